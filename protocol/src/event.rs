@@ -1,0 +1,222 @@
+//! The event: one visible operation of one thread.
+//!
+//! # When an event happens
+//! A thread that reaches a visible operation *announces* it and stops at the gate. The policy then
+//! chooses among the threads whose announced operation can complete now (is *enabled*). The chosen
+//! thread performs its operation, and that is the instant of the event: the record is written
+//! after the operation took effect and before anything else of any thread runs. So the order of
+//! the records is the interleaving, and the n-th step of the schedule is the n-th record whose
+//! kind [`Kind::is_step`].
+//!
+//! A [`Kind::Choice`] record belongs to the step before it (which waiter a signal wakes).
+//! [`Kind::Enabled`] records, written where the job asks for them, stand *before* the step that
+//! was chosen from them.
+
+use crate::Slot;
+
+/// One record of the trace; 32 bytes, written by the runtime, read by everyone else.
+///
+/// The meaning of `size`, `aux`, `object` and `value` is per [`Kind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(C)]
+pub struct Event {
+    /// A [`Kind`] as a number.
+    pub kind: u8,
+    /// Bytes accessed (1, 2, 4, 8), or as the kind says.
+    pub size: u8,
+    /// Who did it.
+    pub thread: Slot,
+    /// Expression index (0: concrete) or as the kind says.
+    pub aux: u32,
+    /// Address of the object.
+    pub object: u64,
+    /// Value read or written, result, or as the kind says.
+    pub value: u64,
+    /// Return address into the program of the intercepted call or hook.
+    pub pc: u64,
+}
+
+const _: () = assert!(core::mem::size_of::<Event>() == 32);
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $n:literal, $step:literal, $text:literal;)*) => {
+        /// What an event is. Numbers are part of the format.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$doc])* $name = $n,)* }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
+
+            /// Decodes a record's `kind`; `None` for a number that this version does not know.
+            pub const fn from_u8(n: u8) -> Option<Kind> {
+                match n { $($n => Some(Kind::$name),)* _ => None }
+            }
+
+            /// Does an event of this kind consume one step of the schedule?
+            pub const fn is_step(self) -> bool {
+                match self { $(Kind::$name => $step,)* }
+            }
+
+            /// What people read in an interleaving.
+            pub const fn text(self) -> &'static str {
+                match self { $(Kind::$name => $text,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// First step of a thread, before its start routine. `object`: start routine.
+    ThreadStart = 1, true, "thread starts";
+    /// Last step of a thread, after its destructors. `value`: return value.
+    ThreadExit = 2, true, "thread ends";
+    /// `value`: slot of the child; `object`: start routine; `aux`: expression of the argument.
+    ThreadCreate = 3, true, "pthread_create";
+    /// `value`: slot of the joined thread.
+    ThreadJoin = 4, true, "pthread_join";
+    /// `value`: slot of the detached thread.
+    ThreadDetach = 5, true, "pthread_detach";
+    /// `value`: slot of the thread to cancel.
+    ThreadCancel = 6, true, "pthread_cancel";
+
+    /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).
+    MutexLock = 10, true, "mutex_lock";
+    /// `value`: 0 or EBUSY.
+    MutexTryLock = 11, true, "mutex_trylock";
+    /// `value`: 0 or ETIMEDOUT.
+    MutexTimedLock = 12, true, "mutex_timedlock";
+    /// `object`: mutex.
+    MutexUnlock = 13, true, "mutex_unlock";
+    /// `object`: mutex.
+    MutexInit = 14, true, "mutex_init";
+    /// `object`: mutex.
+    MutexDestroy = 15, true, "mutex_destroy";
+
+    /// The thread released the mutex and began to wait. `object`: condition; `value`: mutex.
+    CondWait = 20, true, "cond_wait";
+    /// The waiter holds its mutex again. `object`: condition; `value`: 0 or ETIMEDOUT.
+    CondWake = 21, true, "cond_wait returns";
+    /// `object`: condition; `value`: slot of the woken thread, or [`crate::slot::NONE`].
+    CondSignal = 22, true, "cond_signal";
+    /// `object`: condition; `value`: how many woke.
+    CondBroadcast = 23, true, "cond_broadcast";
+    /// `object`: condition.
+    CondDestroy = 24, true, "cond_destroy";
+
+    /// `object`: lock; `value`: result.
+    RwRead = 30, true, "rwlock_rdlock";
+    /// `object`: lock; `value`: result.
+    RwWrite = 31, true, "rwlock_wrlock";
+    /// `object`: lock; `value`: 0 or EBUSY.
+    RwTryRead = 32, true, "rwlock_tryrdlock";
+    /// `object`: lock; `value`: 0 or EBUSY.
+    RwTryWrite = 33, true, "rwlock_trywrlock";
+    /// `object`: lock.
+    RwUnlock = 34, true, "rwlock_unlock";
+    /// `object`: lock.
+    RwDestroy = 35, true, "rwlock_destroy";
+
+    /// `object`: barrier.
+    BarrierArrive = 40, true, "barrier_wait";
+    /// `object`: barrier; `value`: result.
+    BarrierLeave = 41, true, "barrier_wait returns";
+    /// `object`: barrier.
+    BarrierDestroy = 42, true, "barrier_destroy";
+
+    /// `object`: semaphore; `value`: result.
+    SemWait = 50, true, "sem_wait";
+    /// `object`: semaphore; `value`: 0 or EAGAIN.
+    SemTryWait = 51, true, "sem_trywait";
+    /// `object`: semaphore; `value`: 0 or ETIMEDOUT.
+    SemTimedWait = 52, true, "sem_timedwait";
+    /// `object`: semaphore.
+    SemPost = 53, true, "sem_post";
+    /// `object`: semaphore; `value`: the count.
+    SemGetValue = 54, true, "sem_getvalue";
+    /// `object`: semaphore.
+    SemDestroy = 55, true, "sem_destroy";
+
+    /// `object`: lock.
+    SpinLock = 60, true, "spin_lock";
+    /// `object`: lock; `value`: 0 or EBUSY.
+    SpinTryLock = 61, true, "spin_trylock";
+    /// `object`: lock.
+    SpinUnlock = 62, true, "spin_unlock";
+
+    /// `object`: control; `value`: 1 when this thread runs the routine.
+    OnceEnter = 65, true, "once";
+    /// `object`: control; the routine has returned.
+    OnceDone = 66, true, "once done";
+
+    /// sched_yield and its kin.
+    Yield = 70, true, "yield";
+    /// `value`: virtual nanoseconds.
+    Sleep = 71, true, "sleep";
+    /// A futex wait through `syscall`. `object`: address; `value`: result.
+    FutexWait = 72, true, "futex_wait";
+    /// `object`: address; `value`: how many woke.
+    FutexWake = 73, true, "futex_wake";
+
+    /// `object`: block; `value`: its size.
+    Free = 80, true, "free";
+
+    /// `object`: address; `value`: value read; `aux`: always 0, the reader names it by index.
+    Read = 90, true, "read";
+    /// `object`: address; `value`: value written; `aux`: its expression.
+    Write = 91, true, "write";
+    /// Atomic read-modify-write, compare-exchange included (a failed one writes the old value).
+    /// `value`: value written; `aux`: its expression; the value read is named by index.
+    Rmw = 92, true, "atomic update";
+    /// Atomic read. Fields as [`Kind::Read`].
+    AtomicRead = 93, true, "atomic read";
+    /// Atomic write. Fields as [`Kind::Write`].
+    AtomicWrite = 94, true, "atomic write";
+    /// A memory fence. `value`: C11 order.
+    Fence = 95, true, "fence";
+    /// A block read (memcpy and the like). `value`: bytes.
+    ReadRange = 96, true, "read block";
+    /// A block written. `value`: bytes.
+    WriteRange = 97, true, "write block";
+
+    /// The threads from which the next step was chosen. `size`: how many slots are in this record
+    /// (at most 12); `object`, `value`, `pc` hold them, four 16-bit slots each, low bits first;
+    /// `aux`: how many of the enabled ones are still to come in further records; `thread`: the
+    /// thread that was running ([`crate::slot::NONE`] when it has ended).
+    Enabled = 110, false, "enabled";
+    /// A choice other than of a thread. `value`: what was chosen; `aux`: of how many.
+    Choice = 111, false, "choice";
+    /// Content of a location before any recorded access to it. `object`, `size`, `value`.
+    Init = 112, false, "initial value";
+    /// A symbolic input came into being. `object`: address; `value`: index of the input in its
+    /// thread; `aux`: its first expression; `size`: unused. The length is in the expression nodes.
+    Input = 113, false, "input";
+    /// A decision on a symbolic value: a branch, a switch, or a value that had to be concrete.
+    /// `aux`: the expression; `value`: the outcome taken; `size`: a [`crate::expr::Why`].
+    Branch = 114, false, "branch";
+    /// `raddle_assume`: as [`Kind::Branch`], but outcomes other than the one taken are of no
+    /// interest. `value`: 1 if it held, 0 if the execution stops here.
+    Assume = 115, false, "assume";
+    /// An operation on symbolic values that cannot be followed; its result is concrete.
+    /// `size`: a [`crate::expr::Why`].
+    Lost = 116, false, "not followed";
+    /// A location taken for local was touched by a second thread. `object`: address; `value`:
+    /// bytes.
+    Shared = 117, false, "found shared";
+    /// Not a step: a block was allocated. `object`, `value` as in [`Kind::Free`].
+    Malloc = 118, false, "malloc";
+}
+
+impl Event {
+    /// The decoded kind; `None` for a number that this version does not know.
+    pub const fn kind(&self) -> Option<Kind> {
+        Kind::from_u8(self.kind)
+    }
+
+    /// The slots listed in an [`Kind::Enabled`] record, at most 12.
+    pub fn enabled_slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        let words = [self.object, self.value, self.pc];
+        (0..usize::from(self.size.min(12))).map(move |i| (words[i / 4] >> (16 * (i % 4))) as Slot)
+    }
+}

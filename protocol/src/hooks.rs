@@ -1,0 +1,295 @@
+//! The functions and variables that the compiler plugin refers to and `libraddle.so` exports: one
+//! table for both. The runtime assigns each export to the declared type; the plugin declares LLVM
+//! functions from [`TABLE`].
+//!
+//! # Two bodies per function
+//! The plugin keeps each function's body once with scheduling hooks (guarded by [`MODE`] bit 0)
+//! and once as a clone with hooks and symbolic shadow, entered when [`MODE`] has bit 1. So one
+//! build serves `run` and `verify`.
+//!
+//! # Expressions across calls
+//! Around every call in a symbolic body:
+//! 1. The caller sets [`CALLEE`] to the callee's address and [`RETURNER`] to 0, and puts the
+//!    expression of argument `i` into `ARGS[i]`: 0 directly, any other through
+//!    `raddle_sym_call(callee, i, expr, value)`, which stores it when the callee can take it (the
+//!    eight bytes before its entry are [`PREFIX`], or it is a function that the runtime models)
+//!    and otherwise records that the argument was concretised (a Branch with `Why::Call`) and
+//!    stores 0.
+//! 2. A symbolic callee reads [`CALLEE`] at its entry. If that is its own address it takes
+//!    [`ARGS`]; otherwise its arguments are concrete. It sets [`CALLEE`] to 0.
+//! 3. At its return, a callee that was entered with its own address stores the expression in
+//!    [`RESULT`] and its address in [`RETURNER`]. One that was not (a call from code that is not
+//!    instrumented, a canonical PLT entry) stores 0 in [`RETURNER`], and if its result is symbolic
+//!    records that it was concretised (`raddle_sym_branch` with `Why::Call`).
+//!    Functions of the runtime copy [`CALLEE`] to [`RETURNER`] instead of using their address.
+//! 4. The caller takes [`RESULT`] if [`RETURNER`] is the callee's address, else the result is
+//!    concrete.
+//!
+//! These are plain globals, not thread-local: no switch can happen between the store and the use.
+//! Hooks that yield an expression besides a value leave it in [`RESULT`] (0: concrete).
+
+/// The eight bytes before the entry of every function that has a symbolic body (LLVM prefix data).
+pub const PREFIX: u64 = u64::from_le_bytes(*b"RaddleFn");
+
+/// `u32`, bits: 1 accesses are scheduling points now; 2 symbolic. Read by instrumented code
+/// before every hook.
+pub const MODE: &str = "raddle_mode";
+/// Bit of [`MODE`].
+pub const MODE_ACCESSES: u32 = 1;
+/// Bit of [`MODE`].
+pub const MODE_SYMBOLIC: u32 = 2;
+/// `[u32; 64]`.
+pub const ARGS: &str = "raddle_sym_args";
+/// How many arguments [`ARGS`] holds.
+pub const ARGS_LEN: usize = 64;
+/// `usize`.
+pub const CALLEE: &str = "raddle_sym_callee";
+/// `u32`.
+pub const RESULT: &str = "raddle_sym_result";
+/// `usize`.
+pub const RETURNER: &str = "raddle_sym_returner";
+
+/// Name of the section that marks an instrumented module; it holds one `u32` per object file,
+/// the hook version [`crate::VERSION`].
+pub const SECTION: &str = "raddle_hooks";
+
+/// Types of parameters and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ty {
+    Void,
+    I8,
+    I16,
+    I32,
+    I64,
+    Ptr,
+}
+
+/// One hook.
+#[derive(Clone, Copy, Debug)]
+pub struct Hook {
+    /// Exported name.
+    pub name: &'static str,
+    pub result: Ty,
+    pub params: &'static [Ty],
+}
+
+use Ty::{I8, I16, I32, I64, Ptr, Void};
+
+const fn hook(name: &'static str, result: Ty, params: &'static [Ty]) -> Hook {
+    Hook {
+        name,
+        result,
+        params,
+    }
+}
+
+/// Codes of atomic read-modify-write operations (`op` of the rmw hooks).
+pub mod rmw {
+    pub const XCHG: u32 = 0;
+    pub const ADD: u32 = 1;
+    pub const SUB: u32 = 2;
+    pub const AND: u32 = 3;
+    pub const NAND: u32 = 4;
+    pub const OR: u32 = 5;
+    pub const XOR: u32 = 6;
+    pub const MAX: u32 = 7;
+    pub const MIN: u32 = 8;
+    pub const UMAX: u32 = 9;
+    pub const UMIN: u32 = 10;
+}
+
+/// Every hook. `order` parameters are C11 memory orders (0 relaxed … 5 seq_cst).
+pub const TABLE: &[Hook] = &[
+    // Scheduling bodies. Reads return the value, so that a memory model may choose it.
+    hook("raddle_read1", I8, &[Ptr]),
+    hook("raddle_read2", I16, &[Ptr]),
+    hook("raddle_read4", I32, &[Ptr]),
+    hook("raddle_read8", I64, &[Ptr]),
+    hook("raddle_write1", Void, &[Ptr, I8]),
+    hook("raddle_write2", Void, &[Ptr, I16]),
+    hook("raddle_write4", Void, &[Ptr, I32]),
+    hook("raddle_write8", Void, &[Ptr, I64]),
+    // Announce an access of `len` bytes that the caller then performs itself (memcpy, aggregates,
+    // vectors, floating point wider than 8 bytes).
+    hook("raddle_range_read", Void, &[Ptr, I64]),
+    hook("raddle_range_write", Void, &[Ptr, I64]),
+    // Atomics of 1, 2, 4 or 8 bytes; values are zero-extended.
+    hook(
+        "raddle_atomic_load",
+        I64,
+        &[Ptr, I32 /* size */, I32 /* order */],
+    ),
+    hook(
+        "raddle_atomic_store",
+        Void,
+        &[Ptr, I64, I32 /* size */, I32 /* order */],
+    ),
+    hook(
+        "raddle_atomic_rmw",
+        I64,
+        &[
+            Ptr, I64, I32, /* op */
+            I32, /* size */
+            I32, /* order */
+        ],
+    ),
+    // Returns the old value; it was exchanged if that equals `expected`.
+    hook(
+        "raddle_atomic_cas",
+        I64,
+        &[
+            Ptr, I64, /* expected */
+            I64, /* new */
+            I32, /* size */
+            I32, /* order */
+        ],
+    ),
+    hook("raddle_fence", Void, &[I32 /* order */]),
+    // Inline assembly that may touch memory: counted, a scheduling point.
+    hook("raddle_asm", Void, &[]),
+    // Symbolic bodies: memory that others may see. `ptr_expr` is the expression of the address.
+    // The result's expression is in RESULT.
+    hook(
+        "raddle_sym_read",
+        I64,
+        &[Ptr, I32 /* size */, I32 /* ptr_expr */],
+    ),
+    hook(
+        "raddle_sym_write",
+        Void,
+        &[
+            Ptr, I64, I32, /* size */
+            I32, /* ptr_expr */
+            I32, /* expr */
+        ],
+    ),
+    hook(
+        "raddle_sym_atomic_load",
+        I64,
+        &[
+            Ptr, I32, /* size */
+            I32, /* order */
+            I32, /* ptr_expr */
+        ],
+    ),
+    hook(
+        "raddle_sym_atomic_store",
+        Void,
+        &[
+            Ptr, I64, I32, /* size */
+            I32, /* order */
+            I32, /* expr */
+        ],
+    ),
+    hook(
+        "raddle_sym_atomic_rmw",
+        I64,
+        &[
+            Ptr, I64, I32, /* op */
+            I32, /* size */
+            I32, /* expr */
+        ],
+    ),
+    hook(
+        "raddle_sym_atomic_cas",
+        I64,
+        &[
+            Ptr, I64, I64, I32, /* size | ptr_expr << 8 is not used */
+            I64, /* expected_expr | new_expr << 32 */
+        ],
+    ),
+    // Symbolic bodies: memory that only this frame sees (allocas that do not escape). The access
+    // itself is done by the caller.
+    hook("raddle_sym_local_load", I32, &[Ptr, I32 /* size */]),
+    hook(
+        "raddle_sym_local_store",
+        Void,
+        &[Ptr, I32 /* size */, I32 /* expr */],
+    ),
+    // memcpy, memmove, memset: these perform the operation.
+    hook(
+        "raddle_sym_copy",
+        Void,
+        &[Ptr, Ptr, I64, I32 /* len_expr */],
+    ),
+    hook(
+        "raddle_sym_set",
+        Void,
+        &[
+            Ptr, I8, I64, I32, /* value_expr */
+            I32, /* len_expr */
+        ],
+    ),
+    // Memory was changed without the shadow (aggregate or vector store): forget expressions.
+    hook("raddle_sym_forget", Void, &[Ptr, I64]),
+    // Called only when an operand is symbolic. `op` is an expr::Op; `width` that of the operands.
+    hook(
+        "raddle_sym_binary",
+        I32,
+        &[
+            I32, /* op | width << 8 */
+            I32, /* a */
+            I32, /* b */
+            I64, /* av */
+            I64, /* bv */
+        ],
+    ),
+    hook(
+        "raddle_sym_cast",
+        I32,
+        &[I32 /* op | from << 8 | to << 16 */, I32 /* a */],
+    ),
+    hook(
+        "raddle_sym_ite",
+        I32,
+        &[
+            I32, /* width | cond << 8 */
+            I32, /* cond_expr */
+            I64, /* a_expr | b_expr << 32 */
+            I64, /* av */
+            I64, /* bv */
+        ],
+    ),
+    // See "Around every call".
+    hook(
+        "raddle_sym_call",
+        Void,
+        &[
+            Ptr, /* callee */
+            I32, /* index */
+            I32, /* expr */
+            I64, /* value */
+        ],
+    ),
+    // A decision on `expr` came out as `value`. `why` is an expr::Why.
+    hook(
+        "raddle_sym_branch",
+        Void,
+        &[
+            I32, /* expr */
+            I64, /* value */
+            I32, /* why */
+        ],
+    ),
+    hook("raddle_sym_lost", Void, &[I32 /* why */]),
+];
+
+/// What a program calls itself (`include/raddle.h`, KLEE's and SV-COMP's names). Without a
+/// controller they do what the harness's own stub would: inputs stay as they are or are 0.
+pub const HARNESS: &[Hook] = &[
+    hook("raddle_symbolic", Void, &[Ptr, I64, Ptr]),
+    hook("raddle_assume", Void, &[I32]),
+    hook("klee_make_symbolic", Void, &[Ptr, I64, Ptr]),
+    hook("klee_assume", Void, &[I64]),
+    hook("__VERIFIER_assume", Void, &[I32]),
+    hook("__VERIFIER_nondet_int", I32, &[]),
+    hook("__VERIFIER_nondet_uint", I32, &[]),
+    hook("__VERIFIER_nondet_long", I64, &[]),
+    hook("__VERIFIER_nondet_ulong", I64, &[]),
+    hook("__VERIFIER_nondet_short", I16, &[]),
+    hook("__VERIFIER_nondet_ushort", I16, &[]),
+    hook("__VERIFIER_nondet_char", I8, &[]),
+    hook("__VERIFIER_nondet_uchar", I8, &[]),
+    hook("__VERIFIER_nondet_bool", I8, &[]),
+    hook("reach_error", Void, &[]),
+];

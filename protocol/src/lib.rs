@@ -1,0 +1,71 @@
+//! Everything that crosses a process, file or compiler boundary in raddle.
+//!
+//! The shim inside the target, the controller, the analyzer and the compiler plugin share no
+//! other contract than this crate. It is `no_std`; owned forms ([`job::Job`], [`trace::Trace`])
+//! need the feature `alloc`.
+#![no_std]
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+pub mod event;
+pub mod expr;
+pub mod hooks;
+pub mod outcome;
+pub mod schedule;
+pub mod shared;
+
+#[cfg(feature = "alloc")]
+pub mod job;
+#[cfg(feature = "alloc")]
+pub mod trace;
+
+/// Version of the shared pages, the events and the hooks. Both sides refuse another one.
+pub const VERSION: u32 = 1;
+
+/// Stable number of a thread within one program: see [`slot`].
+pub type Slot = u16;
+
+/// Naming of threads that does not depend on the interleaving (DESIGN §4).
+pub mod slot {
+    use super::Slot;
+
+    /// The thread that runs `main`.
+    pub const MAIN: Slot = 0;
+    /// No thread.
+    pub const NONE: Slot = Slot::MAX;
+    /// How many slots there are; every slot owns one heap arena.
+    pub const COUNT: usize = 8192;
+    /// Slots `1..FIRST_NESTED` are the children of main, by order of creation.
+    pub const FIRST_NESTED: Slot = 1024;
+
+    /// The slot that the `k`-th child (from 0) of `parent` wants. Children of main get the slots
+    /// 1, 2, 3 …; deeper ones are hashed and the runtime probes upwards from here when the slot is
+    /// already taken within the same execution.
+    pub const fn preferred(parent: Slot, k: u32) -> Slot {
+        if parent == MAIN && k + 1 < FIRST_NESTED as u32 {
+            return (k + 1) as Slot;
+        }
+        let mixed = ((parent as u64) << 32 | k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let span = (COUNT - FIRST_NESTED as usize) as u64;
+        FIRST_NESTED + ((mixed >> 33) % span) as Slot
+    }
+}
+
+/// The heap's address map: stable addresses without translation (DESIGN §4).
+pub mod arena {
+    /// First byte of the arena of slot 0.
+    pub const BASE: u64 = 0x2000_0000_0000;
+    /// Bytes of address space per slot (4 GiB).
+    pub const SPAN: u64 = 1 << 32;
+    /// One past the last arena byte.
+    pub const END: u64 = BASE + SPAN * super::slot::COUNT as u64;
+
+    /// The slot whose arena holds `address`.
+    pub const fn slot_of(address: u64) -> Option<super::Slot> {
+        if address >= BASE && address < END {
+            Some(((address - BASE) / SPAN) as super::Slot)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A schedule is data: a prefix of choices and a tail rule for what comes after them.
+
+use crate::Slot;
+
+/// Marks a [`Step`] that is a choice among `n` alternatives instead of a thread.
+pub const CHOICE_BIT: u16 = 0x8000;
+
+/// One run of equal choices: `count` steps by the same thread, or one choice of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct Step {
+    /// A slot, or [`CHOICE_BIT`] with the chosen alternative.
+    pub what: u16,
+    /// How many times in a row; never 0.
+    pub count: u16,
+}
+
+impl Step {
+    /// `count` steps of `thread`.
+    pub const fn thread(thread: Slot, count: u16) -> Step {
+        Step {
+            what: thread,
+            count,
+        }
+    }
+
+    /// Alternative `n` of a choice that is not of a thread.
+    pub const fn choice(n: u16) -> Step {
+        Step {
+            what: n | CHOICE_BIT,
+            count: 1,
+        }
+    }
+
+    /// Is this a choice of a value (not of a thread)?
+    pub const fn is_choice(self) -> bool {
+        self.what & CHOICE_BIT != 0
+    }
+}
+
+/// Who runs once the prefix is used up. Decided in the shim; no round trip per event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Keep running the same thread until it blocks or ends, then the enabled one with the lowest
+    /// slot above it (cyclically).
+    RunUntilBlocked,
+    /// Uniform among the enabled threads at every step.
+    Random { seed: u64 },
+    /// PCT (Burckhardt et al., ASPLOS 2010): random priorities, `depth - 1` change points drawn
+    /// from `1..=steps`.
+    Pct { seed: u64, depth: u32, steps: u64 },
+    /// Partial order sampling (Yuan et al., CAV 2018): a random priority per announced event,
+    /// redrawn for events that race with the one that ran.
+    Pos { seed: u64 },
+}
+
+impl Tail {
+    /// The form in the shared pages: kind, seed, depth, steps.
+    pub const fn to_words(self) -> [u64; 4] {
+        match self {
+            Tail::RunUntilBlocked => [0, 0, 0, 0],
+            Tail::Random { seed } => [1, seed, 0, 0],
+            Tail::Pct { seed, depth, steps } => [2, seed, depth as u64, steps],
+            Tail::Pos { seed } => [3, seed, 0, 0],
+        }
+    }
+
+    /// Inverse of [`Tail::to_words`]; `None` for an unknown kind.
+    pub const fn from_words(w: [u64; 4]) -> Option<Tail> {
+        match w[0] {
+            0 => Some(Tail::RunUntilBlocked),
+            1 => Some(Tail::Random { seed: w[1] }),
+            2 => Some(Tail::Pct {
+                seed: w[1],
+                depth: w[2] as u32,
+                steps: w[3],
+            }),
+            3 => Some(Tail::Pos { seed: w[1] }),
+            _ => None,
+        }
+    }
+}

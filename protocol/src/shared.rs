@@ -1,0 +1,231 @@
+//! The shared pages between the controller and one target: one sparse memfd, mapped by both.
+//!
+//! Every field says who writes and who reads it. A buggy target may overwrite any of it at any
+//! time, so the controller checks every count and every number that it reads.
+//!
+//! # Life of a target
+//! 1. The controller starts the program with `LD_PRELOAD=libraddle.so` and the variables of
+//!    [`env`]. The shim wakes up in `__libc_start_main`, maps the pages, writes
+//!    [`Control::runtime_version`] and sends one [`Hello`] over the control socket. A target that
+//!    ends, or closes the socket, without it never loaded the shim.
+//! 2. For every [`command::GO`] byte the shim clones itself (raw clone, `CLONE_PARENT | SIGCHLD`:
+//!    the execution is a child of the controller) and answers with the child's pid (`i32`, native
+//!    order); a negative number is an errno. The child obeys the job that lies in the pages.
+//! 3. While the child runs, the controller waits on its pidfd and on the eventfd
+//!    [`env::NOTIFY_FD`]. When a region is full the shim sets [`Control::drain_wanted`], writes
+//!    the eventfd and waits by futex until [`Control::drains`] changes; the controller empties the
+//!    regions (it resets the three lengths to 0, keeping what it read), increments `drains` and
+//!    wakes the futex.
+//! 4. [`command::QUIT`] or end of file ends the zygote.
+//!
+//! With [`flags::DIRECT`] there is no zygote: the process that was started obeys the job itself
+//! and uses no socket (debuggers).
+
+use crate::outcome::Raw;
+use crate::schedule::Step;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+/// First word of the pages: "RADDLE" and two digits.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");
+
+/// Environment variables and descriptors that the controller hands to the target.
+pub mod env {
+    /// Descriptor number of the shared pages.
+    pub const SHARED_FD: &str = "RADDLE_SHARED_FD";
+    /// Descriptor number of the control socket (a stream socket).
+    pub const CONTROL_FD: &str = "RADDLE_CONTROL_FD";
+    /// Descriptor number of the eventfd by which the runtime asks for a drain.
+    pub const NOTIFY_FD: &str = "RADDLE_NOTIFY_FD";
+    /// `dev:inode` (decimal) of the program: in any other executable the shim stays passive.
+    pub const TARGET: &str = "RADDLE_TARGET";
+}
+
+/// Bytes that the controller sends over the control socket.
+pub mod command {
+    /// Clone and run the job in the pages.
+    pub const GO: u8 = b'G';
+    /// End.
+    pub const QUIT: u8 = b'Q';
+}
+
+/// The shim's first message over the control socket.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Hello {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// [`crate::VERSION`].
+    pub version: u32,
+    /// Process id of the zygote.
+    pub pid: i32,
+}
+
+/// Bits of [`JobWords::flags`].
+pub mod flags {
+    /// Write event records (otherwise only the taken steps and the counters).
+    pub const EVENTS: u32 = 1;
+    /// Write [`crate::event::Kind::Enabled`] records before each step (implies EVENTS).
+    pub const ENABLED: u32 = 2;
+    /// Shared accesses of instrumented code are scheduling points.
+    pub const ACCESSES: u32 = 4;
+    /// Run the symbolic shadow; implies EVENTS and ACCESSES for the ranges of the job.
+    pub const SYMBOLIC: u32 = 8;
+    /// A step of the prefix that cannot be taken is skipped instead of ending in a divergence.
+    pub const TOLERANT: u32 = 16;
+    /// One kernel thread per thread and a baton instead of fibers.
+    pub const KERNEL_THREADS: u32 = 32;
+    /// No zygote: the started process itself obeys the job.
+    pub const DIRECT: u32 = 64;
+    /// Raise SIGTRAP at a finding that does not stop by itself (deadlock, misuse): debuggers.
+    pub const TRAP: u32 = 128;
+    /// Timed waits and sleeps end only when nothing else can run (otherwise their end is a choice
+    /// like any other).
+    pub const LAZY_TIME: u32 = 256;
+}
+
+/// The job's fixed part. Writer: controller, before [`command::GO`]. Reader: runtime.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct JobWords {
+    /// See [`flags`].
+    pub flags: u32,
+    /// Valid entries of the steps region.
+    pub steps_len: u32,
+    /// Valid bytes of the inputs region.
+    pub inputs_len: u32,
+    /// Valid entries (pairs of words) of the ranges region.
+    pub ranges_len: u32,
+    /// See [`crate::schedule::Tail::to_words`].
+    pub tail: [u64; 4],
+    /// End of the execution after so many steps; 0: no limit.
+    pub max_steps: u64,
+    /// Virtual wall clock at the start, in nanoseconds since 1970.
+    pub clock_base: u64,
+    /// Seed of everything random that the program asks the system for.
+    pub entropy: u64,
+}
+
+/// The head of the shared pages.
+#[repr(C)]
+pub struct Control {
+    /// [`MAGIC`]. Writer: controller, once.
+    pub magic: u64,
+    /// [`crate::VERSION`] of the controller. Writer: controller, once.
+    pub controller_version: u32,
+    /// [`crate::VERSION`] of the runtime. Writer: runtime, once.
+    pub runtime_version: AtomicU32,
+    /// Writer: controller.
+    pub job: JobWords,
+
+    /// Valid entries of the taken region. Writer: runtime; the controller resets it in a drain
+    /// and before each job (so for all lengths and counters below).
+    pub taken_len: AtomicU64,
+    /// Valid entries of the log region. Writer: runtime.
+    pub log_len: AtomicU64,
+    /// Valid nodes, index 0 (never used) included. Writer: runtime. Nodes are not drained.
+    pub nodes_len: AtomicU64,
+    /// 1 while the runtime waits for a drain. Writer: runtime; the controller resets it.
+    pub drain_wanted: AtomicU32,
+    /// Futex word. Writer: controller.
+    pub drains: AtomicU32,
+
+    /// Steps performed so far. Writer: runtime. Also the watchdog's sign of life.
+    pub steps: AtomicU64,
+    /// Event records written so far, drained ones included. Writer: runtime.
+    pub events: AtomicU64,
+    /// Thread switches. Writer: runtime.
+    pub switches: AtomicU64,
+    /// Switches away from a thread that was still enabled. Writer: runtime.
+    pub preemptions: AtomicU64,
+    /// Threads created, main included. Writer: runtime.
+    pub threads: AtomicU64,
+    /// Virtual nanoseconds since the start. Writer: runtime.
+    pub clock: AtomicU64,
+    /// Slot of the running thread. Writer: runtime; for the watchdog's report.
+    pub running: AtomicU32,
+    /// [`crate::event::Kind`] of the running thread's last announced operation. Writer: runtime.
+    pub last_kind: AtomicU32,
+    /// Its pc. Writer: runtime.
+    pub last_pc: AtomicU64,
+
+    /// Valid entries of `uncontrolled`. Writer: runtime.
+    pub uncontrolled_len: AtomicU32,
+    #[doc(hidden)]
+    pub pad: u32,
+    /// What was not controlled, by name, NUL-padded ("fork", "vfork", "syscall 202" …).
+    /// Writer: runtime.
+    pub uncontrolled: [[u8; 48]; 64],
+
+    /// Writer: runtime. Reader: controller, after the end.
+    pub outcome: Raw,
+}
+
+/// One region of the shared pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Bytes from the start of the pages.
+    pub offset: usize,
+    /// Bytes.
+    pub size: usize,
+}
+
+impl Region {
+    const fn after(previous: Region, size: usize) -> Region {
+        Region {
+            offset: previous.offset + previous.size,
+            size,
+        }
+    }
+
+    /// One past the last byte.
+    pub const fn end(self) -> usize {
+        self.offset + self.size
+    }
+
+    /// How many `T` fit.
+    pub const fn capacity<T>(self) -> usize {
+        self.size / core::mem::size_of::<T>()
+    }
+}
+
+const MIB: usize = 1 << 20;
+
+/// [`Control`].
+pub const CONTROL: Region = Region {
+    offset: 0,
+    size: MIB / 4,
+};
+/// The schedule's prefix, [`Step`]s. Writer: controller.
+pub const STEPS: Region = Region::after(CONTROL, 64 * MIB);
+/// Inputs; see [`InputHead`]. Writer: controller.
+pub const INPUTS: Region = Region::after(STEPS, MIB);
+/// Address ranges known to be shared: pairs of u64 (first, one past the last), sorted, disjoint.
+/// Writer: controller.
+pub const RANGES: Region = Region::after(INPUTS, 4 * MIB);
+/// The steps that were taken, [`Step`]s, run-length coded. Writer: runtime.
+pub const TAKEN: Region = Region::after(RANGES, 16 * MIB);
+/// [`crate::event::Event`]s. Writer: runtime.
+pub const LOG: Region = Region::after(TAKEN, 32 * MIB);
+/// [`crate::expr::Node`]s. Writer: runtime.
+pub const NODES: Region = Region::after(LOG, 512 * MIB);
+/// Bytes of the whole mapping (sparse: only what is touched costs memory).
+pub const TOTAL: usize = NODES.end();
+
+const _: () = assert!(core::mem::size_of::<Control>() <= CONTROL.size);
+const _: () = assert!(STEPS.capacity::<Step>() <= u32::MAX as usize);
+
+/// Head of one input in the inputs region; `len` bytes follow, padded to a multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct InputHead {
+    /// Who asks for it.
+    pub thread: u16,
+    #[doc(hidden)]
+    pub pad: u16,
+    /// The how-many-th input of that thread, from 0.
+    pub index: u32,
+    /// Bytes.
+    pub len: u32,
+    #[doc(hidden)]
+    pub pad2: u32,
+}
