@@ -194,7 +194,7 @@ pub const TABLE: &[Hook] = &[
         "raddle_sym_atomic_cas",
         I64,
         &[
-            Ptr, I64, I64, I32, /* size | ptr_expr << 8 is not used */
+            Ptr, I64, I64, I32, /* size */
             I64, /* expected_expr | new_expr << 32 */
         ],
     ),
