@@ -2,7 +2,7 @@
 //!
 //! The shim inside the target, the controller, the analyzer and the compiler plugin share no
 //! other contract than this crate. It is `no_std`; owned forms ([`job::Job`], [`trace::Trace`])
-//! need the feature `alloc`.
+//! need the feature `alloc`, witness files ([`witness`]) the feature `witness`.
 #![no_std]
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -18,6 +18,8 @@ pub mod shared;
 pub mod job;
 #[cfg(feature = "alloc")]
 pub mod trace;
+#[cfg(feature = "witness")]
+pub mod witness;
 
 /// Version of the shared pages, the events and the hooks. Both sides refuse another one.
 pub const VERSION: u32 = 1;

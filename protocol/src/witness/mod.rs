@@ -1,0 +1,299 @@
+//! Witness files: everything that is needed to fail in the same way again, and to show the
+//! failure without running anything.
+//!
+//! # Form
+//! ```text
+//! raddle witness 1
+//! {…one line of JSON: a [`Witness`]…}
+//! checksum 0123456789abcdef
+//! ```
+//! The checksum (FNV-1a, 64 bits) covers everything above its own line. A reader decides by the
+//! first line whether this is a witness and of which version, by the last whether it is complete,
+//! by the checksum whether it is intact.
+
+mod bytes;
+mod file;
+
+pub use bytes::Bytes;
+pub use file::{DecodeError, decode, encode, fnv1a};
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Version of the file format that this crate writes, and the only one that it reads.
+pub const FORMAT: u32 = 1;
+
+/// The content of a witness file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// Version of the command that wrote it.
+    pub raddle: String,
+    /// How the program was started.
+    pub command: Command,
+    /// Executable and libraries, the executable first.
+    pub modules: Vec<Module>,
+    /// What makes the execution repeatable.
+    pub recipe: Recipe,
+    /// What was found.
+    pub finding: Finding,
+    /// The places in the program that the rest refers to by index.
+    pub sites: Vec<Site>,
+    /// The objects that events refer to by index.
+    pub objects: Vec<Object>,
+    /// The failing execution, see [`Record`].
+    pub events: Vec<Record>,
+    /// Events left out after [`Witness::HEAD`] events, because there were too many.
+    pub events_left_out: u64,
+}
+
+impl Witness {
+    /// So many events are kept from the start of a very long execution …
+    pub const HEAD: usize = 1 << 19;
+    /// … and so many from its end.
+    pub const TAIL: usize = 1 << 19;
+
+    /// Every index stays within its table, every number is one that this version knows.
+    pub(crate) fn consistent(&self) -> Result<(), &'static str> {
+        let site = |i: u32| (i as usize) < self.sites.len();
+        let object = |i: u32| i == NO_OBJECT || (i as usize) < self.objects.len();
+        let thread = |t: u16| usize::from(t) < crate::slot::COUNT || t == crate::slot::NONE;
+        if self.modules.is_empty() {
+            return Err("it names no program");
+        }
+        let site_fits = |s: &Site| {
+            (s.shown as usize) < s.frames.len()
+                && s.module.is_none_or(|m| (m as usize) < self.modules.len())
+        };
+        if !self.sites.iter().all(site_fits) {
+            return Err("a place has no frame or no module");
+        }
+        if self.recipe.steps.iter().any(|s| s.1 == 0) {
+            return Err("a step has a count of 0");
+        }
+        let inputs = &self.recipe.inputs;
+        if !inputs
+            .iter()
+            .all(|i| thread(i.thread) && i.site.is_none_or(site))
+        {
+            return Err("an input belongs to no thread or place");
+        }
+        let f = &self.finding;
+        let waits_fit = f.waits.iter().all(|w| {
+            thread(w.thread)
+                && thread(w.holder)
+                && site(w.site)
+                && w.holder_site.is_none_or(site)
+                && object(w.object)
+                && crate::event::Kind::from_u8(w.kind).is_some()
+        });
+        let notes_fit = f.notes.iter().all(|n| n.site.is_none_or(site));
+        if !f.stack.iter().all(|&s| site(s)) || !waits_fit || !notes_fit || !thread(f.thread) {
+            return Err("the finding refers to something that is not there");
+        }
+        let fits = |e: &Record| {
+            crate::event::Kind::from_u8(e.kind).is_some()
+                && thread(e.thread)
+                && site(e.site)
+                && object(e.object)
+        };
+        if !self.events.iter().all(fits) {
+            return Err("an event refers to something that is not there");
+        }
+        Ok(())
+    }
+}
+
+/// How the program was started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// Absolute path.
+    pub program: Bytes,
+    /// Arguments, without the program's name.
+    pub args: Vec<Bytes>,
+    /// Its whole environment, `NAME=value`. Values that look secret are overwritten with as many
+    /// `x`, so that addresses on the stack stay the same.
+    pub env: Vec<Bytes>,
+    /// Working directory.
+    pub cwd: Bytes,
+    /// What it read from standard input; `None`: nothing.
+    pub stdin: Option<Bytes>,
+}
+
+/// One ELF file in the target's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module {
+    pub path: Bytes,
+    /// What is added to the file's own addresses.
+    pub base: u64,
+    /// `build-id:…`, or `fnv:…` over the content when it carries none.
+    pub identity: String,
+    /// Was it built with scheduling points at memory accesses?
+    pub instrumented: bool,
+}
+
+/// What makes the execution repeatable. The schedule is complete: after it the program ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// [`crate::schedule::Step`]s as (what, count).
+    pub steps: Vec<(u16, u16)>,
+    pub inputs: Vec<Input>,
+    /// [`crate::job::Job::ranges`].
+    pub ranges: Vec<(u64, u64)>,
+    /// [`crate::shared::flags`], without those that only ask for records.
+    pub flags: u32,
+    /// Step limit; 0: none.
+    pub max_steps: u64,
+    /// Wall-clock limit in milliseconds; 0: none.
+    pub timeout_ms: u64,
+    pub clock_base: u64,
+    pub entropy: u64,
+    /// With `--same-output`: the hash ([`fnv1a`]) of what the program should have printed.
+    pub expected_output: Option<u64>,
+}
+
+/// One input of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    pub thread: u16,
+    /// The how-many-th of that thread, from 0.
+    pub index: u32,
+    /// Little-endian content.
+    pub bytes: Bytes,
+    /// Where the program asked for it.
+    pub site: Option<u32>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// "deadlock", "assertion" …
+    pub class: String,
+    /// One line.
+    pub message: String,
+    /// The same for the same defect, whatever the schedule.
+    pub fingerprint: String,
+    /// The thread that failed.
+    pub thread: u16,
+    /// Sites of the stack, innermost first.
+    pub stack: Vec<u32>,
+    /// Who waits for whom, for a deadlock.
+    pub waits: Vec<Wait>,
+    /// Further facts, such as where a block was freed.
+    pub notes: Vec<Note>,
+    /// In which execution it was seen first, from 1.
+    pub execution: u64,
+    /// Preemptions in the shrunk schedule.
+    pub preemptions: u64,
+    /// Preemptions before shrinking.
+    pub found_preemptions: u64,
+    /// False: the same schedule did not fail again, so something is not under control.
+    pub reproduced: bool,
+    /// Policy and seed that found it.
+    pub policy: String,
+    pub seed: u64,
+    /// What was not controlled in this execution.
+    pub uncontrolled: Vec<String>,
+    /// Ends of what the program printed.
+    pub stdout: Bytes,
+    pub stderr: Bytes,
+}
+
+/// One waiting thread of a deadlock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    pub thread: u16,
+    /// [`crate::slot::NONE`]: nobody holds it.
+    pub holder: u16,
+    /// [`crate::event::Kind`].
+    pub kind: u8,
+    pub in_cycle: bool,
+    pub object: u32,
+    pub site: u32,
+    pub holder_site: Option<u32>,
+}
+
+/// A further fact about a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    pub text: String,
+    pub site: Option<u32>,
+}
+
+/// A place in the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Site {
+    /// Index of the module; `None`: no module holds this address.
+    pub module: Option<u32>,
+    /// The return address, relative to the module's base (absolute without a module).
+    pub offset: u64,
+    /// Never empty; several where calls were inlined, innermost first.
+    pub frames: Vec<Frame>,
+    /// Which frame people want to see first (the innermost one of their own code).
+    pub shown: u32,
+    /// Text of the shown line, as it was in the source file.
+    pub source: Option<String>,
+}
+
+/// One (perhaps inlined) function at a place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    pub function: Option<String>,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+}
+
+/// An object that events refer to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Object {
+    pub address: u64,
+    /// A variable's name, or one that was made up ("mutex#1").
+    pub name: String,
+}
+
+/// "No object" in [`Record::object`].
+pub const NO_OBJECT: u32 = u32::MAX;
+
+/// One event of the failing execution: the steps of the schedule, choices, inputs. An array in
+/// the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "RecordTuple", into = "RecordTuple")]
+pub struct Record {
+    /// [`crate::event::Kind`].
+    pub kind: u8,
+    pub thread: u16,
+    pub site: u32,
+    /// [`NO_OBJECT`]: none.
+    pub object: u32,
+    pub value: u64,
+    /// The thread that ran before was still able to go on, and was made to wait.
+    pub preempts: bool,
+}
+
+type RecordTuple = (u8, u16, u32, u32, u64, u8);
+
+impl From<RecordTuple> for Record {
+    fn from(t: RecordTuple) -> Record {
+        Record {
+            kind: t.0,
+            thread: t.1,
+            site: t.2,
+            object: t.3,
+            value: t.4,
+            preempts: t.5 != 0,
+        }
+    }
+}
+
+impl From<Record> for RecordTuple {
+    fn from(r: Record) -> RecordTuple {
+        (
+            r.kind,
+            r.thread,
+            r.site,
+            r.object,
+            r.value,
+            u8::from(r.preempts),
+        )
+    }
+}
