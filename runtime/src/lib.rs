@@ -1,1 +1,30 @@
-//! See the folder's README.
+//! The shim inside the target: obeys the job, switches threads, records events.
+//!
+//! See `README.md` in this crate's folder for how the parts work together.
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!("the runtime supports x86-64 Linux only");
+
+mod export;
+mod real;
+
+mod access;
+mod c11;
+mod ends;
+mod entropy;
+mod futex;
+mod gate;
+mod heap;
+mod keys;
+mod objects;
+mod os;
+mod pages;
+mod policy;
+mod rng;
+mod serial;
+mod shadow;
+mod start;
+mod substrate;
+mod sync;
+mod threads;
+mod time;
+mod vars;

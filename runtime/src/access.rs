@@ -1,0 +1,1 @@
+//! Scheduling hooks of instrumented code.

@@ -1,0 +1,1 @@
+//! Everything random that the program asks the system for.

@@ -1,0 +1,1 @@
+//! Thread-specific data: one key is ours and stays hidden.

@@ -1,0 +1,1 @@
+//! The shared pages: log, taken steps, drains, outcome.

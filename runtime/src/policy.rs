@@ -1,0 +1,1 @@
+//! Tail rules: who runs once the prefix is used up.

@@ -1,0 +1,99 @@
+//! The functions that ours shadow, found by `dlsym(RTLD_NEXT)`.
+
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// One shadowed function; the macro [`real!`] puts it into the section that [`prime`] walks.
+#[repr(C)]
+pub struct Entry {
+    name: &'static CStr,
+    address: AtomicUsize,
+}
+
+impl Entry {
+    /// Not resolved yet.
+    pub const fn new(name: &'static CStr) -> Entry {
+        Entry {
+            name,
+            address: AtomicUsize::new(0),
+        }
+    }
+
+    /// The function's address, looked up at the first call. Ends the process when no library has
+    /// the function: the program could not have been linked against it either.
+    #[inline]
+    pub fn address(&self) -> usize {
+        match self.address.load(Ordering::Relaxed) {
+            0 => self.resolve(),
+            address => address,
+        }
+    }
+
+    #[cold]
+    fn resolve(&self) -> usize {
+        let address = self.look_up();
+        if address == 0 {
+            crate::os::die(
+                "raddle: the C library lacks a function: ",
+                self.name.to_bytes(),
+            );
+        }
+        address
+    }
+
+    fn look_up(&self) -> usize {
+        // SAFETY: a plain look-up of a NUL-terminated name.
+        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+}
+
+/// Declares shadowed functions: `real! { fn sem_post(sem: *mut sem_t) -> c_int; }` gives an
+/// `unsafe fn sem_post` that calls the next library's. Put it into a module of its own
+/// (`mod real`), so that the names do not collide with the exports.
+#[macro_export]
+macro_rules! real {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;)*) => {$(
+        /// The C library's own.
+        ///
+        /// # Safety
+        /// As the function's own documentation says.
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments, dead_code)]
+        pub unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
+            #[used]
+            #[unsafe(link_section = "raddle_real")]
+            static ENTRY: $crate::real::Entry = {
+                const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(
+                    concat!(stringify!($name), "\0").as_bytes(),
+                ) {
+                    Ok(name) => name,
+                    Err(_) => panic!(),
+                };
+                $crate::real::Entry::new(NAME)
+            };
+            type F = unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?;
+            // SAFETY: the address is that of the C function of this name, whose type is declared.
+            unsafe { core::mem::transmute::<usize, F>(ENTRY.address())($($arg),*) }
+        }
+    )*};
+}
+
+unsafe extern "C" {
+    #[link_name = "__start_raddle_real"]
+    static FIRST: c_void;
+    #[link_name = "__stop_raddle_real"]
+    static END: c_void;
+}
+
+/// Resolves every function that [`real!`] declared, so that no execution has to do it again.
+pub fn prime() {
+    let first = (&raw const FIRST).cast::<Entry>();
+    let bytes = (&raw const END) as usize - first as usize;
+    // SAFETY: the linker lays all entries of the section out in a row.
+    let entries = unsafe { core::slice::from_raw_parts(first, bytes / size_of::<Entry>()) };
+    for entry in entries {
+        entry.look_up();
+    }
+}

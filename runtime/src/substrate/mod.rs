@@ -1,0 +1,1 @@
+//! What carries the target's threads: see DESIGN §5.

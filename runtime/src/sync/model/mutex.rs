@@ -1,0 +1,296 @@
+//! The state machine of one mutex, apart from who waits and when.
+
+use super::verdict::{DONE, Verdict};
+use core::ffi::c_int;
+use libc::{EAGAIN, EBUSY, EDEADLK, EPERM};
+use raddle_protocol::Slot;
+use raddle_protocol::slot::NONE;
+
+/// Messages of the findings.
+pub mod says {
+    pub const NOT_HELD: &str = "a mutex that nobody holds was unlocked";
+    pub const NOT_OWNER: &str = "a mutex that another thread holds was unlocked";
+    pub const DESTROYED_HELD: &str = "a mutex was destroyed while it was locked";
+    pub const INIT_HELD: &str = "a mutex was initialised again while it was locked";
+    pub const DEAD: &str = "a mutex was used after it was destroyed";
+    pub const UNINITIALISED: &str = "a mutex was used that is not initialised";
+}
+
+/// What the type attribute decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Also the default and the adaptive type: relocking deadlocks.
+    Normal,
+    /// The owner may lock again.
+    Recursive,
+    /// Mistakes are returned as errors.
+    ErrorCheck,
+}
+
+/// glibc's `__kind` of a mutex, which static initialisers write too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind(pub c_int);
+
+impl Kind {
+    /// What a destroyed mutex carries.
+    pub const DESTROYED: Kind = Kind(-1);
+    const ROBUST: c_int = 16;
+    const INHERIT: c_int = 32;
+    const PROTECT: c_int = 64;
+    const SHARED: c_int = 128;
+    /// The type's two bits, the three attributes above, process-shared, lock elision.
+    const KNOWN: c_int = 0x3ff & !(4 | 8);
+
+    /// The type; `None` when no initialiser writes such a kind.
+    pub fn mutex_type(self) -> Option<Type> {
+        if self.0 & !Kind::KNOWN != 0 {
+            return None;
+        }
+        Some(match self.0 & 3 {
+            1 => Type::Recursive,
+            2 => Type::ErrorCheck,
+            _ => Type::Normal,
+        })
+    }
+
+    /// May the next locker be told that the owner died?
+    pub fn robust(self) -> bool {
+        self.0 >= 0 && self.0 & Kind::ROBUST != 0
+    }
+
+    /// Keeps glibc a priority ceiling in the upper bits of the lock word?
+    pub fn protects(self) -> bool {
+        self.0 >= 0 && self.0 & Kind::PROTECT != 0
+    }
+
+    /// The attribute that is not modelled, by name.
+    pub fn not_modelled(self) -> Option<&'static str> {
+        if self.0 < 0 {
+            return None;
+        }
+        [
+            (Kind::INHERIT, "mutex priority inheritance"),
+            (Kind::PROTECT, "mutex priority ceiling"),
+            (Kind::SHARED, "process-shared mutex"),
+        ]
+        .into_iter()
+        .find(|(bit, _)| self.0 & bit != 0)
+        .map(|(_, name)| name)
+    }
+}
+
+/// One mutex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mutex {
+    /// Who holds it; [`NONE`]: nobody.
+    pub owner: Slot,
+    /// How many times; 0 when nobody holds it.
+    pub depth: u32,
+    /// Where it was taken.
+    pub taken_at: usize,
+    /// Decides how relocking ends.
+    pub mutex_type: Type,
+    /// Robust: the owner ended while it held the mutex and the state is not yet consistent.
+    pub orphaned: bool,
+}
+
+impl Mutex {
+    /// A free mutex.
+    pub const fn free(mutex_type: Type) -> Mutex {
+        Mutex {
+            owner: NONE,
+            depth: 0,
+            taken_at: 0,
+            mutex_type,
+            orphaned: false,
+        }
+    }
+
+    /// Does somebody hold it?
+    pub fn held(&self) -> bool {
+        self.depth > 0
+    }
+
+    /// Can a lock operation of `who` complete now (be it with an error)?
+    pub fn may_lock(&self, who: Slot) -> bool {
+        !self.held() || self.owner == who && self.mutex_type != Type::Normal
+    }
+
+    fn take(&mut self, who: Slot, pc: usize) -> Verdict {
+        self.owner = who;
+        self.depth = 1;
+        self.taken_at = pc;
+        DONE
+    }
+
+    /// Lock, trylock and a timed lock at the instant when they are tried: EBUSY says that the
+    /// caller cannot have the mutex now.
+    fn attempt(&mut self, who: Slot, pc: usize, relock: c_int) -> Verdict {
+        if !self.held() {
+            return self.take(who, pc);
+        }
+        if self.owner != who {
+            return Verdict::Returns(EBUSY);
+        }
+        match self.mutex_type {
+            Type::Recursive if self.depth == u32::MAX => Verdict::Returns(EAGAIN),
+            Type::Recursive => {
+                self.depth += 1;
+                DONE
+            }
+            Type::ErrorCheck => Verdict::Returns(relock),
+            Type::Normal => Verdict::Returns(EBUSY),
+        }
+    }
+
+    /// `who` locks; [`Mutex::may_lock`] holds.
+    pub fn lock(&mut self, who: Slot, pc: usize) -> Verdict {
+        self.attempt(who, pc, EDEADLK)
+    }
+
+    /// `who` tries.
+    pub fn try_lock(&mut self, who: Slot, pc: usize) -> Verdict {
+        self.attempt(who, pc, EBUSY)
+    }
+
+    /// `who` unlocks once.
+    pub fn unlock(&mut self, who: Slot) -> Verdict {
+        if self.depth > 0 && self.owner == who {
+            self.depth -= 1;
+            if self.depth == 0 {
+                self.owner = NONE;
+            }
+            return DONE;
+        }
+        match self.mutex_type {
+            Type::Recursive | Type::ErrorCheck => Verdict::Returns(EPERM),
+            Type::Normal if self.depth == 0 => Verdict::Misuse(says::NOT_HELD),
+            Type::Normal => Verdict::Misuse(says::NOT_OWNER),
+        }
+    }
+
+    /// Destruction.
+    pub fn destroy(&self) -> Verdict {
+        if self.held() {
+            return Verdict::Misuse(says::DESTROYED_HELD);
+        }
+        DONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: Slot = 1;
+    const OTHER: Slot = 2;
+
+    fn held_by(owner: Slot, depth: u32, mutex_type: Type) -> Mutex {
+        Mutex {
+            owner,
+            depth,
+            taken_at: 7,
+            mutex_type,
+            orphaned: false,
+        }
+    }
+
+    #[test]
+    fn kinds() {
+        for (bits, expected) in [
+            (0, Some(Type::Normal)),
+            (1, Some(Type::Recursive)),
+            (2, Some(Type::ErrorCheck)),
+            (3, Some(Type::Normal)),
+            (256, Some(Type::Normal)),
+            (512 + 1, Some(Type::Recursive)),
+            (16 + 2, Some(Type::ErrorCheck)),
+            (128, Some(Type::Normal)),
+            (-1, None),
+            (4, None),
+            (0x5a5a_5a5a, None),
+        ] {
+            assert_eq!(Kind(bits).mutex_type(), expected, "{bits}");
+        }
+        assert!(Kind(16).robust() && !Kind(32).robust() && !Kind::DESTROYED.robust());
+        assert_eq!(Kind(32).not_modelled(), Some("mutex priority inheritance"));
+        assert_eq!(Kind(1).not_modelled(), None);
+        assert_eq!(Kind::DESTROYED.not_modelled(), None);
+    }
+
+    #[test]
+    fn locking() {
+        use Type::*;
+        // State, may lock, result of lock (where it may), result of trylock, depth after trylock.
+        let busy = Verdict::Returns(EBUSY);
+        for (state, may, lock, attempt, depth) in [
+            (Mutex::free(Normal), true, DONE, DONE, 1),
+            (Mutex::free(Recursive), true, DONE, DONE, 1),
+            (Mutex::free(ErrorCheck), true, DONE, DONE, 1),
+            (held_by(ME, 1, Normal), false, busy, busy, 1),
+            (held_by(ME, 1, Recursive), true, DONE, DONE, 2),
+            (
+                held_by(ME, u32::MAX, Recursive),
+                true,
+                Verdict::Returns(EAGAIN),
+                Verdict::Returns(EAGAIN),
+                u32::MAX,
+            ),
+            (
+                held_by(ME, 1, ErrorCheck),
+                true,
+                Verdict::Returns(EDEADLK),
+                busy,
+                1,
+            ),
+            (held_by(OTHER, 1, Normal), false, busy, busy, 1),
+            (held_by(OTHER, 1, Recursive), false, busy, busy, 1),
+            (held_by(OTHER, 1, ErrorCheck), false, busy, busy, 1),
+        ] {
+            assert_eq!(state.may_lock(ME), may, "{state:?}");
+            let mut m = state;
+            assert_eq!(m.lock(ME, 9), lock, "{state:?}");
+            let mut m = state;
+            assert_eq!(m.try_lock(ME, 9), attempt, "{state:?}");
+            assert_eq!(m.depth, depth, "{state:?}");
+            if attempt == DONE {
+                assert_eq!(m.owner, ME);
+            }
+        }
+    }
+
+    #[test]
+    fn unlocking() {
+        use Type::*;
+        let eperm = Verdict::Returns(EPERM);
+        for (state, expected, depth) in [
+            (held_by(ME, 1, Normal), DONE, 0),
+            (held_by(ME, 2, Recursive), DONE, 1),
+            (held_by(ME, 1, ErrorCheck), DONE, 0),
+            (Mutex::free(Normal), Verdict::Misuse(says::NOT_HELD), 0),
+            (Mutex::free(Recursive), eperm, 0),
+            (Mutex::free(ErrorCheck), eperm, 0),
+            (
+                held_by(OTHER, 1, Normal),
+                Verdict::Misuse(says::NOT_OWNER),
+                1,
+            ),
+            (held_by(OTHER, 2, Recursive), eperm, 2),
+            (held_by(OTHER, 1, ErrorCheck), eperm, 1),
+        ] {
+            let mut m = state;
+            assert_eq!(m.unlock(ME), expected, "{state:?}");
+            assert_eq!(m.depth, depth, "{state:?}");
+            assert_eq!(m.held(), m.owner != NONE, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn destroying() {
+        assert_eq!(Mutex::free(Type::Normal).destroy(), DONE);
+        assert_eq!(
+            held_by(OTHER, 1, Type::Recursive).destroy(),
+            Verdict::Misuse(says::DESTROYED_HELD)
+        );
+    }
+}

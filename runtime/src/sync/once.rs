@@ -1,0 +1,1 @@
+//! pthread_once.

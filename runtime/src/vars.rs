@@ -1,0 +1,70 @@
+//! Variables that instrumented code reads and writes: see [`raddle_protocol::hooks`].
+//!
+//! All access goes through the functions below: the symbols may be preempted by a copy in the
+//! executable, so they must not be assumed to lie in this library.
+#![allow(non_upper_case_globals)]
+
+use raddle_protocol::hooks::{ARGS_LEN, MODE_ACCESSES, MODE_SYMBOLIC};
+
+/// [`raddle_protocol::hooks::MODE`].
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub static mut raddle_mode: u32 = 0;
+/// [`raddle_protocol::hooks::ARGS`].
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub static mut raddle_sym_args: [u32; ARGS_LEN] = [0; ARGS_LEN];
+/// [`raddle_protocol::hooks::CALLEE`].
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub static mut raddle_sym_callee: usize = 0;
+/// [`raddle_protocol::hooks::RESULT`].
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub static mut raddle_sym_result: u32 = 0;
+/// [`raddle_protocol::hooks::RETURNER`].
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub static mut raddle_sym_returner: usize = 0;
+
+/// Are accesses of instrumented code scheduling points now?
+pub fn accesses() -> bool {
+    // SAFETY: a plain word, written by the running thread only.
+    unsafe { raddle_mode & MODE_ACCESSES != 0 }
+}
+
+/// Does the symbolic shadow run?
+pub fn symbolic() -> bool {
+    // SAFETY: as above.
+    unsafe { raddle_mode & MODE_SYMBOLIC != 0 }
+}
+
+/// Sets or clears bits of the mode.
+pub fn set_mode(bits: u32, on: bool) {
+    // SAFETY: as above.
+    unsafe {
+        if on {
+            raddle_mode |= bits;
+        } else {
+            raddle_mode &= !bits;
+        }
+    }
+}
+
+/// The expression of argument `index` if the call under way is to the function at `callee`
+/// (0: concrete).
+pub fn argument(callee: usize, index: usize) -> u32 {
+    // SAFETY: plain words, written by the running thread only.
+    unsafe {
+        if raddle_mode & MODE_SYMBOLIC != 0 && raddle_sym_callee == callee {
+            raddle_sym_args[index]
+        } else {
+            0
+        }
+    }
+}
+
+/// Prepares a call of `callee` whose only argument has the expression `argument`.
+pub fn prepare_call(callee: usize, argument: u32) {
+    // SAFETY: as above.
+    unsafe {
+        raddle_sym_callee = callee;
+        raddle_sym_returner = 0;
+        raddle_sym_args[0] = argument;
+    }
+}
