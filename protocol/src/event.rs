@@ -206,6 +206,11 @@ kinds! {
     Shared = 117, false, "found shared";
     /// Not a step: a block was allocated. `object`, `value` as in [`Kind::Free`].
     Malloc = 118, false, "malloc";
+    /// In runs with [`crate::shared::flags::SYMBOLIC`], at the end of the execution (whatever
+    /// ended it): one record for each thread that has announced an operation which did not happen.
+    /// `size`: its [`Kind`]; `object`, `value` (what is known before: slot of the thread to join,
+    /// bytes of a range), `aux` (0), `pc` as in that kind's own record.
+    Pending = 119, false, "waits to do";
 }
 
 impl Event {
