@@ -1,1 +1,6 @@
-//! See the folder's README.
+//! Pure functions from traces to new jobs and verdicts. No files, no processes.
+
+pub mod dfs;
+pub mod fingerprint;
+pub mod shrink;
+pub mod verify;
