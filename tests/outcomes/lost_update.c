@@ -1,0 +1,16 @@
+/* Two unprotected increments: 1 or 2. */
+#include "outcome.h"
+
+static int x;
+
+static void *add(void *unused)
+{
+    x = x + 1;
+    return unused;
+}
+
+int main(void)
+{
+    run2(add, add);
+    return x;
+}
