@@ -1,1 +1,23 @@
-//! See the folder's README.
+//! Runs one job on one target and hands back its trace. Knows no search.
+//!
+//! [`inspect`] says whether a program can be run at all. A [`Session`] starts it up to its `main`
+//! once and clones it for every execution; [`direct`] prepares one execution without that, for
+//! debuggers.
+
+mod elf;
+mod ended;
+mod error;
+mod hash;
+mod inspect;
+mod session;
+mod stop;
+mod sys;
+mod target;
+
+pub use ended::Ended;
+pub use error::{Corruption, RunError, StartError, Unsuitable};
+pub use hash::output_hash;
+pub use inspect::{Program, inspect};
+pub use session::{Module, Session};
+pub use stop::StopFlag;
+pub use target::{Limits, Stdin, Target};

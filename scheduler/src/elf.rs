@@ -1,0 +1,207 @@
+//! The few facts about an ELF file that matter here, read without loading the file.
+
+use crate::error::Unsuitable;
+use goblin::container::{Container, Ctx, Endian};
+use goblin::elf::{
+    Header, ProgramHeader, SectionHeader, dynamic, header, program_header, section_header,
+};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Most bytes of one table that are read; real tables are far smaller.
+const TABLE: u64 = 64 << 20;
+const CONTEXT: Ctx = Ctx {
+    container: Container::Big,
+    le: Endian::Little,
+};
+
+/// Why a file is not what is wanted.
+#[derive(Debug)]
+pub enum ElfError {
+    Bits32,
+    Machine,
+    Malformed(&'static str),
+    Io(io::Error),
+}
+
+impl ElfError {
+    /// The same, for people.
+    pub fn at(self, path: &Path) -> Unsuitable {
+        let path = path.to_owned();
+        match self {
+            ElfError::Bits32 => Unsuitable::Bits32(path),
+            ElfError::Machine => Unsuitable::Machine(path),
+            ElfError::Malformed(why) => Unsuitable::NotElf { path, why },
+            ElfError::Io(source) => Unsuitable::Unreadable { path, source },
+        }
+    }
+}
+
+impl From<io::Error> for ElfError {
+    fn from(e: io::Error) -> ElfError {
+        match e.kind() {
+            io::ErrorKind::UnexpectedEof => ElfError::Malformed("it is cut short"),
+            _ => ElfError::Io(e),
+        }
+    }
+}
+
+/// An x86-64 ELF file: its tables, its content where asked for.
+pub struct Elf<'f> {
+    file: &'f File,
+    kind: u16,
+    programs: Vec<ProgramHeader>,
+    sections: Vec<(String, SectionHeader)>,
+}
+
+impl<'f> Elf<'f> {
+    /// Reads the header and the two tables.
+    pub fn read(file: &'f File) -> Result<Elf<'f>, ElfError> {
+        let mut head = [0; 64];
+        let n = file.read_at(&mut head, 0)?;
+        if n < header::SIZEOF_IDENT || head[..4] != *header::ELFMAG {
+            return Err(ElfError::Malformed("it does not begin like one"));
+        }
+        if head[header::EI_CLASS] == header::ELFCLASS32 {
+            return Err(ElfError::Bits32);
+        }
+        if n < head.len() {
+            return Err(ElfError::Malformed("it is cut short"));
+        }
+        let header: Header = goblin::elf::Elf::parse_header(&head)
+            .map_err(|_| ElfError::Malformed("its header is damaged"))?;
+        if head[header::EI_DATA] != header::ELFDATA2LSB || header.e_machine != header::EM_X86_64 {
+            return Err(ElfError::Machine);
+        }
+        let damaged = |_| ElfError::Malformed("its tables are damaged");
+        let count = usize::from(header.e_phnum);
+        let table = bytes(file, header.e_phoff, count * ProgramHeader::size(CONTEXT))?;
+        let programs = ProgramHeader::parse(&table, 0, count, CONTEXT).map_err(damaged)?;
+        let count = usize::from(header.e_shnum);
+        let table = bytes(file, header.e_shoff, count * SectionHeader::size(CONTEXT))?;
+        let sections = match count {
+            0 => Vec::new(),
+            _ => SectionHeader::parse_from(&table, 0, count, CONTEXT).map_err(damaged)?,
+        };
+        let names = match sections.get(usize::from(header.e_shstrndx)) {
+            Some(names) => content(file, names)?,
+            None => Vec::new(),
+        };
+        let sections = sections
+            .into_iter()
+            .map(|s| (text_at(&names, s.sh_name as u64), s))
+            .collect();
+        Ok(Elf {
+            file,
+            kind: header.e_type,
+            programs,
+            sections,
+        })
+    }
+
+    /// The dynamic linker that it asks for.
+    pub fn interpreter(&self) -> Result<Option<String>, ElfError> {
+        let Some(p) = self
+            .programs
+            .iter()
+            .find(|p| p.p_type == program_header::PT_INTERP)
+        else {
+            return Ok(None);
+        };
+        let text = bytes(self.file, p.p_offset, p.p_filesz.min(4096) as usize)?;
+        Ok(Some(text_at(&text, 0)))
+    }
+
+    /// Something that can be executed, not a library or an object file.
+    pub fn is_program(&self) -> bool {
+        match self.kind {
+            header::ET_EXEC => true,
+            header::ET_DYN => self
+                .dynamic(dynamic::DT_FLAGS_1)
+                .is_ok_and(|flags| flags.iter().any(|f| f & dynamic::DF_1_PIE != 0)),
+            _ => false,
+        }
+    }
+
+    /// Is there a section of this name?
+    pub fn has_section(&self, name: &str) -> bool {
+        self.section(name).is_some()
+    }
+
+    /// The GNU build id, where there is one.
+    pub fn build_id(&self) -> Option<Vec<u8>> {
+        let note = content(self.file, self.section(".note.gnu.build-id")?).ok()?;
+        let word =
+            |i: usize| Some(u32::from_le_bytes(note.get(i..i + 4)?.try_into().ok()?) as usize);
+        let start = 12 + word(0)?.next_multiple_of(4);
+        let id = note.get(start..start.checked_add(word(4)?)?)?;
+        (!id.is_empty()).then(|| id.to_vec())
+    }
+
+    /// Names of the libraries that it asks for.
+    pub fn needed(&self) -> Result<Vec<String>, ElfError> {
+        let Some(dynamic) = self.dynamic_section() else {
+            return Ok(Vec::new());
+        };
+        let Some((_, strings)) = self.sections.get(dynamic.sh_link as usize) else {
+            return Err(ElfError::Malformed("its dynamic section is damaged"));
+        };
+        let strings = content(self.file, strings)?;
+        let needed = self.dynamic(dynamic::DT_NEEDED)?;
+        Ok(needed.into_iter().map(|at| text_at(&strings, at)).collect())
+    }
+
+    fn section(&self, name: &str) -> Option<&SectionHeader> {
+        self.sections
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, s)| s)
+    }
+
+    fn dynamic_section(&self) -> Option<&SectionHeader> {
+        let mut sections = self.sections.iter().map(|(_, s)| s);
+        sections.find(|s| s.sh_type == section_header::SHT_DYNAMIC)
+    }
+
+    /// The values of all dynamic entries with this tag.
+    fn dynamic(&self, tag: u64) -> Result<Vec<u64>, ElfError> {
+        let Some(section) = self.dynamic_section() else {
+            return Ok(Vec::new());
+        };
+        let words: Vec<u64> = content(self.file, section)?
+            .chunks_exact(8)
+            .map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default()))
+            .collect();
+        let entries = words
+            .chunks_exact(2)
+            .take_while(|e| e[0] != dynamic::DT_NULL);
+        Ok(entries.filter(|e| e[0] == tag).map(|e| e[1]).collect())
+    }
+}
+
+fn content(file: &File, section: &SectionHeader) -> Result<Vec<u8>, ElfError> {
+    if section.sh_type == section_header::SHT_NOBITS {
+        return Ok(Vec::new());
+    }
+    let size = usize::try_from(section.sh_size).unwrap_or(usize::MAX);
+    bytes(file, section.sh_offset, size)
+}
+
+fn bytes(file: &File, offset: u64, size: usize) -> Result<Vec<u8>, ElfError> {
+    if size as u64 > TABLE {
+        return Err(ElfError::Malformed("one of its tables is impossibly large"));
+    }
+    let mut buffer = vec![0; size];
+    file.read_exact_at(&mut buffer, offset)?;
+    Ok(buffer)
+}
+
+/// The NUL-terminated text at `at`; empty when there is none.
+fn text_at(strings: &[u8], at: u64) -> String {
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    let tail = strings.get(at..).unwrap_or_default();
+    let text = tail.split(|&b| b == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}

@@ -1,0 +1,160 @@
+//! What is run, and within which limits.
+
+use crate::stop::StopFlag;
+use crate::sys;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One program with everything that it is started with.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The executable (a bare name is looked up in `PATH`); also its `argv[0]`.
+    pub program: PathBuf,
+    /// Arguments after `argv[0]`.
+    pub args: Vec<OsString>,
+    /// Variables on top of the controller's own environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Working directory; `None`: the controller's.
+    pub cwd: Option<PathBuf>,
+    /// Standard input of every execution.
+    pub stdin: Stdin,
+    /// The shim, `libraddle.so`.
+    pub runtime: PathBuf,
+}
+
+/// Limits of one execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Wall-clock time; also the time that the program has from its start to `main`.
+    pub wall: Duration,
+    /// Bytes kept of standard output, and as many of standard error.
+    pub output_bytes: usize,
+    /// Bytes of records (events, steps, expressions) kept of one execution.
+    pub record_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            wall: Duration::from_secs(10),
+            output_bytes: 1 << 20,
+            record_bytes: 1 << 30,
+        }
+    }
+}
+
+/// Where every execution reads its standard input from, always from the same place on.
+#[derive(Clone, Debug)]
+pub enum Stdin {
+    /// `/dev/null`.
+    Null,
+    /// A file that each session opens anew, read from `start` on.
+    File {
+        /// The open file.
+        file: Arc<File>,
+        /// Offset of the first byte; `None` when the file has no position (a device).
+        start: Option<u64>,
+    },
+}
+
+/// How long [`Stdin::inherit`] reads before it says that it is waiting.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Stdin {
+    /// What suits the controller's own standard input: a terminal or a closed one becomes
+    /// `/dev/null`; a regular file is used itself, from its present position; a pipe or socket is
+    /// read to its end, once, so that every execution gets all of it.
+    ///
+    /// `waiting` is called when the end of a pipe does not come within a second. Fails with
+    /// [`io::ErrorKind::Interrupted`] when `stop` is set meanwhile.
+    pub fn inherit(stop: &StopFlag, waiting: impl FnOnce()) -> io::Result<Stdin> {
+        let mut stdin = match io::stdin().as_fd().try_clone_to_owned() {
+            Ok(fd) => File::from(fd),
+            Err(e) if e.raw_os_error() == Some(libc::EBADF) => return Ok(Stdin::Null),
+            Err(e) => return Err(e),
+        };
+        use std::os::unix::fs::FileTypeExt;
+        let kind = stdin.metadata()?.file_type();
+        if kind.is_file() {
+            let start = Some(stdin.stream_position()?);
+            let file = Arc::new(stdin);
+            return Ok(Stdin::File { file, start });
+        }
+        if kind.is_fifo() || kind.is_socket() {
+            return spool(stdin, stop, waiting);
+        }
+        if kind.is_char_device() && !io::IsTerminal::is_terminal(&stdin) {
+            let file = Arc::new(stdin);
+            return Ok(Stdin::File { file, start: None });
+        }
+        Ok(Stdin::Null)
+    }
+
+    /// These bytes.
+    pub fn bytes(content: &[u8]) -> io::Result<Stdin> {
+        let mut file = sys::memory_file(c"raddle-stdin")?;
+        file.write_all(content)?;
+        Ok(Stdin::File {
+            file: Arc::new(file),
+            start: Some(0),
+        })
+    }
+
+    /// A file description of the session's own, at the start position.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        match self {
+            Stdin::Null => File::open("/dev/null"),
+            Stdin::File { file, start } => {
+                let mut own = File::open(sys::fd_path(file.as_raw_fd()))?;
+                if let Some(start) = start {
+                    own.seek(SeekFrom::Start(*start))?;
+                }
+                Ok(own)
+            }
+        }
+    }
+
+    /// Where `open`ed files are to be set back to before an execution.
+    pub(crate) fn start(&self) -> Option<u64> {
+        match self {
+            Stdin::Null => None,
+            Stdin::File { start, .. } => *start,
+        }
+    }
+}
+
+/// Reads `pipe` to its end into a memory file.
+fn spool(mut pipe: File, stop: &StopFlag, waiting: impl FnOnce()) -> io::Result<Stdin> {
+    let mut content = sys::memory_file(c"raddle-stdin")?;
+    let mut waiting = Some(waiting);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let patience = waiting.is_some().then_some(PATIENCE);
+        let fds: [BorrowedFd; 2] = [pipe.as_fd(), stop.as_fd()];
+        let ready = sys::poll_in(fds, patience)?;
+        if ready[1] {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if !ready[0] {
+            if let Some(tell) = waiting.take() {
+                tell();
+            }
+            continue;
+        }
+        match pipe.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(n) => content.write_all(&buffer[..n])?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(Stdin::File {
+        file: Arc::new(content),
+        start: Some(0),
+    })
+}
