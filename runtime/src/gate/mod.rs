@@ -83,6 +83,11 @@ pub fn touch(_object: u64) {}
 /// Evaluates `ready` anew for one thread.
 pub fn touch_thread(_slot: Slot) {}
 
+/// Changes the announced operation of `slot`, a thread that waits in [`point`], and evaluates it
+/// anew: a signal turns a wait for a condition into one for the mutex, without a deadline. The
+/// deadline, if any, may only be dropped.
+pub fn amend(_slot: Slot, _change: impl FnOnce(&mut Pending)) {}
+
 /// Chooses a value below `n`; one entry of the schedule if `n >= 2`. The caller writes the record
 /// by [`log_choice`] right after the step's own.
 pub fn choose(_n: usize) -> usize {
