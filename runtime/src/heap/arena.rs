@@ -86,7 +86,6 @@ struct Class {
 
 #[repr(C)]
 struct Head {
-    ready: u64,
     /// Bytes of the arena that are mapped.
     mapped: u64,
     next_chunk: u32,
@@ -137,7 +136,6 @@ impl Arena {
         let head = self.head();
         head.mapped = STEP as u64;
         head.next_chunk = OWN as u32;
-        head.ready = 1;
         true
     }
 
@@ -329,12 +327,16 @@ impl Arena {
         let state = &self.head().class[class];
         let all = classes::per_chunk(class);
         let current = state.left > 0 && state.fresh as usize / CHUNK == chunk;
-        if current { all - state.left as usize } else { all }
+        if current {
+            all - state.left as usize
+        } else {
+            all
+        }
     }
 
-    /// Has the arena been used?
-    pub fn ready(&self) -> bool {
-        map::is_mapped(self.base) && self.head().ready == 1
+    /// One past the last byte of the arena's address space.
+    pub fn end(&self) -> usize {
+        self.base + SPAN as usize
     }
 
     /// The block whose slot holds `address`: a live or a freed one.
@@ -399,8 +401,8 @@ impl Arena {
     }
 
     /// Frees the block that starts at `address`: it goes to quarantine, and what leaves quarantine
-    /// for it is checked and can be reused.
-    pub fn free(&self, address: usize, slot: Slot, place: u64) -> Result<(), Fault> {
+    /// for it is checked and can be reused. Returns the block's size.
+    pub fn free(&self, address: usize, slot: Slot, place: u64) -> Result<usize, Fault> {
         let (at, header) = self.live(address)?;
         self.check_red_zone(at, &header)?;
         let freed = Header {
@@ -422,7 +424,8 @@ impl Arena {
         }
         let (ring, entries) = self.ring();
         ring.push(entries, at.at - self.base, Self::weight(at, &header));
-        self.evict(QUARANTINE)
+        self.evict(QUARANTINE)?;
+        Ok(header.size)
     }
 
     fn weight(at: Slots, header: &Header) -> u64 {

@@ -55,8 +55,8 @@ impl Header {
     }
 
     fn check(at: usize, words: [u64; 2]) -> u64 {
-        let mixed = (words[0] ^ words[1].rotate_left(23) ^ at as u64)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed =
+            (words[0] ^ words[1].rotate_left(23) ^ at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed >> 56
     }
 
@@ -139,8 +139,8 @@ pub unsafe fn written_after_free(at: usize, len: usize) -> Option<usize> {
     let bytes = unsafe { core::slice::from_raw_parts(at as *const u8, len) };
     // SAFETY: any bytes are a valid u64.
     let (before, words, after) = unsafe { bytes.align_to::<u64>() };
-    let clean = before.iter().chain(after).all(|&b| b == FREED)
-        && words.iter().all(|&w| w == FREED_WORD);
+    let clean =
+        before.iter().chain(after).all(|&b| b == FREED) && words.iter().all(|&w| w == FREED_WORD);
     if clean {
         return None;
     }
@@ -187,7 +187,12 @@ mod tests {
     fn patterns() {
         let mut bytes = [0u8; 200];
         let at = bytes.as_mut_ptr() as usize;
-        for (len, dirty) in [(200, None), (200, Some(7)), (13, Some(12)), (200, Some(199))] {
+        for (len, dirty) in [
+            (200, None),
+            (200, Some(7)),
+            (13, Some(12)),
+            (200, Some(199)),
+        ] {
             // SAFETY: `bytes` is ours.
             unsafe { fill(at, len) };
             if let Some(d) = dirty {
@@ -203,7 +208,10 @@ mod tests {
         assert_eq!(unsafe { damage(at + 5, at + 30) }, None);
         bytes[9] = 0;
         // SAFETY: as above.
-        assert_eq!(unsafe { damage(core::hint::black_box(at) + 5, at + 30) }, Some(4));
+        assert_eq!(
+            unsafe { damage(core::hint::black_box(at) + 5, at + 30) },
+            Some(4)
+        );
         assert!(looks_freed(FREED_WORD + 24) && !looks_freed(0) && !looks_freed(0x7fff_0000));
     }
 }

@@ -2,3 +2,9 @@
 
 /// Called in the process that obeys a job, before the program's first code.
 pub fn begin() {}
+
+/// The bytes were given a content without expressions.
+pub fn forget(_address: u64, _len: u64) {}
+
+/// The bytes were copied to fresh memory.
+pub fn moved(_from: u64, _to: u64, _len: u64) {}

@@ -1,0 +1,47 @@
+//! Is the caller of an intercepted function the C library itself? It calls `free` with locks of
+//! its own held, so no other thread may run there.
+
+use crate::serial::Serial;
+use core::ffi::{c_int, c_void};
+use core::ops::Range;
+
+/// Code of the C library and of the dynamic linker.
+static CODE: Serial<[Range<usize>; 2]> = Serial::new([0..0, 0..0]);
+
+/// Does `pc` lie in the C library or the dynamic linker? `false` before [`find`].
+#[inline]
+pub fn is_c_library(pc: usize) -> bool {
+    // SAFETY: written once, before the program's first code.
+    let code = unsafe { CODE.get() };
+    code[0].contains(&pc) || code[1].contains(&pc)
+}
+
+/// Finds the two modules.
+pub fn find() {
+    // SAFETY: the callback has the declared type; no other thread runs yet.
+    unsafe { libc::dl_iterate_phdr(Some(look_at), core::ptr::null_mut()) };
+}
+
+unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+    // SAFETY: the dynamic linker passes a valid description of a module.
+    let (info, headers) = unsafe {
+        let info = &*info;
+        let headers = core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize);
+        (info, headers)
+    };
+    let base = info.dlpi_addr as usize;
+    let loaded = headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+    let start = loaded.clone().map(|h| h.p_vaddr).min().unwrap_or(0) as usize;
+    let end = loaded.map(|h| h.p_vaddr + h.p_memsz).max().unwrap_or(0) as usize;
+    let range = base + start..base + end;
+    // SAFETY: reads the auxiliary vector.
+    let linker = unsafe { libc::getauxval(libc::AT_BASE) } as usize;
+    // SAFETY: no other thread runs yet.
+    let code = unsafe { CODE.get() };
+    if range.contains(&(libc::gnu_get_libc_version as *const () as usize)) {
+        code[0] = range;
+    } else if linker != 0 && range.contains(&linker) {
+        code[1] = range;
+    }
+    0
+}

@@ -1,0 +1,316 @@
+//! The functions of the malloc family.
+
+use super::arena::{Arena, Fault};
+use super::classes::CHUNK;
+use super::report::{Operation, report};
+use super::world::{Guard, own, owner};
+use crate::gate;
+use core::ffi::{c_int, c_void};
+use raddle_protocol::event::Kind;
+
+type Block = *mut c_void;
+const PAGE: usize = 4096;
+
+crate::export! {
+    /// As in C.
+    fn malloc(size: usize) -> Block = malloc_from;
+    /// As in C.
+    fn calloc(count: usize, size: usize) -> Block = calloc_from;
+    /// As in C.
+    fn realloc(block: Block, size: usize) -> Block = realloc_from;
+    /// As in C.
+    fn reallocarray(block: Block, count: usize, size: usize) -> Block = reallocarray_from;
+    /// As in C.
+    fn free(block: Block) = free_from;
+    /// As `free`.
+    fn cfree(block: Block) = free_from;
+    /// As in POSIX.
+    fn posix_memalign(out: *mut Block, align: usize, size: usize) -> c_int = posix_memalign_from;
+    /// As in C.
+    fn aligned_alloc(align: usize, size: usize) -> Block = memalign_from;
+    /// As in the C library.
+    fn memalign(align: usize, size: usize) -> Block = memalign_from;
+    /// As in the C library.
+    fn valloc(size: usize) -> Block = valloc_from;
+    /// As in the C library.
+    fn pvalloc(size: usize) -> Block = pvalloc_from;
+    /// As in the C library; never more than was asked for.
+    fn malloc_usable_size(block: Block) -> usize = usable_from;
+    /// The C library's other name.
+    fn __libc_malloc(size: usize) -> Block = malloc_from;
+    /// The C library's other name.
+    fn __libc_calloc(count: usize, size: usize) -> Block = calloc_from;
+    /// The C library's other name.
+    fn __libc_realloc(block: Block, size: usize) -> Block = realloc_from;
+    /// The C library's other name.
+    fn __libc_free(block: Block) = free_from;
+    /// The C library's other name.
+    fn __libc_memalign(align: usize, size: usize) -> Block = memalign_from;
+}
+
+fn set_errno(value: c_int) {
+    // SAFETY: the calling thread's own errno.
+    unsafe { *libc::__errno_location() = value };
+}
+
+fn call(name: &'static str, block: Block) -> Operation {
+    let address = block as u64;
+    Operation::Call { name, address }
+}
+
+/// Allocates from the running thread's arena; null and ENOMEM when there is no memory.
+fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
+    match take(size, align, pc) {
+        Ok(Some((at, is_zero))) => {
+            if zero && !is_zero {
+                // SAFETY: a fresh block of `size` bytes.
+                unsafe { core::ptr::write_bytes(at as *mut u8, 0, size) };
+            }
+            if crate::vars::symbolic() {
+                crate::shadow::forget(at as u64, size as u64);
+            }
+            gate::log(Kind::Malloc, at as u64, size as u64, pc);
+            at as Block
+        }
+        Ok(None) => {
+            set_errno(libc::ENOMEM);
+            core::ptr::null_mut()
+        }
+        Err(fault) => report(fault, Operation::Check, pc),
+    }
+}
+
+fn take(size: usize, align: usize, pc: usize) -> Result<Option<(usize, bool)>, Fault> {
+    let _guard = Guard::enter();
+    let Some((slot, arena)) = own() else {
+        return Ok(None);
+    };
+    if align > CHUNK {
+        let block = arena.allocate_aligned(size, align, slot, pc as u64);
+        return Ok(block.map(|at| (at, false)));
+    }
+    arena.allocate(size, align, slot, pc as u64)
+}
+
+/// Lets other threads run before a block goes, unless the C library frees it for itself. Returns
+/// whether that was a step of the schedule.
+fn announce_free(address: u64, pc: usize) -> bool {
+    let step = gate::active() && gate::threads_alive() >= 2 && !super::is_c_library(pc);
+    if step {
+        gate::simple(Kind::Free, address, pc);
+    }
+    step
+}
+
+/// Frees a block that the caller has announced.
+fn release(block: Block, step: bool, operation: Operation, pc: usize) {
+    let address = block as usize;
+    let Some(arena) = owner(address) else {
+        if super::is_c_library(pc) {
+            return; // memory of the dynamic linker's own, from before it found us
+        }
+        report(Fault::Wild, operation, pc)
+    };
+    let size = match give_back(arena, address, pc) {
+        Ok(size) => size as u64,
+        // What leaves quarantine for this block may be what is broken.
+        Err(fault @ Fault::WrittenAfterFree { .. }) => report(fault, Operation::Check, pc),
+        Err(fault) => report(fault, operation, pc),
+    };
+    if gate::active() {
+        crate::objects::block_freed(address as u64, size);
+    }
+    if step {
+        gate::log(Kind::Free, address as u64, size, pc);
+    }
+}
+
+fn give_back(arena: Arena, address: usize, pc: usize) -> Result<usize, Fault> {
+    let _guard = Guard::enter();
+    arena.free(address, gate::me(), pc as u64)
+}
+
+extern "C-unwind" fn malloc_from(
+    size: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    allocate(size, 16, false, pc)
+}
+
+extern "C-unwind" fn calloc_from(
+    count: usize,
+    size: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    let total = count.checked_mul(size).unwrap_or(usize::MAX);
+    allocate(total, 16, true, pc)
+}
+
+extern "C-unwind" fn free_from(block: Block, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    if block.is_null() {
+        return;
+    }
+    let step = announce_free(block as u64, pc);
+    release(block, step, call("free", block), pc);
+}
+
+extern "C-unwind" fn realloc_from(
+    block: Block,
+    size: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    if block.is_null() {
+        return allocate(size, 16, false, pc);
+    }
+    let step = announce_free(block as u64, pc);
+    let operation = call("realloc", block);
+    if size == 0 {
+        release(block, step, operation, pc);
+        return core::ptr::null_mut();
+    }
+    let moved = move_block(block, size, operation, pc);
+    if moved == block || moved.is_null() {
+        // The step was announced; what came of it is that the block is still there.
+        if step {
+            gate::log(Kind::Free, block as u64, 0, pc);
+        }
+        return moved;
+    }
+    release(block, step, operation, pc);
+    moved
+}
+
+/// Gives a block another size, elsewhere if need be; null when there is no memory.
+fn move_block(block: Block, size: usize, operation: Operation, pc: usize) -> Block {
+    let fits = |arena: Arena| {
+        let _guard = Guard::enter();
+        let old = arena.live_block(block as usize)?.size;
+        Ok((old, arena.resize(block as usize, size)?))
+    };
+    let old = match owner(block as usize).map_or(Err(Fault::Wild), fits) {
+        Ok((_, true)) => return block,
+        Ok((old, false)) => old,
+        Err(fault) => report(fault, operation, pc),
+    };
+    let fresh = allocate(size, 16, false, pc);
+    if !fresh.is_null() {
+        let len = old.min(size);
+        // SAFETY: two different blocks of at least `len` bytes.
+        unsafe { core::ptr::copy_nonoverlapping(block as *const u8, fresh as *mut u8, len) };
+        if crate::vars::symbolic() {
+            crate::shadow::moved(block as u64, fresh as u64, len as u64);
+        }
+    }
+    fresh
+}
+
+extern "C-unwind" fn reallocarray_from(
+    block: Block,
+    count: usize,
+    size: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    match count.checked_mul(size) {
+        Some(total) => realloc_from(block, total, 0, 0, 0, pc),
+        None => {
+            set_errno(libc::ENOMEM);
+            core::ptr::null_mut()
+        }
+    }
+}
+
+extern "C-unwind" fn posix_memalign_from(
+    out: *mut Block,
+    align: usize,
+    size: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !align.is_power_of_two() || align % size_of::<usize>() != 0 {
+        return libc::EINVAL;
+    }
+    // SAFETY: the calling thread's own errno, which this function must not change.
+    let errno = unsafe { *libc::__errno_location() };
+    let block = allocate(size, align, false, pc);
+    set_errno(errno);
+    if block.is_null() {
+        return libc::ENOMEM;
+    }
+    // SAFETY: the caller passes a place for the result.
+    unsafe { out.write(block) };
+    0
+}
+
+extern "C-unwind" fn memalign_from(
+    align: usize,
+    size: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    match align.checked_next_power_of_two() {
+        Some(align) => allocate(size, align, false, pc),
+        None => {
+            set_errno(libc::EINVAL);
+            core::ptr::null_mut()
+        }
+    }
+}
+
+extern "C-unwind" fn valloc_from(
+    size: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    allocate(size, PAGE, false, pc)
+}
+
+extern "C-unwind" fn pvalloc_from(
+    size: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Block {
+    let whole = size.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
+    allocate(whole, PAGE, false, pc)
+}
+
+extern "C-unwind" fn usable_from(
+    block: Block,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> usize {
+    if block.is_null() {
+        return 0;
+    }
+    let size = |arena: Arena| {
+        let _guard = Guard::enter();
+        arena.live_block(block as usize).map(|info| info.size)
+    };
+    match owner(block as usize).map_or(Err(Fault::Wild), size) {
+        Ok(size) => size,
+        Err(fault) => report(fault, call("malloc_usable_size", block), pc),
+    }
+}
