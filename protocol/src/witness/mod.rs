@@ -56,8 +56,15 @@ impl Witness {
     /// Every index stays within its table, every number is one that this version knows.
     pub(crate) fn consistent(&self) -> Result<(), &'static str> {
         let site = |i: u32| (i as usize) < self.sites.len();
-        let object = |i: u32| i == NO_OBJECT || (i as usize) < self.objects.len();
         let thread = |t: u16| usize::from(t) < crate::slot::COUNT || t == crate::slot::NONE;
+        let block_fits = |o: &Object| {
+            let block = o.block.as_ref();
+            block.is_none_or(|b| site(b.site) && thread(b.thread))
+        };
+        if !self.objects.iter().all(block_fits) {
+            return Err("a block was allocated nowhere");
+        }
+        let object = |i: u32| i == NO_OBJECT || (i as usize) < self.objects.len();
         if self.modules.is_empty() {
             return Err("it names no program");
         }
@@ -126,7 +133,7 @@ pub struct Module {
     pub path: Bytes,
     /// What is added to the file's own addresses.
     pub base: u64,
-    /// `build-id:…`, or `fnv:…` over the content when it carries none.
+    /// `build-id:…`, or `fnv1a64:…` over the content when it carries none.
     pub identity: String,
     /// Was it built with scheduling points at memory accesses?
     pub instrumented: bool,
@@ -249,6 +256,17 @@ pub struct Object {
     pub address: u64,
     /// A variable's name, or one that was made up ("mutex#1").
     pub name: String,
+    /// A block of the heap: where it was allocated, by whom, its size.
+    pub block: Option<Block>,
+}
+
+/// A block of the heap.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Block {
+    pub site: u32,
+    pub thread: u16,
+    /// Bytes.
+    pub size: u64,
 }
 
 /// "No object" in [`Record::object`].

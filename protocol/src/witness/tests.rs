@@ -79,6 +79,11 @@ fn sample() -> Witness {
         objects: vec![Object {
             address: 0x10,
             name: "m".into(),
+            block: Some(Block {
+                site: 0,
+                thread: 0,
+                size: 8,
+            }),
         }],
         events: vec![Record {
             kind: 10,
@@ -155,6 +160,7 @@ fn an_index_out_of_its_table_is_refused() {
         |w| w.recipe.steps[0].1 = 0,
         |w| w.recipe.inputs[0].thread = 9000,
         |w| w.recipe.inputs[0].site = Some(1),
+        |w| w.objects[0].block.as_mut().unwrap().site = 1,
         |w| w.sites[0].shown = 1,
         |w| w.sites[0].module = Some(1),
         |w| w.finding.stack[0] = 1,

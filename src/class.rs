@@ -1,0 +1,181 @@
+//! What kind of failure an execution is: the one place that maps an outcome to a finding.
+
+use raddle_protocol::outcome::End;
+use raddle_protocol::trace::Outcome;
+use std::fmt;
+
+/// The class of a finding, as it stands in reports, witnesses and summaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    Assertion,
+    Crash,
+    Exit,
+    Deadlock,
+    UseAfterFree,
+    DoubleFree,
+    Misuse,
+    Race,
+    Livelock,
+    Timeout,
+    /// `--same-output`: the program printed something else than in its first execution.
+    Output,
+}
+
+impl Class {
+    pub const ALL: [Class; 11] = [
+        Class::Assertion,
+        Class::Crash,
+        Class::Exit,
+        Class::Deadlock,
+        Class::UseAfterFree,
+        Class::DoubleFree,
+        Class::Misuse,
+        Class::Race,
+        Class::Livelock,
+        Class::Timeout,
+        Class::Output,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Assertion => "assertion",
+            Class::Crash => "crash",
+            Class::Exit => "exit",
+            Class::Deadlock => "deadlock",
+            Class::UseAfterFree => "use-after-free",
+            Class::DoubleFree => "double-free",
+            Class::Misuse => "misuse",
+            Class::Race => "race",
+            Class::Livelock => "livelock",
+            Class::Timeout => "timeout",
+            Class::Output => "output",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|class| class.name() == name)
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What an execution's end means for the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It ended well.
+    Fine,
+    Finding(Class),
+    /// An assumption did not hold: counts for nothing.
+    Void,
+    /// It left its schedule.
+    Diverged,
+    /// It needs something that cannot be controlled.
+    Unsupported,
+    ToolFault,
+}
+
+/// Maps an outcome to its meaning.
+pub fn meaning(outcome: &Outcome) -> Meaning {
+    if outcome.timed_out {
+        return Meaning::Finding(Class::Timeout);
+    }
+    match outcome.end {
+        End::Exit if outcome.code == 0 => Meaning::Fine,
+        End::Exit => Meaning::Finding(Class::Exit),
+        End::Assertion => Meaning::Finding(Class::Assertion),
+        End::Abort | End::Signal => Meaning::Finding(Class::Crash),
+        End::Deadlock => Meaning::Finding(Class::Deadlock),
+        End::Misuse | End::HeapOverflow => Meaning::Finding(Class::Misuse),
+        End::UseAfterFree => Meaning::Finding(Class::UseAfterFree),
+        End::DoubleFree => Meaning::Finding(Class::DoubleFree),
+        End::StepLimit => Meaning::Finding(Class::Livelock),
+        End::Divergence => Meaning::Diverged,
+        End::Assumed => Meaning::Void,
+        End::Unsupported => Meaning::Unsupported,
+        End::ToolFault | End::None => Meaning::ToolFault,
+    }
+}
+
+/// The label under which the summary counts an execution: the exit status for a normal end, the
+/// class for a finding.
+pub fn label(outcome: &Outcome) -> String {
+    match meaning(outcome) {
+        Meaning::Fine => "exit 0".to_string(),
+        Meaning::Finding(Class::Exit) => format!("exit {}", outcome.code),
+        Meaning::Finding(class) => class.name().to_string(),
+        Meaning::Void => "assumption".to_string(),
+        Meaning::Diverged => "diverged".to_string(),
+        Meaning::Unsupported => "unsupported".to_string(),
+        Meaning::ToolFault => "tool-fault".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(end: End, code: i32) -> Outcome {
+        Outcome {
+            end,
+            code,
+            thread: 0,
+            detail: [0; 4],
+            message: String::new(),
+            stack: Vec::new(),
+            waits: Vec::new(),
+            timed_out: false,
+        }
+    }
+
+    #[test]
+    fn every_end_has_its_meaning() {
+        let finding = Meaning::Finding;
+        let table = [
+            (End::Exit, 0, Meaning::Fine, "exit 0"),
+            (End::Exit, 3, finding(Class::Exit), "exit 3"),
+            (End::Assertion, 0, finding(Class::Assertion), "assertion"),
+            (End::Abort, 0, finding(Class::Crash), "crash"),
+            (End::Signal, 11, finding(Class::Crash), "crash"),
+            (End::Deadlock, 0, finding(Class::Deadlock), "deadlock"),
+            (End::Misuse, 0, finding(Class::Misuse), "misuse"),
+            (
+                End::UseAfterFree,
+                0,
+                finding(Class::UseAfterFree),
+                "use-after-free",
+            ),
+            (
+                End::DoubleFree,
+                0,
+                finding(Class::DoubleFree),
+                "double-free",
+            ),
+            (End::HeapOverflow, 0, finding(Class::Misuse), "misuse"),
+            (End::StepLimit, 0, finding(Class::Livelock), "livelock"),
+            (End::Divergence, 0, Meaning::Diverged, "diverged"),
+            (End::Assumed, 0, Meaning::Void, "assumption"),
+            (End::Unsupported, 0, Meaning::Unsupported, "unsupported"),
+            (End::ToolFault, 0, Meaning::ToolFault, "tool-fault"),
+            (End::None, 0, Meaning::ToolFault, "tool-fault"),
+        ];
+        for end in End::ALL {
+            assert!(table.iter().any(|row| row.0 == *end), "{end:?} is missing");
+        }
+        for (end, code, expected, text) in table {
+            let outcome = outcome(end, code);
+            assert_eq!(meaning(&outcome), expected, "{end:?}");
+            assert_eq!(label(&outcome), text);
+        }
+    }
+
+    #[test]
+    fn names_survive_parsing() {
+        for class in Class::ALL {
+            assert_eq!(Class::from_name(class.name()), Some(class));
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! From a raw trace to what a witness records: the failure in words, its fingerprint, the events.
+
+use crate::class::Class;
+use crate::objects::{Objects, noun};
+use crate::symbols::Symbols;
+use raddle_analyzer::fingerprint;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::{End, Wait as RawWait};
+use raddle_protocol::slot;
+use raddle_protocol::trace::{Outcome, Trace};
+use raddle_protocol::witness::{Input, NO_OBJECT, Note, Object, Record, Site, Wait};
+use std::collections::HashMap;
+
+/// One failure, in words and places.
+pub struct Failure {
+    pub class: Class,
+    pub message: String,
+    pub fingerprint: String,
+    pub stack: Vec<u32>,
+    pub notes: Vec<Note>,
+}
+
+/// How many frames of the user's own code decide whether two failures are the same.
+const FINGERPRINT_FRAMES: usize = 3;
+
+/// Describes how a trace failed.
+pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
+    let outcome = &trace.outcome;
+    let stack: Vec<u32> = outcome.stack.iter().map(|&pc| symbols.site(pc)).collect();
+    let notes = notes(outcome, symbols);
+    let sites = fingerprint_sites(class, outcome, &stack, &notes, symbols);
+    Failure {
+        class,
+        message: message(class, outcome),
+        fingerprint: fingerprint::of(class.name(), &sites),
+        stack,
+        notes,
+    }
+}
+
+fn message(class: Class, outcome: &Outcome) -> String {
+    let said: Vec<&str> = outcome.message.lines().map(str::trim).collect();
+    let said = said.join(" ").trim().to_string();
+    let [address, block, ..] = outcome.detail;
+    let default = match (class, outcome.end) {
+        (Class::Timeout, _) => "the execution did not end within the time limit".to_string(),
+        (_, End::Signal) => {
+            let signal = signal_name(outcome.code);
+            match outcome.code {
+                libc::SIGSEGV | libc::SIGBUS => format!("{signal} at address {address:#x}"),
+                _ => signal,
+            }
+        }
+        (_, End::Abort) => "abort() was called".to_string(),
+        (Class::Exit, _) => format!("the program ended with exit status {}", outcome.code),
+        (Class::Livelock, _) => format!("no end after {address} steps"),
+        (Class::Deadlock, _) => deadlock_message(&outcome.waits),
+        (Class::UseAfterFree, _) => format!("use of freed memory at {address:#x}"),
+        (Class::DoubleFree, _) => format!("block {block:#x} was freed twice"),
+        (_, End::HeapOverflow) => format!("write outside of block {block:#x}"),
+        (Class::Output, _) => {
+            "the program printed something else than in its first execution".to_string()
+        }
+        _ => class.name().to_string(),
+    };
+    match (class, said.is_empty()) {
+        (_, true) | (Class::Output | Class::Timeout, _) => default,
+        // The number says what the text may not.
+        (_, false) if outcome.end == End::Signal => format!("{default}: {said}"),
+        (_, false) => said,
+    }
+}
+
+fn deadlock_message(waits: &[RawWait]) -> String {
+    let cycle = waits.iter().filter(|w| w.in_cycle != 0).count();
+    match (cycle, waits.len()) {
+        (0, 1) => "the only thread left waits for something that nobody will do".to_string(),
+        (0, n) => format!("all {n} threads wait for something that nobody will do"),
+        (1, _) => "a thread waits for itself".to_string(),
+        (n, _) => format!("{n} threads wait for each other in a cycle"),
+    }
+}
+
+fn signal_name(number: i32) -> String {
+    const NAMES: [(i32, &str); 7] = [
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    match NAMES.iter().find(|(n, _)| *n == number) {
+        Some((_, name)) => name.to_string(),
+        None => format!("signal {number}"),
+    }
+}
+
+fn notes(outcome: &Outcome, symbols: &mut Symbols) -> Vec<Note> {
+    let freed = matches!(outcome.end, End::UseAfterFree | End::DoubleFree);
+    let [address, block, freed_at, freed_by] = outcome.detail;
+    if !freed || freed_at == 0 {
+        return Vec::new();
+    }
+    let within = address.wrapping_sub(block);
+    let thread = match freed_by as u16 {
+        slot::MAIN => "main".to_string(),
+        n => format!("T{n}"),
+    };
+    vec![Note {
+        text: format!(
+            "the block at {block:#x} (byte {within} of it is meant) was freed by {thread}"
+        ),
+        site: Some(symbols.site(freed_at)),
+    }]
+}
+
+fn fingerprint_sites(
+    class: Class,
+    outcome: &Outcome,
+    stack: &[u32],
+    notes: &[Note],
+    symbols: &mut Symbols,
+) -> Vec<String> {
+    let mut places: Vec<u32> = Vec::new();
+    match class {
+        Class::Deadlock => {
+            let cycle = outcome.waits.iter().any(|w| w.in_cycle != 0);
+            for wait in &outcome.waits {
+                if !cycle || wait.in_cycle != 0 {
+                    places.push(symbols.site(wait.pc));
+                }
+            }
+        }
+        // Where such a run happens to be cut off says nothing.
+        Class::Livelock | Class::Timeout | Class::Output => {}
+        _ => {
+            let own = |&&site: &&u32| is_located(&symbols.sites()[site as usize]);
+            places.extend(stack.iter().filter(own).take(FINGERPRINT_FRAMES));
+            places.extend(notes.iter().filter_map(|n| n.site));
+        }
+    }
+    let mut sites: Vec<String> = places
+        .into_iter()
+        .map(|site| stable_name(&symbols.sites()[site as usize]))
+        .collect();
+    if class == Class::Exit {
+        sites.push(format!("status {}", outcome.code));
+    }
+    if sites.is_empty() && matches!(class, Class::Assertion | Class::Crash | Class::Misuse) {
+        sites.push(message(class, outcome));
+    }
+    sites
+}
+
+fn is_located(site: &Site) -> bool {
+    site.frames[site.shown as usize].file.is_some()
+}
+
+/// A name that survives a rebuild of other files.
+fn stable_name(site: &Site) -> String {
+    let frame = &site.frames[site.shown as usize];
+    let function = frame.function.as_deref().unwrap_or("?");
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}:{function}"),
+        (Some(file), None) => format!("{file}:{function}"),
+        _ => format!("{:?}+{:#x}:{function}", site.module, site.offset),
+    }
+}
+
+/// The part of a trace that people and replays look at.
+pub struct Story {
+    pub records: Vec<Record>,
+    pub objects: Vec<Object>,
+    pub waits: Vec<Wait>,
+    /// Where the inputs were asked for: (thread, index) to site.
+    pub inputs: HashMap<(u16, u32), u32>,
+}
+
+/// Puts events and waits into a witness's form.
+pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
+    let mut objects = Objects::default();
+    let mut inputs = HashMap::new();
+    let mut records = Vec::new();
+    let mut enabled = Enabled::default();
+    for event in &trace.events {
+        let Some(kind) = event.kind() else { continue };
+        match kind {
+            Kind::Enabled => enabled.add(event),
+            Kind::Malloc => {
+                let site = symbols.site(event.pc);
+                objects.allocated(event, site);
+            }
+            _ if kind.is_step() || kind == Kind::Choice || kind == Kind::Input => {
+                let record = record(kind, event, &mut objects, symbols);
+                if kind == Kind::Input {
+                    inputs.insert((event.thread, event.value as u32), record.site);
+                }
+                let preempts = kind.is_step() && enabled.preempted_by(event.thread);
+                records.push(Record { preempts, ..record });
+            }
+            _ => {}
+        }
+    }
+    let waits = trace.outcome.waits.iter();
+    let waits = waits.map(|raw| wait(raw, &mut objects, symbols)).collect();
+    Story {
+        records,
+        objects: objects.into_named(),
+        waits,
+        inputs,
+    }
+}
+
+fn record(kind: Kind, event: &Event, objects: &mut Objects, symbols: &mut Symbols) -> Record {
+    let names_object = !matches!(kind, Kind::Choice) && noun(kind) != "thread";
+    Record {
+        kind: event.kind,
+        thread: event.thread,
+        site: match kind {
+            // The start routine's own first line says more than the call inside the library.
+            Kind::ThreadStart => symbols.site(event.object.wrapping_add(1)),
+            _ => symbols.site(event.pc),
+        },
+        object: match names_object {
+            true => objects.index(kind, event.object, symbols),
+            false => NO_OBJECT,
+        },
+        value: event.value,
+        preempts: false,
+    }
+}
+
+fn wait(raw: &RawWait, objects: &mut Objects, symbols: &mut Symbols) -> Wait {
+    let kind = Kind::from_u8(raw.kind).unwrap_or(Kind::Yield);
+    Wait {
+        thread: raw.thread,
+        holder: raw.holder,
+        kind: kind as u8,
+        in_cycle: raw.in_cycle != 0,
+        object: match noun(kind) {
+            "thread" => NO_OBJECT,
+            _ => objects.index(kind, raw.object, symbols),
+        },
+        site: symbols.site(raw.pc),
+        holder_site: (raw.holder_pc != 0).then(|| symbols.site(raw.holder_pc)),
+    }
+}
+
+/// Who could have run at the next step.
+#[derive(Default)]
+struct Enabled {
+    running: Option<u16>,
+    slots: Vec<u16>,
+}
+
+impl Enabled {
+    fn add(&mut self, event: &Event) {
+        self.running = Some(event.thread);
+        self.slots.extend(event.enabled_slots());
+    }
+
+    /// Did `thread` take over although the running thread could have gone on?
+    fn preempted_by(&mut self, thread: u16) -> bool {
+        let slots = std::mem::take(&mut self.slots);
+        let Some(running) = self.running.take() else {
+            return false;
+        };
+        running != thread && slots.contains(&running)
+    }
+}
+
+/// The inputs of a job, with the places that asked for them.
+pub fn inputs(
+    job: &[raddle_protocol::job::Input],
+    places: &HashMap<(u16, u32), u32>,
+) -> Vec<Input> {
+    job.iter()
+        .map(|input| Input {
+            thread: input.thread,
+            index: input.index,
+            bytes: raddle_protocol::witness::Bytes(input.bytes.clone()),
+            site: places.get(&(input.thread, input.index)).copied(),
+        })
+        .collect()
+}

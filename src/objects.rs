@@ -1,0 +1,151 @@
+//! Names for the objects that events refer to: variables by their own names, everything else by
+//! a made-up one that stays the same within a witness.
+
+use crate::symbols::Symbols;
+use raddle_protocol::arena;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::witness::{Block, NO_OBJECT, Object};
+use std::collections::{BTreeMap, HashMap};
+
+/// Gives names on first use.
+#[derive(Default)]
+pub struct Objects {
+    named: Vec<Object>,
+    by_address: HashMap<u64, u32>,
+    /// Blocks allocated so far: first address, with the block's number once it has a name.
+    blocks: BTreeMap<u64, (Block, Option<usize>)>,
+    block_names: usize,
+    counts: HashMap<&'static str, usize>,
+}
+
+impl Objects {
+    /// Notes an allocation.
+    pub fn allocated(&mut self, event: &Event, site: u32) {
+        let block = Block {
+            site,
+            thread: event.thread,
+            size: event.value,
+        };
+        self.blocks.insert(event.object, (block, None));
+    }
+
+    /// The index of the object that `kind` refers to at `address`; [`NO_OBJECT`] for 0.
+    pub fn index(&mut self, kind: Kind, address: u64, symbols: &Symbols) -> u32 {
+        if address == 0 {
+            return NO_OBJECT;
+        }
+        if let Some(&known) = self.by_address.get(&address) {
+            return known;
+        }
+        let (name, block) = self.name(kind, address, symbols);
+        let index = self.named.len() as u32;
+        self.named.push(Object {
+            address,
+            name,
+            block,
+        });
+        self.by_address.insert(address, index);
+        index
+    }
+
+    /// All named objects.
+    pub fn into_named(self) -> Vec<Object> {
+        self.named
+    }
+
+    fn name(&mut self, kind: Kind, address: u64, symbols: &Symbols) -> (String, Option<Block>) {
+        if let Some((variable, within)) = symbols.variable(address) {
+            return (with_offset(variable, within), None);
+        }
+        let block = self
+            .blocks
+            .range_mut(..=address)
+            .next_back()
+            .filter(|(start, (block, _))| address - *start < block.size.max(1));
+        if let Some((start, (block, number))) = block {
+            let number = *number.get_or_insert_with(|| {
+                self.block_names += 1;
+                self.block_names
+            });
+            let name = with_offset(&format!("heap#{number}"), address - start);
+            return (name, Some(block.clone()));
+        }
+        let noun = match noun(kind) {
+            "memory" if arena::slot_of(address).is_some() => "heap?",
+            "memory" => "local",
+            noun => noun,
+        };
+        let count = self.counts.entry(noun).or_default();
+        *count += 1;
+        (format!("{noun}#{count}"), None)
+    }
+}
+
+fn with_offset(name: &str, within: u64) -> String {
+    match within {
+        0 => name.to_string(),
+        _ => format!("{name}+{within}"),
+    }
+}
+
+/// What kind of object an operation works on.
+pub fn noun(kind: Kind) -> &'static str {
+    use Kind::*;
+    match kind {
+        MutexLock | MutexTryLock | MutexTimedLock | MutexUnlock | MutexInit | MutexDestroy => {
+            "mutex"
+        }
+        CondWait | CondWake | CondSignal | CondBroadcast | CondDestroy => "cond",
+        RwRead | RwWrite | RwTryRead | RwTryWrite | RwUnlock | RwDestroy => "rwlock",
+        BarrierArrive | BarrierLeave | BarrierDestroy => "barrier",
+        SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy => "semaphore",
+        SpinLock | SpinTryLock | SpinUnlock => "spinlock",
+        OnceEnter | OnceDone => "once",
+        FutexWait | FutexWake => "futex",
+        ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach | ThreadCancel => {
+            "thread"
+        }
+        _ => "memory",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn blocks_and_unknown_objects_get_stable_names() {
+        let symbols = Symbols::new(&[], Path::new("/x"));
+        let mut objects = Objects::default();
+        let malloc = |object, value| Event {
+            object,
+            value,
+            thread: 2,
+            ..Event::default()
+        };
+        objects.allocated(&malloc(arena::BASE + 64, 32), 5);
+        objects.allocated(&malloc(arena::BASE + 128, 8), 6);
+        let table = [
+            (Kind::Read, arena::BASE + 132, "heap#1+4"),
+            (Kind::MutexLock, arena::BASE + 64, "heap#2"),
+            (Kind::Write, arena::BASE + 95, "heap#2+31"),
+            (Kind::Write, arena::BASE + 96, "heap?#1"),
+            (Kind::Read, 0x7fff_0000_0000, "local#1"),
+            (Kind::MutexLock, 0x7fff_0000_0040, "mutex#1"),
+            (Kind::MutexLock, 0x7fff_0000_0080, "mutex#2"),
+            (Kind::MutexUnlock, 0x7fff_0000_0040, "mutex#1"),
+            (Kind::CondSignal, 0x7fff_0000_00c0, "cond#1"),
+        ];
+        let indices: Vec<u32> = table
+            .iter()
+            .map(|row| objects.index(row.0, row.1, &symbols))
+            .collect();
+        assert_eq!(objects.index(Kind::Yield, 0, &symbols), NO_OBJECT);
+        let named = objects.into_named();
+        for (row, index) in table.iter().zip(indices) {
+            assert_eq!(named[index as usize].name, row.2);
+        }
+        assert_eq!(named[0].block.as_ref().unwrap().site, 6);
+    }
+}

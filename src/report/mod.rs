@@ -1,0 +1,307 @@
+//! A witness as people read it. Everything comes from the witness: nothing is run.
+
+mod table;
+mod text;
+mod words;
+
+pub use text::{Names, Style, base_name, place};
+
+use raddle_protocol::event::Kind;
+use raddle_protocol::slot;
+use raddle_protocol::witness::{Bytes, Input, Site, Wait, Witness};
+use std::fmt::Write as _;
+use std::path::Path;
+use text::{cut, full_place, pad, short_function};
+
+/// The whole report. `file` is where the witness lies, for the command that replays it.
+pub fn report(witness: &Witness, file: Option<&Path>, style: Style) -> String {
+    let names = Names::new(&witness.events);
+    let mut lines = head(witness, &names, style);
+    lines.extend(stack(witness, &names, style));
+    lines.extend(waits(witness, &names, style));
+    lines.extend(notes(witness, style));
+    lines.extend(inputs(witness, &names, style));
+    lines.extend(interleaving(witness, &names, style));
+    lines.extend(blocks(witness, &names, style));
+    lines.extend(output("standard output", &witness.finding.stdout, style));
+    lines.extend(output("standard error", &witness.finding.stderr, style));
+    lines.extend(foot(witness, file, style));
+    let mut text = String::new();
+    for line in lines {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    let finding = &witness.finding;
+    let program = base_name(&witness.command.program.to_text()).to_string();
+    let title = format!("{} in {program}", finding.class);
+    let mut lines = vec![format!("{}: {}", style.red(&title), finding.message)];
+    let mut facts = format!(
+        "thread {}, execution {} (policy {}, seed {})",
+        names.of(finding.thread),
+        finding.execution,
+        finding.policy,
+        finding.seed
+    );
+    if finding.reproduced {
+        let _ = match (finding.found_preemptions, finding.preemptions) {
+            (found, now) if now < found => {
+                write!(facts, ", shrunk from {found} to {}", preemptions(now))
+            }
+            (_, now) => write!(facts, ", {}", preemptions(now)),
+        };
+    }
+    lines.push(format!("  {facts}"));
+    if !finding.reproduced {
+        let why = "the same schedule did not fail again: something is not under control";
+        lines.push(format!("  {}: {why}", style.yellow("not reproduced")));
+    }
+    if !finding.uncontrolled.is_empty() {
+        let list = finding.uncontrolled.join(", ");
+        lines.push(format!("  {}: {list}", style.yellow("not controlled")));
+    }
+    lines
+}
+
+fn preemptions(n: u64) -> String {
+    match n {
+        0 => "no preemption".to_string(),
+        1 => "1 preemption".to_string(),
+        n => format!("{n} preemptions"),
+    }
+}
+
+fn heading(text: &str, style: Style) -> [String; 2] {
+    [String::new(), format!("  {}", style.bold(text))]
+}
+
+fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    let finding = &witness.finding;
+    if finding.stack.is_empty() {
+        return Vec::new();
+    }
+    let title = format!("stack of {}", names.of(finding.thread));
+    let mut lines = heading(&title, style).to_vec();
+    let mut number = 0;
+    for &site in &finding.stack {
+        let site = &witness.sites[site as usize];
+        for (i, frame) in site.frames.iter().enumerate() {
+            let function = frame.function.as_deref().map(short_function);
+            let function = function.unwrap_or_else(|| "??".to_string());
+            let place = full_place(frame).unwrap_or_else(|| module_place(witness, site));
+            let inlined = match i + 1 < site.frames.len() {
+                true => " (inlined)",
+                false => "",
+            };
+            let line = format!("    #{number:<2} {function}{inlined} at {place}");
+            let is_shown = i == site.shown as usize;
+            lines.push(match &site.source {
+                Some(source) if is_shown => {
+                    format!("{line}    {}", style.dim(&cut(source, 60)))
+                }
+                _ => line,
+            });
+            number += 1;
+        }
+    }
+    lines
+}
+
+fn module_place(witness: &Witness, site: &Site) -> String {
+    match site.module.and_then(|m| witness.modules.get(m as usize)) {
+        Some(module) => {
+            let path = module.path.to_text();
+            format!("{}+{:#x}", base_name(&path), site.offset)
+        }
+        None => format!("{:#x}", site.offset),
+    }
+}
+
+fn waits(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    let waits = &witness.finding.waits;
+    if waits.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = heading("who waits for whom", style).to_vec();
+    let mut listed: Vec<&Wait> = waits.iter().collect();
+    listed.sort_by_key(|w| (!w.in_cycle, w.thread));
+    for wait in listed {
+        let mark = match wait.in_cycle {
+            true => style.yellow("»"),
+            false => " ".to_string(),
+        };
+        let kind = Kind::from_u8(wait.kind).map_or("?", Kind::text);
+        let object = match witness.objects.get(wait.object as usize) {
+            Some(object) => format!(" {}", object.name),
+            None => String::new(),
+        };
+        let site = &witness.sites[wait.site as usize];
+        let who = names.of(wait.thread);
+        lines.push(format!(
+            "  {mark} {} waits in {kind}{object} at {}",
+            pad(&who, 5),
+            located(site, style)
+        ));
+        let joins = wait.kind == Kind::ThreadJoin as u8;
+        if joins && wait.holder != slot::NONE {
+            let line = format!("          for {} to end", names.of(wait.holder));
+            lines.push(line);
+        } else if wait.holder != slot::NONE {
+            let taken = wait.holder_site.map(|s| &witness.sites[s as usize]);
+            let taken = taken.map_or(String::new(), |s| {
+                format!(", which took it at {}", located(s, style))
+            });
+            lines.push(format!(
+                "          held by {}{taken}",
+                names.of(wait.holder)
+            ));
+        }
+    }
+    lines
+}
+
+fn located(site: &Site, style: Style) -> String {
+    match &site.source {
+        Some(source) => format!("{}  {}", place(site), style.dim(&cut(source, 50))),
+        None => place(site),
+    }
+}
+
+fn notes(witness: &Witness, style: Style) -> Vec<String> {
+    let notes = &witness.finding.notes;
+    let mut lines = Vec::new();
+    for note in notes {
+        let place = note
+            .site
+            .map(|s| format!(" at {}", located(&witness.sites[s as usize], style)));
+        lines.push(format!("    {}{}", note.text, place.unwrap_or_default()));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
+}
+
+fn inputs(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    let inputs = &witness.recipe.inputs;
+    if inputs.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = heading("inputs", style).to_vec();
+    for input in inputs {
+        let site = input.site.map(|s| &witness.sites[s as usize]);
+        let place = site.map_or(String::new(), |s| format!(" at {}", located(s, style)));
+        lines.push(format!(
+            "    {} number {}: {}{place}",
+            names.of(input.thread),
+            input.index + 1,
+            input_text(input)
+        ));
+    }
+    lines
+}
+
+/// An input as a signed number where it has a number's size, else as bytes.
+pub fn input_text(input: &Input) -> String {
+    let bytes = &input.bytes.0;
+    let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    match bytes.len() {
+        1 | 2 | 4 | 8 => {
+            let mut wide = [0; 8];
+            wide[..bytes.len()].copy_from_slice(bytes);
+            let shift = 64 - 8 * bytes.len() as u32;
+            (i64::from_le_bytes(wide) << shift >> shift).to_string()
+        }
+        _ => format!("bytes {}", hex.join(" ")),
+    }
+}
+
+fn interleaving(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    let table = table::table(witness, names, style);
+    if table.is_empty() {
+        return Vec::new();
+    }
+    let mut title = "the interleaving".to_string();
+    if witness.events.iter().any(|e| e.preempts) {
+        title.push_str(" (» here another thread was interrupted)");
+    }
+    let mut lines = heading(&title, style).to_vec();
+    lines.extend(table);
+    if witness.events_left_out > 0 {
+        let n = witness.events_left_out;
+        let line = format!("      {n} events from the middle are not in the witness");
+        lines.push(style.dim(&line));
+    }
+    lines
+}
+
+/// Where the blocks of the heap come from that the table names; the first few.
+fn blocks(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    const MOST: usize = 12;
+    let mut lines: Vec<String> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for object in &witness.objects {
+        let Some(block) = &object.block else { continue };
+        let name = object.name.split('+').next().unwrap_or(&object.name);
+        if seen.iter().any(|s| s == name) || seen.len() == MOST {
+            continue;
+        }
+        seen.push(name.to_string());
+        lines.push(format!(
+            "    {name}: {} bytes, allocated by {} at {}",
+            block.size,
+            names.of(block.thread),
+            located(&witness.sites[block.site as usize], style)
+        ));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
+}
+
+fn output(what: &str, bytes: &Bytes, style: Style) -> Vec<String> {
+    const LAST: usize = 8;
+    if bytes.0.is_empty() {
+        return Vec::new();
+    }
+    let text = bytes.to_text();
+    let all: Vec<&str> = text.lines().collect();
+    let last = &all[all.len().saturating_sub(LAST)..];
+    let title = match last.len() < all.len() {
+        true => format!("end of its {what}"),
+        false => format!("its {what}"),
+    };
+    let mut lines = heading(&title, style).to_vec();
+    let visible = |l: &&str| {
+        let clean: String = l
+            .chars()
+            .map(|c| if c.is_control() { '·' } else { c })
+            .collect();
+        format!("    {}", cut(&clean, style.width.saturating_sub(4)))
+    };
+    lines.extend(last.iter().map(visible));
+    lines
+}
+
+fn foot(witness: &Witness, file: Option<&Path>, style: Style) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    lines.push(format!("  fingerprint {}", witness.finding.fingerprint));
+    if let Some(file) = file {
+        let command = format!("raddle replay {}", shell_word(&file.to_string_lossy()));
+        lines.push(format!("  replay it   {}", style.bold(&command)));
+        lines.push(format!("  in gdb      {command} --gdb"));
+    }
+    lines
+}
+
+/// Quoted where a shell needs it.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_string(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}

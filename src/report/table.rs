@@ -1,0 +1,230 @@
+//! The interleaving as a table: a column for each thread, a row for each source line.
+
+use super::text::{Names, Style, cut, pad, place};
+use super::words::{is_in_source, words};
+use raddle_protocol::event::Kind;
+use raddle_protocol::witness::{Record, Witness};
+
+/// One line of one thread: neighbouring events of the same source line.
+struct Row {
+    /// Number of its first event, from 1.
+    number: usize,
+    thread: u16,
+    place: String,
+    source: Option<String>,
+    did: Vec<String>,
+    preempts: bool,
+}
+
+/// A row, or several that are left out.
+enum Item {
+    Row(Row),
+    Gap(usize),
+}
+
+/// Of a long run of one thread, so many rows are shown at its start and at its end.
+const RUN_ENDS: usize = 3;
+/// Rows shown at the start and at the end of a long table; all preemptions are shown besides.
+const FIRST: usize = 12;
+const LAST: usize = 36;
+/// Narrower columns than this are no use: threads are then told apart by their names.
+const NARROWEST: usize = 26;
+const WIDEST: usize = 56;
+/// Columns of the number and the mark.
+const MARGIN: usize = 8;
+
+/// Lines of text, without line ends.
+pub fn table(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+    let rows = rows(witness, names);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let items = if style.full {
+        rows.into_iter().map(Item::Row).collect()
+    } else {
+        shorten(rows)
+    };
+    let mut threads: Vec<u16> = Vec::new();
+    for item in &items {
+        if let Item::Row(row) = item
+            && !threads.contains(&row.thread)
+        {
+            threads.push(row.thread);
+        }
+    }
+    threads.sort_unstable();
+    let room = style.width.saturating_sub(MARGIN);
+    let width = (room / threads.len()).min(WIDEST);
+    if width >= NARROWEST {
+        columns(&items, &threads, width, names, style)
+    } else {
+        list(&items, names, style)
+    }
+}
+
+fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut last: Option<(&Record, String)> = None;
+    for (i, record) in witness.events.iter().enumerate() {
+        let site = &witness.sites[record.site as usize];
+        let here = place(site);
+        let joins = match &last {
+            Some((before, there)) => {
+                before.thread == record.thread && *there == here && !record.preempts
+            }
+            None => false,
+        };
+        let belongs = record.kind == Kind::Choice as u8;
+        let text = match is_in_source(record, site.source.as_deref()) {
+            true => None,
+            false => Some(words(record, witness, names)),
+        };
+        match rows.last_mut() {
+            Some(row) if (joins || belongs) && row.thread == record.thread => row.did.extend(text),
+            _ => rows.push(Row {
+                number: i + 1,
+                thread: record.thread,
+                place: here.clone(),
+                source: site.source.clone(),
+                did: text.into_iter().collect(),
+                preempts: record.preempts,
+            }),
+        }
+        last = Some((record, here));
+    }
+    rows
+}
+
+/// Leaves out the middles of long runs, then the middle of a long table.
+fn shorten(rows: Vec<Row>) -> Vec<Item> {
+    let total = rows.len();
+    let thread: Vec<u16> = rows.iter().map(|r| r.thread).collect();
+    let switches_near = |i: usize| {
+        let from = i.saturating_sub(RUN_ENDS);
+        let to = (i + RUN_ENDS).min(total - 1);
+        from == 0 && i < RUN_ENDS
+            || to == total - 1 && i + RUN_ENDS >= total
+            || (from..to).any(|k| thread[k] != thread[k + 1])
+    };
+    let preempted_near: Vec<bool> = (0..total)
+        .map(|i| {
+            rows[i.saturating_sub(1)..(i + 3).min(total)]
+                .iter()
+                .any(|r| r.preempts)
+        })
+        .collect();
+    let mut kept: Vec<bool> = (0..total).map(switches_near).collect();
+    let shown = kept.iter().filter(|&&k| k).count();
+    if shown > FIRST + LAST {
+        let mut seen = 0;
+        for i in 0..total {
+            seen += usize::from(kept[i]);
+            kept[i] &= seen <= FIRST || seen + LAST > shown || preempted_near[i];
+        }
+    }
+    let mut items: Vec<Item> = Vec::new();
+    for (i, row) in rows.into_iter().enumerate() {
+        // A gap of one row is longer than the row.
+        let lonely = !kept[i] && (i == 0 || kept[i - 1]) && kept.get(i + 1) != Some(&false);
+        match items.last_mut() {
+            _ if kept[i] || lonely => items.push(Item::Row(row)),
+            Some(Item::Gap(n)) => *n += 1,
+            _ => items.push(Item::Gap(1)),
+        }
+    }
+    items
+}
+
+fn columns(
+    items: &[Item],
+    threads: &[u16],
+    width: usize,
+    names: &Names,
+    style: Style,
+) -> Vec<String> {
+    let mut head = " ".repeat(MARGIN);
+    for &thread in threads {
+        head.push_str(&pad(&names.of(thread), width));
+    }
+    let mut lines = vec![style.bold(head.trim_end())];
+    for item in items {
+        let row = match item {
+            Item::Gap(n) => {
+                lines.push(style.dim(&gap(*n)));
+                continue;
+            }
+            Item::Row(row) => row,
+        };
+        let column = threads.iter().position(|&t| t == row.thread).unwrap_or(0);
+        let indent = " ".repeat(column * width);
+        for (i, text) in cell(row, width - 2).iter().enumerate() {
+            let margin = margin(row, i == 0, style);
+            let text = match i {
+                0 => text.clone(),
+                _ => style.dim(text),
+            };
+            lines.push(format!("{margin}{indent}{text}"));
+        }
+    }
+    lines
+}
+
+fn list(items: &[Item], names: &Names, style: Style) -> Vec<String> {
+    let widest = items.iter().filter_map(|item| match item {
+        Item::Row(row) => Some(names.of(row.thread).len()),
+        Item::Gap(_) => None,
+    });
+    let name_width = widest.max().unwrap_or(0) + 1;
+    let room = style.width.saturating_sub(MARGIN + name_width + 1).max(20);
+    let mut lines = Vec::new();
+    for item in items {
+        match item {
+            Item::Gap(n) => lines.push(style.dim(&gap(*n))),
+            Item::Row(row) => {
+                let did = row.did.join("; ");
+                let source = row.source.as_deref().unwrap_or("");
+                let text = format!("{}  {source}  {did}", row.place);
+                let name = style.bold(&pad(&names.of(row.thread), name_width));
+                let margin = margin(row, true, style);
+                lines.push(format!("{margin}{name}{}", cut(text.trim_end(), room)));
+            }
+        }
+    }
+    lines
+}
+
+fn gap(rows: usize) -> String {
+    format!("      … {rows} more lines …")
+}
+
+fn margin(row: &Row, first: bool, style: Style) -> String {
+    match (first, row.preempts) {
+        (true, true) => format!("{:>5} {} ", row.number, style.yellow("»")),
+        (true, false) => format!("{:>5}   ", row.number),
+        (false, _) => " ".repeat(MARGIN),
+    }
+}
+
+/// At most three lines: place and source, then what happened.
+fn cell(row: &Row, width: usize) -> Vec<String> {
+    let source = row.source.as_deref().unwrap_or("");
+    let mut lines = vec![cut(format!("{}  {source}", row.place).trim_end(), width)];
+    const MOST: usize = 2;
+    let mut wrapped: Vec<String> = Vec::new();
+    for did in &row.did {
+        match wrapped.last_mut() {
+            Some(line) if line.chars().count() + 2 + did.chars().count() + 2 <= width => {
+                line.push_str("; ");
+                line.push_str(did);
+            }
+            _ => wrapped.push(did.clone()),
+        }
+    }
+    if wrapped.len() > MOST {
+        let rest = wrapped.len() - (MOST - 1);
+        wrapped.truncate(MOST - 1);
+        wrapped.push(format!("… {rest} more"));
+    }
+    lines.extend(wrapped.iter().map(|l| cut(&format!("  {l}"), width)));
+    lines
+}

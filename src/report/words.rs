@@ -1,0 +1,85 @@
+//! One event in words.
+
+use super::text::Names;
+use raddle_protocol::event::Kind;
+use raddle_protocol::slot;
+use raddle_protocol::witness::{Record, Witness};
+
+/// What the event did, with the names of its objects and its result: "mutex_lock m".
+pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
+    let Some(kind) = Kind::from_u8(record.kind) else {
+        return "?".to_string();
+    };
+    let object = witness
+        .objects
+        .get(record.object as usize)
+        .map_or("", |o| o.name.as_str());
+    let thread = || names.of(record.value as u16);
+    let value = record.value;
+    let text = kind.text();
+    match kind {
+        Kind::ThreadStart | Kind::ThreadExit | Kind::Yield => text.to_string(),
+        Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadDetach | Kind::ThreadCancel => {
+            format!("{text} {}", thread())
+        }
+        Kind::Read | Kind::AtomicRead => format!("{text} {object} = {}", number(value)),
+        Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
+            format!("{text} {object} := {}", number(value))
+        }
+        Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {value} bytes"),
+        Kind::CondSignal if value == u64::from(slot::NONE) => {
+            format!("{text} {object}: wakes nobody")
+        }
+        Kind::CondSignal => format!("{text} {object}: wakes {}", thread()),
+        Kind::CondBroadcast | Kind::FutexWake => format!("{text} {object}: wakes {value}"),
+        Kind::CondWait => format!("{text} {object}"),
+        Kind::OnceEnter if value == 0 => format!("{text} {object}: already done"),
+        Kind::OnceEnter => format!("{text} {object}: runs it"),
+        Kind::Sleep => format!("{text} {} ms", value as f64 / 1e6),
+        Kind::SemGetValue => format!("{text} {object} = {value}"),
+        Kind::Free => format!("{text} {object}"),
+        Kind::Fence => text.to_string(),
+        Kind::Choice => format!("chooses alternative {value}"),
+        Kind::Input => format!("input number {value} of this thread"),
+        Kind::BarrierLeave => format!("{text} {object}"),
+        _ => format!("{text} {object}{}", result(value)),
+    }
+    .trim_end()
+    .to_string()
+}
+
+/// The result of an operation that may fail; nothing for success.
+fn result(value: u64) -> String {
+    match value as i32 {
+        0 => String::new(),
+        libc::EBUSY => ": busy".to_string(),
+        libc::ETIMEDOUT => ": timed out".to_string(),
+        libc::EAGAIN => ": would wait".to_string(),
+        libc::EOWNERDEAD => ": its owner died".to_string(),
+        libc::EDEADLK => ": would wait for itself".to_string(),
+        libc::EPERM => ": not permitted".to_string(),
+        n => format!(": result {n}"),
+    }
+}
+
+/// Small numbers in decimal, those that look like addresses in hexadecimal.
+fn number(value: u64) -> String {
+    match value as i64 {
+        small @ -65536..=0xffff_ffff => small.to_string(),
+        _ => format!("{value:#x}"),
+    }
+}
+
+/// Does the operation's name say anything that the source line does not?
+pub fn is_in_source(record: &Record, source: Option<&str>) -> bool {
+    let Some(kind) = Kind::from_u8(record.kind) else {
+        return false;
+    };
+    let says_it = source.is_some_and(|s| s.contains(kind.text()));
+    let plain = match kind {
+        Kind::ThreadCreate | Kind::ThreadJoin | Kind::CondSignal => false,
+        Kind::CondBroadcast | Kind::CondWait => true,
+        _ => record.value == 0,
+    };
+    says_it && plain
+}

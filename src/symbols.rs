@@ -1,0 +1,352 @@
+//! From addresses in the target to places in its source: modules, functions, lines, variables.
+
+use addr2line::Loader;
+use goblin::elf::{Elf, program_header::PT_LOAD, sym::STT_OBJECT};
+use raddle_protocol::witness::{Bytes, Frame, Module, Site, fnv1a};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Resolves the addresses of one target; every place is looked up once.
+pub struct Symbols {
+    images: Vec<Image>,
+    sites: Vec<Site>,
+    by_address: HashMap<u64, u32>,
+    sources: HashMap<String, Option<Vec<String>>>,
+}
+
+/// One ELF file in the target's memory.
+struct Image {
+    path: PathBuf,
+    /// What is added to the file's own addresses.
+    base: u64,
+    /// Executable ranges.
+    code: Vec<(u64, u64)>,
+    identity: String,
+    instrumented: bool,
+    /// Variables: first address, size, name; sorted.
+    variables: OnceCell<Vec<(u64, u64, String)>>,
+    lines: OnceCell<Option<Loader>>,
+}
+
+impl Symbols {
+    /// Prepares the lookup in these modules; the program's own is the first of the result's.
+    pub fn new(modules: &[raddle_scheduler::Module], program: &Path) -> Symbols {
+        let mut images: Vec<Image> = Vec::new();
+        for module in modules {
+            match images.iter_mut().find(|i| i.path == module.path) {
+                Some(image) => image.code.push((module.start, module.end)),
+                None => images.extend(Image::of(module)),
+            }
+        }
+        images.sort_by_key(|image| image.path != program);
+        Symbols {
+            images,
+            sites: Vec::new(),
+            by_address: HashMap::new(),
+            sources: HashMap::new(),
+        }
+    }
+
+    /// The place of a return address.
+    pub fn site(&mut self, address: u64) -> u32 {
+        if let Some(&known) = self.by_address.get(&address) {
+            return known;
+        }
+        let site = self.resolve(address);
+        let index = self.sites.len() as u32;
+        self.sites.push(site);
+        self.by_address.insert(address, index);
+        index
+    }
+
+    /// Every place that was asked for.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The modules, as a witness records them.
+    pub fn modules(&self) -> Vec<Module> {
+        let module = |image: &Image| Module {
+            path: Bytes(image.path.as_os_str().as_bytes().to_vec()),
+            base: image.base,
+            identity: image.identity.clone(),
+            instrumented: image.instrumented,
+        };
+        self.images.iter().map(module).collect()
+    }
+
+    /// The global variable at this address and the distance from its start.
+    pub fn variable(&self, address: u64) -> Option<(&str, u64)> {
+        self.images.iter().find_map(|i| i.variable(address))
+    }
+
+    fn resolve(&mut self, address: u64) -> Site {
+        let found = self
+            .images
+            .iter()
+            .enumerate()
+            .find(|(_, i)| i.code.iter().any(|c| (c.0..c.1).contains(&address)));
+        let Some((index, image)) = found else {
+            return Site {
+                module: None,
+                offset: address,
+                frames: vec![unknown()],
+                shown: 0,
+                source: None,
+            };
+        };
+        let offset = address.wrapping_sub(image.base);
+        // A return address may be the first of the next line or function: look at the call.
+        let frames = image.frames(offset.wrapping_sub(1));
+        let shown = frames.iter().position(is_own_code).unwrap_or(0);
+        let source = match &frames[shown] {
+            Frame {
+                file: Some(file),
+                line: Some(line),
+                ..
+            } => self.source_line(file, *line),
+            _ => None,
+        };
+        Site {
+            module: Some(index as u32),
+            offset,
+            frames,
+            shown: shown as u32,
+            source,
+        }
+    }
+
+    fn source_line(&mut self, file: &str, line: u32) -> Option<String> {
+        let lines = self.sources.entry(file.to_string()).or_insert_with(|| {
+            let text = std::fs::read(file).ok()?;
+            let text = String::from_utf8_lossy(&text);
+            Some(text.lines().map(|l| l.trim().to_string()).collect())
+        });
+        let text = lines.as_ref()?.get((line as usize).checked_sub(1)?)?;
+        Some(text.chars().take(LONGEST_SOURCE_LINE).collect())
+    }
+}
+
+/// Characters that are kept of a source line.
+const LONGEST_SOURCE_LINE: usize = 160;
+
+impl Image {
+    fn of(module: &raddle_scheduler::Module) -> Option<Image> {
+        let content = std::fs::read(&module.path).ok()?;
+        let elf = Elf::parse(&content).ok()?;
+        let load = elf.program_headers.iter().find(|header| {
+            let end = header.p_offset.saturating_add(header.p_filesz);
+            // The mapping begins at a page boundary, the segment perhaps a little later.
+            header.p_type == PT_LOAD
+                && header.is_executable()
+                && module.file_offset <= end
+                && module.file_offset + 4096 > header.p_offset
+        })?;
+        let base = module
+            .start
+            .wrapping_sub(module.file_offset)
+            .wrapping_sub(load.p_vaddr.wrapping_sub(load.p_offset));
+        Some(Image {
+            path: module.path.clone(),
+            base,
+            code: vec![(module.start, module.end)],
+            identity: identity(&elf, &content),
+            instrumented: module.instrumented,
+            variables: OnceCell::new(),
+            lines: OnceCell::new(),
+        })
+    }
+
+    fn frames(&self, offset: u64) -> Vec<Frame> {
+        let Some(loader) = self.lines.get_or_init(|| Loader::new(&self.path).ok()) else {
+            return vec![unknown()];
+        };
+        let mut frames = Vec::new();
+        if let Ok(mut found) = loader.find_frames(offset) {
+            while let Ok(Some(frame)) = found.next() {
+                let location = frame.location.as_ref();
+                let name = frame.function.as_ref();
+                frames.push(Frame {
+                    function: name.and_then(|n| n.demangle().ok()).map(Into::into),
+                    file: location.and_then(|l| l.file).map(tidy),
+                    line: location.and_then(|l| l.line).filter(|&line| line != 0),
+                });
+            }
+        }
+        if frames.is_empty() {
+            frames.push(unknown());
+        }
+        // Line tables may know the line of a function without knowing its name.
+        if let Some(last) = frames.last_mut()
+            && last.function.is_none()
+        {
+            let symbol = loader.find_symbol(offset);
+            last.function =
+                symbol.map(|name| addr2line::demangle_auto(name.into(), None).into_owned());
+        }
+        frames
+    }
+
+    fn variable(&self, address: u64) -> Option<(&str, u64)> {
+        let variables = self
+            .variables
+            .get_or_init(|| read_variables(&self.path).unwrap_or_default());
+        let offset = address.checked_sub(self.base)?;
+        let after = variables.partition_point(|v| v.0 <= offset);
+        let (start, size, name) = variables[..after].last()?;
+        let within = offset - start;
+        (within < *size).then_some((name.as_str(), within))
+    }
+}
+
+fn read_variables(path: &Path) -> Option<Vec<(u64, u64, String)>> {
+    let content = std::fs::read(path).ok()?;
+    let elf = Elf::parse(&content).ok()?;
+    let full = elf.syms.iter().map(|s| (s, &elf.strtab));
+    let dynamic = elf.dynsyms.iter().map(|s| (s, &elf.dynstrtab));
+    let mut variables: Vec<(u64, u64, String)> = full
+        .chain(dynamic)
+        .filter(|(s, _)| s.st_type() == STT_OBJECT)
+        .filter(|(s, _)| s.st_shndx != 0 && s.st_size > 0)
+        .filter_map(|(s, names)| {
+            let name = names.get_at(s.st_name)?;
+            let name = addr2line::demangle_auto(name.into(), None).into_owned();
+            Some((s.st_value, s.st_size, name))
+        })
+        .collect();
+    variables.sort();
+    variables.dedup_by_key(|v| v.0);
+    Some(variables)
+}
+
+fn identity(elf: &Elf<'_>, content: &[u8]) -> String {
+    let build_id = elf
+        .iter_note_headers(content)
+        .into_iter()
+        .flatten()
+        .chain(
+            elf.iter_note_sections(content, Some(".note.gnu.build-id"))
+                .into_iter()
+                .flatten(),
+        )
+        .flatten()
+        .find(|note| note.name == "GNU" && note.n_type == goblin::elf::note::NT_GNU_BUILD_ID);
+    match build_id {
+        Some(note) => {
+            let digits: String = note.desc.iter().map(|b| format!("{b:02x}")).collect();
+            format!("build-id:{digits}")
+        }
+        None => format!("fnv1a64:{:016x}", fnv1a(content)),
+    }
+}
+
+fn unknown() -> Frame {
+    Frame {
+        function: None,
+        file: None,
+        line: None,
+    }
+}
+
+/// Is this frame in code that the user wrote, not in a library's header?
+fn is_own_code(frame: &Frame) -> bool {
+    const OTHERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/src/", "/rustc/"];
+    match &frame.file {
+        Some(file) => {
+            !OTHERS.iter().any(|dir| file.starts_with(dir)) && !file.contains("/.cargo/registry/")
+        }
+        None => false,
+    }
+}
+
+/// A path without `.` and `..`.
+fn tidy(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|p| !p.is_empty() && *p != "..") => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_detours() {
+        let table = [
+            ("/a/./b/../c.c", "/a/c.c"),
+            ("../x.c", "../x.c"),
+            (
+                "/usr/lib/gcc/12/../../../include/c++/12/mutex",
+                "/usr/include/c++/12/mutex",
+            ),
+            ("a/../../b.c", "../b.c"),
+        ];
+        for (path, expected) in table {
+            assert_eq!(tidy(path), expected);
+        }
+    }
+
+    #[test]
+    fn code_of_libraries_is_not_shown_first() {
+        let frame = |file: &str| Frame {
+            file: Some(file.to_string()),
+            ..unknown()
+        };
+        assert!(is_own_code(&frame("/home/me/src/a.c")));
+        assert!(is_own_code(&frame("src/main.rs")));
+        for other in [
+            "/usr/include/c++/12/bits/std_mutex.h",
+            "/rustc/abc/library/std/src/thread.rs",
+            "/home/me/.cargo/registry/src/x/y.rs",
+        ] {
+            assert!(!is_own_code(&frame(other)), "{other}");
+        }
+        assert!(!is_own_code(&unknown()));
+    }
+
+    /// An address in this test itself, found through the real path of `/proc/self/maps`.
+    #[test]
+    fn a_function_of_this_process_is_found_with_its_line() {
+        let path = std::env::current_exe().unwrap();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let number = |text: &str| u64::from_str_radix(text, 16).unwrap();
+        let modules: Vec<raddle_scheduler::Module> = maps
+            .lines()
+            .filter(|l| l.contains("r-xp") && l.ends_with(path.to_str().unwrap()))
+            .map(|line| {
+                let fields: Vec<&str> = line.split_whitespace().collect();
+                let (start, end) = fields[0].split_once('-').unwrap();
+                raddle_scheduler::Module {
+                    path: path.clone(),
+                    start: number(start),
+                    end: number(end),
+                    file_offset: number(fields[2]),
+                    instrumented: false,
+                }
+            })
+            .collect();
+        let mut symbols = Symbols::new(&modules, &path);
+        let inside = a_function_of_this_process_is_found_with_its_line as fn() as usize as u64 + 1;
+        let index = symbols.site(inside);
+        assert_eq!(symbols.site(inside), index);
+        let site = &symbols.sites()[index as usize];
+        let outer = site.frames.last().unwrap();
+        let function = outer.function.as_deref().unwrap_or_default();
+        assert!(function.contains("found_with_its_line"), "{site:?}");
+        assert!(outer.file.as_deref().unwrap().ends_with("src/symbols.rs"));
+        static MARK: [u64; 4] = [1, 2, 3, 4];
+        let (name, within) = symbols.variable(&raw const MARK[1] as u64).unwrap();
+        assert!(name.contains("MARK"), "{name}");
+        assert_eq!(within, 8);
+    }
+}
