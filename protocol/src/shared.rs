@@ -10,7 +10,10 @@
 //!    ends, or closes the socket, without it never loaded the shim.
 //! 2. For every [`command::GO`] byte the shim clones itself (raw clone, `CLONE_PARENT | SIGCHLD`:
 //!    the execution is a child of the controller) and answers with the child's pid (`i32`, native
-//!    order); a negative number is an errno. The child obeys the job that lies in the pages.
+//!    order); a negative number is an errno. The child first makes itself the leader of a process
+//!    group (`setpgid(0, 0)`) and asks for SIGKILL when its parent dies (`PR_SET_PDEATHSIG`, which
+//!    a clone does not inherit), so that nothing is left behind; then it obeys the job that lies
+//!    in the pages.
 //! 3. While the child runs, the controller waits on its pidfd and on the eventfd
 //!    [`env::NOTIFY_FD`]. When a region is full the shim sets [`Control::drain_wanted`], writes
 //!    the eventfd and waits by futex until [`Control::drains`] changes; the controller empties the
@@ -38,6 +41,8 @@ pub mod env {
     pub const NOTIFY_FD: &str = "RADDLE_NOTIFY_FD";
     /// `dev:inode` (decimal) of the program: in any other executable the shim stays passive.
     pub const TARGET: &str = "RADDLE_TARGET";
+    /// Names the session; the controller finds processes that a target left behind by it.
+    pub const SESSION: &str = "RADDLE_SESSION";
 }
 
 /// Bytes that the controller sends over the control socket.
@@ -122,7 +127,8 @@ pub struct Control {
     pub taken_len: AtomicU64,
     /// Valid entries of the log region. Writer: runtime.
     pub log_len: AtomicU64,
-    /// Valid nodes, index 0 (never used) included. Writer: runtime. Nodes are not drained.
+    /// Valid nodes, index 0 (never used) included: the controller resets it to 1. Writer: runtime.
+    /// Nodes are not drained.
     pub nodes_len: AtomicU64,
     /// 1 while the runtime waits for a drain. Writer: runtime; the controller resets it.
     pub drain_wanted: AtomicU32,
