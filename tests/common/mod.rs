@@ -1,0 +1,281 @@
+//! What the end-to-end tests share: compiling test programs (once per content) and running the
+//! command under a time limit.
+#![allow(dead_code, reason = "every test binary uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Time limit for one command of a test, generous for a machine of two busy cores.
+pub const LIMIT: Duration = Duration::from_secs(300);
+
+/// The checkout.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The built command.
+pub fn raddle() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_raddle"))
+}
+
+/// A place for files of tests; `name` keeps tests apart.
+pub fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&dir).expect("the scratch directory can be made");
+    dir
+}
+
+/// What a command left behind.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Exit status, or 128 plus the signal's number.
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Output {
+    pub fn all(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+}
+
+/// Runs a command to its end, or kills it after `limit` and fails the test.
+pub fn output(command: &mut Command, limit: Duration) -> Output {
+    use std::os::unix::process::ExitStatusExt;
+    let shown = format!("{command:?}");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{shown}: {error}"));
+    let collect = |mut pipe: Box<dyn Read + Send>| {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            pipe.read_to_end(&mut bytes).expect("the pipe can be read");
+            String::from_utf8_lossy(&bytes).into_owned()
+        })
+    };
+    let stdout = collect(Box::new(child.stdout.take().expect("it is piped")));
+    let stderr = collect(Box::new(child.stderr.take().expect("it is piped")));
+    let deadline = Instant::now() + limit;
+    let status = loop {
+        match child.try_wait().expect("the child can be waited for") {
+            Some(status) => break status,
+            None if Instant::now() > deadline => {
+                child.kill().expect("the child can be killed");
+                child.wait().expect("the child can be waited for");
+                panic!("{shown}: not done after {limit:?}");
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    Output {
+        status: status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+        stdout: stdout.join().expect("the reader ends"),
+        stderr: stderr.join().expect("the reader ends"),
+    }
+}
+
+/// Who compiles a test program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compiler {
+    Gcc,
+    Gxx,
+    Rustc,
+    RaddleCc,
+    RaddleCxx,
+}
+
+impl Compiler {
+    fn command(self) -> Command {
+        let mut command = Command::new(match self {
+            Compiler::Gcc => Path::new("gcc"),
+            Compiler::Gxx => Path::new("g++"),
+            Compiler::Rustc => Path::new("rustc"),
+            Compiler::RaddleCc | Compiler::RaddleCxx => raddle(),
+        });
+        match self {
+            Compiler::Gcc => command.args(["-g", "-O1", "-pthread"]),
+            Compiler::Gxx => command.args(["-std=c++17", "-g", "-O1", "-pthread"]),
+            Compiler::Rustc => command.args(["-g", "--edition", "2024"]),
+            Compiler::RaddleCc => command.args(["cc", "-g", "-O1", "-pthread"]),
+            Compiler::RaddleCxx => command.args(["c++", "-std=c++17", "-g", "-O1", "-pthread"]),
+        };
+        command
+    }
+}
+
+/// Compiles a source file of the checkout and returns the program. A program whose source, headers
+/// beside it, flags and compiler are as before is not compiled again.
+pub fn compile(compiler: Compiler, source: &str, flags: &[&str]) -> PathBuf {
+    static LOCKS: OnceLock<Mutex<BTreeMap<PathBuf, &'static Mutex<()>>>> = OnceLock::new();
+    let path = root().join(source);
+    let mut hasher = DefaultHasher::new();
+    (compiler, flags).hash(&mut hasher);
+    hash_file(&path, &mut hasher);
+    for header in headers_near(&path) {
+        hash_file(&header, &mut hasher);
+    }
+    if matches!(compiler, Compiler::RaddleCc | Compiler::RaddleCxx) {
+        for tool in ["raddle", "libraddle_plugin.so"] {
+            let tool = raddle().with_file_name(tool);
+            let stamp = std::fs::metadata(&tool).and_then(|data| data.modified());
+            format!("{stamp:?}").hash(&mut hasher);
+        }
+    }
+    let stem = path.file_stem().expect("a source file has a name");
+    let name = format!("{}-{:016x}", stem.to_string_lossy(), hasher.finish());
+    let program = scratch("programs").join(name);
+
+    let lock = *LOCKS
+        .get_or_init(Mutex::default)
+        .lock()
+        .expect("no test panics here")
+        .entry(program.clone())
+        .or_insert_with(|| Box::leak(Box::default()));
+    let _one_at_a_time = lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if program.exists() {
+        return program;
+    }
+    let fresh = program.with_extension(format!("new{}", std::process::id()));
+    let mut command = compiler.command();
+    command.args(flags).arg(&path).arg("-o").arg(&fresh);
+    let result = output(&mut command, LIMIT);
+    assert_eq!(result.status, 0, "{command:?}\n{}", result.all());
+    std::fs::rename(&fresh, &program).expect("the program can be renamed");
+    program
+}
+
+fn hash_file(path: &Path, hasher: &mut DefaultHasher) {
+    std::fs::read(path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        .hash(hasher);
+}
+
+fn headers_near(source: &Path) -> Vec<PathBuf> {
+    let beside = source.parent().expect("a source file has a folder");
+    let mut headers: Vec<PathBuf> = [beside.to_path_buf(), root().join("examples/include")]
+        .iter()
+        .filter_map(|dir| std::fs::read_dir(dir).ok())
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "h"))
+        .collect();
+    headers.sort();
+    headers
+}
+
+/// The summary that `--json` writes, as far as tests look at it.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Summary {
+    pub verdict: String,
+    pub executions: u64,
+    pub seconds: f64,
+    #[serde(default)]
+    pub executions_per_second: f64,
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// How often each outcome was seen: "exit N" or the class of a finding.
+    #[serde(default)]
+    pub outcomes: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub assumptions: Vec<String>,
+    #[serde(default)]
+    pub queries: Option<u64>,
+    #[serde(default)]
+    pub local_paths: Option<u64>,
+}
+
+/// One finding of a summary.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Finding {
+    pub class: String,
+    pub message: String,
+    pub fingerprint: String,
+    pub execution: u64,
+    #[serde(default)]
+    pub preemptions: u64,
+    #[serde(default)]
+    pub witness: Option<PathBuf>,
+    #[serde(default)]
+    pub inputs: serde_json::Value,
+}
+
+/// What one use of the command gave.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub output: Output,
+    pub summary: Summary,
+    /// What it was, for messages.
+    pub shown: String,
+}
+
+/// `raddle COMMAND OPTIONS -- PROGRAM ARGS`, in a folder of its own, with its summary.
+pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let n = COUNT.fetch_add(1, Ordering::Relaxed);
+    let dir = scratch(&format!("run-{}-{n}", std::process::id()));
+    let json = dir.join("summary.json");
+    let mut command = Command::new(raddle());
+    command
+        .current_dir(&dir)
+        .args(options)
+        .arg("--json")
+        .arg(&json)
+        .arg("--")
+        .arg(program)
+        .args(args);
+    let shown = format!("{command:?}");
+    let output = output(&mut command, LIMIT);
+    let text = std::fs::read_to_string(&json)
+        .unwrap_or_else(|error| panic!("{shown}: no summary: {error}\n{}", output.all()));
+    let mut summary: Summary = serde_json::from_str(&text)
+        .unwrap_or_else(|error| panic!("{shown}: bad summary: {error}\n{text}"));
+    for finding in &mut summary.findings {
+        finding.witness = finding.witness.take().map(|path| dir.join(path));
+    }
+    Run {
+        output,
+        summary,
+        shown,
+    }
+}
+
+/// Does `work` for every item on as many threads as there are cores, and fails with all that went
+/// wrong.
+pub fn in_parallel<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<(), String> + Sync) {
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(message) = work(item) {
+                        wrong.lock().expect("no worker panics here").push(message);
+                    }
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().expect("no worker panics here");
+    wrong.sort();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} failed:\n{}",
+        wrong.len(),
+        items.len(),
+        wrong.join("\n")
+    );
+}

@@ -1,0 +1,108 @@
+//! The examples do what their comments say.
+
+mod common;
+
+use common::{Compiler, Run, compile, run};
+
+fn expect(run: &Run, verdict: &str, status: i32) {
+    assert_eq!(
+        (run.summary.verdict.as_str(), run.output.status),
+        (verdict, status),
+        "{}\n{}",
+        run.shown,
+        run.output.all()
+    );
+}
+
+#[test]
+fn the_flaky_test_fails_and_its_repair_does_not() {
+    let flaky = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let found = run(&["run", "-n", "1000", "--seed", "1"], &flaky, &[]);
+    expect(&found, "finding", 66);
+    let finding = &found.summary.findings[0];
+    assert_eq!(finding.class, "assertion");
+    assert!(finding.message.contains("balance >= 0"), "{finding:?}");
+    assert!(finding.preemptions <= 2, "it was shrunk: {finding:?}");
+    for line in ["flaky.c:24", "flaky.c:32"] {
+        let function_lines = found.output.all();
+        assert!(
+            function_lines.contains("flaky.c:"),
+            "{line}\n{function_lines}"
+        );
+    }
+
+    let fixed = compile(Compiler::Gcc, "examples/flaky.c", &["-DFIXED"]);
+    let clean = run(&["run", "-n", "1000", "--seed", "1"], &fixed, &[]);
+    expect(&clean, "nothing-found", 0);
+}
+
+#[test]
+fn figure_1_is_found_within_three_executions() {
+    let program = compile(Compiler::RaddleCc, "examples/mpc_figure1.c", &[]);
+    let found = run(&["verify"], &program, &[]);
+    expect(&found, "finding", 66);
+    assert_eq!(found.summary.findings[0].class, "assertion");
+    assert!(found.summary.findings[0].execution <= 3);
+}
+
+#[test]
+fn figure_2_crashes_with_the_right_inputs() {
+    let program = compile(Compiler::RaddleCc, "examples/mpc_figure2.c", &[]);
+    let found = run(&["verify"], &program, &[]);
+    expect(&found, "finding", 66);
+    let finding = &found.summary.findings[0];
+    assert_eq!(finding.class, "crash");
+    assert_eq!(input(finding, "i"), 3);
+    assert!(input(finding, "j") >= 2);
+}
+
+fn input(finding: &common::Finding, name: &str) -> i64 {
+    let inputs = finding.inputs.as_array().expect("inputs are listed");
+    let found = inputs.iter().find(|input| input["name"] == name);
+    let found = found.unwrap_or_else(|| panic!("no input {name} in {inputs:?}"));
+    found["value"].as_i64().expect("a number")
+}
+
+#[test]
+fn figure_2_without_its_crash_is_verified() {
+    let program = compile(Compiler::RaddleCc, "examples/mpc_figure2.c", &["-DFIXED"]);
+    let proof = run(&["verify"], &program, &[]);
+    expect(&proof, "verified", 0);
+    assert!(proof.summary.queries.is_some_and(|queries| queries > 0));
+    assert!(proof.summary.local_paths.is_some_and(|paths| paths >= 6));
+}
+
+#[test]
+fn figure_8_needs_the_frontier() {
+    let program = compile(Compiler::RaddleCc, "examples/mpc_figure8.c", &[]);
+    let found = run(&["verify"], &program, &[]);
+    expect(&found, "finding", 66);
+    let missed = run(&["verify", "--strategy", "mpc-s1"], &program, &[]);
+    assert_eq!(missed.summary.findings.len(), 0, "{}", missed.output.all());
+}
+
+#[test]
+fn cpp17_is_right_and_its_bug_is_found() {
+    let right = compile(Compiler::Gxx, "examples/cpp17.cpp", &[]);
+    let clean = run(&["run", "-n", "500", "--seed", "1"], &right, &[]);
+    expect(&clean, "nothing-found", 0);
+    let wrong = compile(Compiler::Gxx, "examples/cpp17.cpp", &["-DBUG"]);
+    let found = run(&["run", "-n", "2000", "--seed", "1"], &wrong, &[]);
+    expect(&found, "finding", 66);
+    assert_eq!(found.summary.findings[0].class, "assertion");
+}
+
+#[test]
+fn rust_is_right_and_its_bug_is_found() {
+    let right = compile(Compiler::Rustc, "examples/rust/pipeline.rs", &[]);
+    let clean = run(&["run", "-n", "500", "--seed", "1"], &right, &[]);
+    expect(&clean, "nothing-found", 0);
+    let wrong = compile(
+        Compiler::Rustc,
+        "examples/rust/pipeline.rs",
+        &["--cfg", "bug"],
+    );
+    let found = run(&["run", "-n", "1000", "--seed", "1"], &wrong, &[]);
+    expect(&found, "finding", 66);
+    assert_eq!(found.summary.findings[0].class, "deadlock");
+}
