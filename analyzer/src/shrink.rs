@@ -145,6 +145,50 @@ fn candidates(taken: &[Step]) -> Vec<Vec<Step>> {
     for i in 0..n {
         all.push(encode((0..n).filter(|&x| x != i).map(|x| &blocks[x])));
     }
+    let orders = orders(&blocks);
+    for keep in 0..n {
+        for order in &orders {
+            all.push(regrouped(&blocks, keep, order));
+        }
+    }
     all.reverse();
     all
+}
+
+/// Orders of the threads that are worth a try: all of them for few threads, rotations for many.
+fn orders(blocks: &[Block]) -> Vec<Vec<Slot>> {
+    let mut threads: Vec<Slot> = blocks.iter().map(|b| b.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    if threads.len() > 4 {
+        let rotate = |k| [&threads[k..], &threads[..k]].concat();
+        return (0..threads.len()).map(rotate).collect();
+    }
+    let mut orders = vec![Vec::new()];
+    for thread in threads {
+        let insert = |order: &Vec<Slot>| {
+            let order = order.clone();
+            (0..=order.len()).map(move |at| [&order[..at], &[thread], &order[at..]].concat())
+        };
+        orders = orders.iter().flat_map(insert).collect();
+    }
+    orders
+}
+
+/// The first blocks as they are, then each thread in turn for as long as it can run: its steps and
+/// more. Where a thread has to wait in between, the tolerant run skips what is left of its steps
+/// and the tail makes up for them.
+fn regrouped(blocks: &[Block], keep: usize, order: &[Slot]) -> Vec<Step> {
+    let mut steps = encode(blocks[..keep].iter());
+    let total: usize = blocks.iter().map(|b| b.steps.len()).sum();
+    for &thread in order {
+        let own = blocks[keep..].iter().filter(|b| b.thread == thread);
+        for what in own.flat_map(|b| &b.steps) {
+            push_step(&mut steps, *what);
+        }
+        for _ in 0..total {
+            push_step(&mut steps, thread);
+        }
+    }
+    steps
 }

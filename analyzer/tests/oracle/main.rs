@@ -1,0 +1,10 @@
+//! The analyzer against programs of a toy language, whose behaviour is known by brute force.
+
+mod machine;
+mod player;
+mod program;
+mod random;
+mod recorder;
+
+mod dfs;
+mod shrink;

@@ -1,0 +1,163 @@
+//! The toy language: threads over a few bytes of shared memory, registers of 16 bits.
+
+/// Address of the first byte of memory.
+pub const MEMORY: u64 = 0x1000;
+/// Address of the first mutex; they lie 64 bytes apart.
+pub const MUTEXES: u64 = 0x9000;
+
+/// An expression over the registers of a thread.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    Const(u16),
+    Reg(usize),
+    Add(Box<Expr>, Box<Expr>),
+    Sub(Box<Expr>, Box<Expr>),
+    Mul(Box<Expr>, Box<Expr>),
+    Xor(Box<Expr>, Box<Expr>),
+    /// `if a == b { c } else { d }` without a branch.
+    Select(Box<[Expr; 4]>),
+}
+
+/// A condition of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cmp {
+    Eq,
+    Ne,
+    Ult,
+    Sle,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cond(pub Cmp, pub Expr, pub Expr);
+
+/// A statement. Memory operands are (byte, size 1 or 2).
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    Let(usize, Expr),
+    /// An input of one byte below the bound.
+    Input(usize, u8),
+    Read(usize, (u8, u8)),
+    Write((u8, u8), Expr),
+    /// Reads the byte at a computed offset, one of the first so many.
+    ReadAt(usize, Expr, u8),
+    /// The register gets the old value; the new one is the expression.
+    Update(usize, (u8, u8), Expr),
+    /// (register for the old value, place, expected, new)
+    Cas(usize, (u8, u8), Expr, Expr),
+    If(Cond, Vec<Stmt>, Vec<Stmt>),
+    While(Cond, Vec<Stmt>),
+    Lock(u8),
+    Unlock(u8),
+    /// The register gets 0 or EBUSY.
+    TryLock(usize, u8),
+    /// The register gets the handle of a new thread that runs this body with the expression in its
+    /// register 0.
+    Create(usize, usize, Expr),
+    /// Joins the handle in the second register; the first gets the result.
+    Join(usize, usize),
+    /// Ends the thread with this result.
+    Return(u16),
+    Assert(Cond),
+    Assume(Cond),
+    Exit(u8),
+}
+
+/// Bodies of threads; main is body 0.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub bodies: Vec<Vec<Stmt>>,
+    /// Content of memory at the start.
+    pub memory: Vec<u8>,
+    /// Mutexes that their owner may take again.
+    pub recursive: Vec<u8>,
+    /// Does main begin with a step of its own?
+    pub main_starts: bool,
+}
+
+/// One instruction of the flat form.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Do(Stmt),
+    Jump(usize),
+    /// Goes on with the next one if the condition holds, else there.
+    Unless(Cond, usize),
+}
+
+/// Flattens a body; every instruction's index is its identity.
+pub fn flatten(body: &[Stmt]) -> Vec<Op> {
+    let mut ops = Vec::new();
+    block(body, &mut ops);
+    ops.push(Op::Do(Stmt::Return(0)));
+    ops
+}
+
+fn block(body: &[Stmt], ops: &mut Vec<Op>) {
+    for stmt in body {
+        match stmt {
+            Stmt::If(cond, yes, no) => {
+                let test = ops.len();
+                ops.push(Op::Jump(0));
+                block(yes, ops);
+                let end = ops.len();
+                ops.push(Op::Jump(0));
+                ops[test] = Op::Unless(cond.clone(), ops.len());
+                block(no, ops);
+                ops[end] = Op::Jump(ops.len());
+            }
+            Stmt::While(cond, inner) => {
+                let test = ops.len();
+                ops.push(Op::Jump(0));
+                block(inner, ops);
+                ops.push(Op::Jump(test));
+                ops[test] = Op::Unless(cond.clone(), ops.len());
+            }
+            other => ops.push(Op::Do(other.clone())),
+        }
+    }
+}
+
+/// Short forms for writing programs by hand.
+pub mod make {
+    use super::*;
+
+    pub fn c(value: u16) -> Expr {
+        Expr::Const(value)
+    }
+    pub fn r(reg: usize) -> Expr {
+        Expr::Reg(reg)
+    }
+    pub fn add(a: Expr, b: Expr) -> Expr {
+        Expr::Add(Box::new(a), Box::new(b))
+    }
+    pub fn eq(a: Expr, b: Expr) -> Cond {
+        Cond(Cmp::Eq, a, b)
+    }
+    pub fn ne(a: Expr, b: Expr) -> Cond {
+        Cond(Cmp::Ne, a, b)
+    }
+    pub fn ult(a: Expr, b: Expr) -> Cond {
+        Cond(Cmp::Ult, a, b)
+    }
+    pub fn read(reg: usize, byte: u8) -> Stmt {
+        Stmt::Read(reg, (byte, 1))
+    }
+    pub fn write(byte: u8, value: Expr) -> Stmt {
+        Stmt::Write((byte, 1), value)
+    }
+    pub fn iff(cond: Cond, yes: Vec<Stmt>) -> Stmt {
+        Stmt::If(cond, yes, Vec::new())
+    }
+
+    /// Main creates one thread per body, joins them all, and runs `end`.
+    pub fn fork_join(bodies: Vec<Vec<Stmt>>, end: Vec<Stmt>, memory: usize) -> Program {
+        let n = bodies.len();
+        let mut main: Vec<Stmt> = (0..n).map(|i| Stmt::Create(i, i + 1, c(0))).collect();
+        main.extend((0..n).map(|i| Stmt::Join(9, i)));
+        main.extend(end);
+        Program {
+            bodies: std::iter::once(main).chain(bodies).collect(),
+            memory: vec![0; memory],
+            ..Program::default()
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Random toy programs.
+
+use crate::program::{Cmp, Cond, Expr, Program, Stmt, make::*};
+
+/// A small generator of numbers (splitmix64).
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678)
+    }
+
+    pub fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % sides as u64) as usize
+    }
+}
+
+/// What a program may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Menu {
+    pub threads: usize,
+    pub statements: usize,
+    /// Inputs per thread at most.
+    pub inputs: usize,
+    pub locks: usize,
+    pub nested_threads: bool,
+    pub exits: bool,
+    pub wide: bool,
+    pub unjoined: bool,
+}
+
+pub const INPUT_BOUND: u8 = 3;
+
+struct Writer<'a> {
+    dice: &'a mut Dice,
+    menu: Menu,
+    inputs: usize,
+    /// Bodies of threads that threads create.
+    nested: Vec<Vec<Stmt>>,
+    first_nested: usize,
+    depth: usize,
+}
+
+/// A program and how many inputs each top-level thread reads at most.
+pub fn program(seed: u64, menu: Menu) -> Program {
+    let mut dice = Dice::new(seed);
+    let workers = 1 + dice.roll(menu.threads);
+    let first_nested = workers + 1;
+    let mut nested = Vec::new();
+    let mut bodies = vec![Vec::new()];
+    for _ in 0..workers {
+        let mut writer = Writer {
+            dice: &mut dice,
+            menu,
+            inputs: 0,
+            nested: Vec::new(),
+            first_nested: first_nested + nested.len(),
+            depth: 0,
+        };
+        let budget = 1 + writer.dice.roll(menu.statements);
+        let body = writer.body(budget);
+        nested.append(&mut writer.nested);
+        bodies.push(body);
+    }
+    let mut main = Vec::new();
+    for i in 0..workers {
+        let argument = match dice.roll(3) {
+            0 => {
+                main.push(read(4, 0));
+                r(4)
+            }
+            _ => c(i as u16),
+        };
+        main.push(Stmt::Create(i + 5, i + 1, argument));
+    }
+    let mut writer = Writer {
+        dice: &mut dice,
+        menu: Menu {
+            inputs: 0,
+            nested_threads: false,
+            ..menu
+        },
+        inputs: 0,
+        nested: Vec::new(),
+        first_nested: 0,
+        depth: 0,
+    };
+    let budget = writer.dice.roll(3);
+    main.extend(writer.body(budget));
+    for i in 0..workers {
+        if !menu.unjoined || dice.roll(4) > 0 {
+            main.push(Stmt::Join(4, i + 5));
+            if dice.roll(4) == 0 {
+                main.push(Stmt::Assert(ne(r(4), c(2))));
+            }
+        }
+    }
+    if dice.roll(2) == 0 {
+        main.push(read(1, 0));
+        let bad = dice.roll(5) as u16;
+        main.push(Stmt::Assert(ne(r(1), c(bad))));
+    }
+    bodies[0] = main;
+    bodies.extend(nested);
+    Program {
+        bodies,
+        memory: vec![0; 3],
+        recursive: if dice.roll(2) == 0 {
+            vec![1]
+        } else {
+            Vec::new()
+        },
+        main_starts: dice.roll(2) == 0,
+    }
+}
+
+impl Writer<'_> {
+    fn place(&mut self) -> (u8, u8) {
+        match self.menu.wide && self.dice.roll(4) == 0 {
+            true => (self.dice.roll(2) as u8, 2),
+            false => (self.dice.roll(3) as u8, 1),
+        }
+    }
+
+    fn reg(&mut self) -> usize {
+        self.dice.roll(4)
+    }
+
+    fn expr(&mut self) -> Expr {
+        match self.dice.roll(6) {
+            0 | 1 => c(self.dice.roll(4) as u16),
+            2 | 3 => r(self.reg()),
+            4 => add(r(self.reg()), c(1 + self.dice.roll(2) as u16)),
+            _ => Expr::Sub(Box::new(r(self.reg())), Box::new(r(self.reg()))),
+        }
+    }
+
+    fn cond(&mut self) -> Cond {
+        let cmp = [Cmp::Eq, Cmp::Ne, Cmp::Ult, Cmp::Sle][self.dice.roll(4)];
+        Cond(cmp, r(self.reg()), self.expr())
+    }
+
+    fn body(&mut self, budget: usize) -> Vec<Stmt> {
+        let mut body = Vec::new();
+        for _ in 0..budget {
+            self.statement(&mut body);
+        }
+        body
+    }
+
+    fn statement(&mut self, body: &mut Vec<Stmt>) {
+        match self.dice.roll(19) {
+            0..=2 => {
+                let (reg, place) = (self.reg(), self.place());
+                body.push(Stmt::Read(reg, place));
+            }
+            3..=5 => {
+                let (place, e) = (self.place(), self.expr());
+                body.push(Stmt::Write(place, e));
+            }
+            6 => {
+                let (reg, place) = (self.reg(), self.place());
+                body.push(Stmt::Update(reg, place, add(r(reg), c(1))));
+            }
+            7 => {
+                let (reg, place) = (self.reg(), self.place());
+                let (expected, new) = (self.expr(), self.expr());
+                body.push(Stmt::Cas(reg, place, expected, new));
+            }
+            8..=10 if self.depth < 2 => {
+                self.depth += 1;
+                let cond = self.cond();
+                let n = 1 + self.dice.roll(2);
+                let yes = self.body(n);
+                let n = self.dice.roll(2);
+                let no = self.body(n);
+                self.depth -= 1;
+                body.push(Stmt::If(cond, yes, no));
+            }
+            11 if self.inputs < self.menu.inputs => {
+                self.inputs += 1;
+                let reg = self.reg();
+                body.push(Stmt::Input(reg, INPUT_BOUND));
+            }
+            12 if self.menu.locks > 0 => {
+                let m = self.dice.roll(self.menu.locks) as u8;
+                body.push(Stmt::Lock(m));
+                let n = 1 + self.dice.roll(2);
+                body.extend(self.body(n));
+                body.push(Stmt::Unlock(m));
+            }
+            13 if self.menu.locks > 0 => {
+                let (reg, m) = (self.reg(), self.dice.roll(self.menu.locks) as u8);
+                body.push(Stmt::TryLock(reg, m));
+                let n = self.dice.roll(2);
+                let mut inner = self.body(n);
+                inner.push(Stmt::Unlock(m));
+                // The inner statements may have changed the register: test at once.
+                body.push(Stmt::If(eq(r(reg), c(0)), inner, Vec::new()));
+            }
+            14 if self.menu.nested_threads && self.nested.is_empty() && self.depth < 2 => {
+                let menu = self.menu;
+                self.menu.nested_threads = false;
+                self.menu.inputs = 0;
+                let n = 1 + self.dice.roll(2);
+                let inner = self.body(n);
+                self.menu = menu;
+                let id = self.first_nested + self.nested.len();
+                self.nested.push(inner);
+                let e = self.expr();
+                body.push(Stmt::Create(8, id, e));
+                if self.dice.roll(3) > 0 {
+                    let n = self.dice.roll(2);
+                    body.extend(self.body(n));
+                    body.push(Stmt::Join(4, 8));
+                }
+            }
+            15 if self.menu.exits && self.dice.roll(2) == 0 => {
+                let code = 1 + self.dice.roll(2) as u8;
+                let cond = self.cond();
+                body.push(iff(cond, vec![Stmt::Exit(code)]));
+            }
+            16 => {
+                let cond = self.cond();
+                body.push(Stmt::Assert(cond));
+            }
+            17 => {
+                let cond = self.cond();
+                let value = 1 + self.dice.roll(2) as u16;
+                body.push(iff(cond, vec![Stmt::Return(value)]));
+            }
+            18 => {
+                let reg = self.reg();
+                let e = self.expr();
+                body.push(Stmt::ReadAt(reg, e, 3));
+            }
+            _ => {
+                let (reg, e) = (self.reg(), self.expr());
+                body.push(Stmt::Let(reg, e));
+            }
+        }
+    }
+}
