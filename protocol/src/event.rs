@@ -159,6 +159,12 @@ kinds! {
     /// `object`: address; `value`: how many woke.
     FutexWake = 73, true, "futex_wake";
 
+    /// sigwait and its kin, pause, sigsuspend. `value`: the signal.
+    SignalWait = 74, true, "sigwait";
+    /// A signal sent to a thread or to the process itself. `object`: the signal; `value`: slot of
+    /// the thread, or [`crate::slot::NONE`] for the process.
+    SignalSend = 75, true, "kill";
+
     /// `object`: block; `value`: its size.
     Free = 80, true, "free";
 
