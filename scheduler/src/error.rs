@@ -115,6 +115,11 @@ pub enum StartError {
         /// What was wrong.
         what: &'static str,
     },
+    /// The program goes on without the control socket.
+    #[error(
+        "the program closed the descriptors that belong to raddle before its main; it must leave descriptors alone that it did not open"
+    )]
+    Deaf,
     /// Command and shim are of different versions.
     #[error(
         "the runtime library speaks version {theirs}, this command version {ours}; use the libraddle.so that was built with this raddle"
@@ -200,6 +205,11 @@ pub enum RunError {
         "the started program, from which executions are cloned, does not answer; the next execution starts it again"
     )]
     ServerSilent,
+    /// What the fork server answered is not the number of an execution.
+    #[error(
+        "the program wrote to a descriptor that belongs to raddle; it must leave descriptors alone that it did not open"
+    )]
+    Garbage,
     /// The fork server could not clone itself.
     #[error("the program cannot be cloned: {0}; a limit on processes or memory may be too low")]
     Clone(io::Error),

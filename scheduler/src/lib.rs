@@ -4,20 +4,32 @@
 //! once and clones it for every execution; [`direct`] prepares one execution without that, for
 //! debuggers.
 
+mod direct;
 mod elf;
 mod ended;
 mod error;
+mod execution;
 mod hash;
 mod inspect;
+mod launch;
+mod leftovers;
+mod modules;
+mod outcome;
+mod output;
+mod pages;
+mod server;
 mod session;
 mod stop;
+mod stuck;
 mod sys;
 mod target;
 
+pub use direct::{Direct, direct};
 pub use ended::Ended;
 pub use error::{Corruption, RunError, StartError, Unsuitable};
 pub use hash::output_hash;
 pub use inspect::{Program, inspect};
-pub use session::{Module, Session};
+pub use modules::Module;
+pub use session::Session;
 pub use stop::StopFlag;
 pub use target::{Limits, Stdin, Target};

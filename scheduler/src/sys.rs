@@ -1,5 +1,6 @@
 //! The few system calls that `std` and `nix` do not wrap, and small helpers around them.
 
+use crate::ended::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::ffi::CStr;
@@ -72,5 +73,27 @@ pub fn append_only(file: &File) -> io::Result<()> {
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
+    }
+}
+
+/// Waits for the child behind `process` and reaps it.
+pub fn reap(process: BorrowedFd<'_>) -> io::Result<Ended> {
+    loop {
+        let id = process.as_raw_fd() as libc::id_t;
+        // SAFETY: all zeros is a valid siginfo_t.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `info` is a valid place for the answer.
+        if unsafe { libc::waitid(libc::P_PIDFD, id, &mut info, libc::WEXITED) } == 0 {
+            // SAFETY: waitid has filled in the fields of SIGCHLD.
+            let status = unsafe { info.si_status() };
+            return Ok(match info.si_code {
+                libc::CLD_EXITED => Ended::Exit(status),
+                _ => Ended::Signal(status),
+            });
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
 }

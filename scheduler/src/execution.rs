@@ -1,0 +1,240 @@
+//! One execution from its first to its last moment: drained, watched, ended, read.
+
+use crate::ended::Ended;
+use crate::error::{Corruption, RunError};
+use crate::leftovers;
+use crate::outcome;
+use crate::output::Output;
+use crate::pages::Pages;
+use crate::server::TICK;
+use crate::stop::StopFlag;
+use crate::stuck::Stuck;
+use crate::sys;
+use crate::target::Limits;
+use nix::sys::eventfd::EventFd;
+use nix::unistd::Pid;
+use raddle_protocol::event::Event;
+use raddle_protocol::schedule::Step;
+use raddle_protocol::trace::{Trace, validate};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Records that have been taken out of the pages.
+#[derive(Debug, Default)]
+pub struct Records {
+    events: Vec<Event>,
+    taken: Vec<Step>,
+}
+
+impl Records {
+    /// Bytes kept.
+    fn bytes(&self) -> usize {
+        self.events.len() * size_of::<Event>() + self.taken.len() * size_of::<Step>()
+    }
+
+    /// Empties the regions, unless more than `limit` bytes would then be kept.
+    fn drain(&mut self, pages: &Pages, limit: usize) -> Result<(), Trouble> {
+        if self.bytes() + pages.pending_bytes() > limit {
+            return Err(Trouble::TooManyRecords);
+        }
+        self.events.append(&mut pages.take_events()?);
+        append_steps(&mut self.taken, &pages.take_steps()?);
+        Ok(())
+    }
+}
+
+/// Appends one part of a schedule to the earlier ones, run-length coded as if it had been written
+/// in one piece, so that a schedule does not show when it was drained.
+fn append_steps(all: &mut Vec<Step>, part: &[Step]) {
+    if all.is_empty() {
+        all.extend_from_slice(part);
+        return;
+    }
+    for &step in part {
+        match all.last_mut() {
+            Some(last) if last.what == step.what && !step.is_choice() && step.count > 0 => {
+                let room = u16::MAX - last.count;
+                let moved = room.min(step.count);
+                last.count += moved;
+                if step.count > moved {
+                    all.push(Step::thread(step.what, step.count - moved));
+                }
+            }
+            _ => all.push(step),
+        }
+    }
+}
+
+/// Why an execution is not followed to its own end.
+#[derive(Debug)]
+pub enum Trouble {
+    Corrupt(Corruption),
+    TooManyRecords,
+    Stopped,
+    Os(&'static str, io::Error),
+}
+
+impl From<Corruption> for Trouble {
+    fn from(c: Corruption) -> Trouble {
+        Trouble::Corrupt(c)
+    }
+}
+
+impl Trouble {
+    /// For the caller; `ended`: how the execution has ended by now.
+    pub fn into_error(self, ended: Ended, limits: &Limits) -> RunError {
+        match self {
+            Trouble::Corrupt(what) => RunError::PagesCorrupt { what, ended },
+            Trouble::TooManyRecords => RunError::TooManyRecords {
+                limit: limits.record_bytes,
+            },
+            Trouble::Stopped => RunError::Stopped,
+            Trouble::Os(action, source) => RunError::Os { action, source },
+        }
+    }
+}
+
+/// What is needed to follow an execution.
+pub struct Watch<'s> {
+    pub pages: &'s Pages,
+    pub notify: &'s EventFd,
+    pub stop: &'s StopFlag,
+    pub limits: &'s Limits,
+    /// `None`: the target writes to files that are not ours.
+    pub output: Option<&'s Output>,
+}
+
+impl Watch<'_> {
+    /// Follows the process `pid` until it has ended or its time is up; then says what it was
+    /// doing. `limit`: `None` for no end.
+    pub fn follow(
+        &self,
+        process: BorrowedFd<'_>,
+        pid: i32,
+        limit: Option<Duration>,
+        records: &mut Records,
+    ) -> Result<Option<Stuck>, Trouble> {
+        let os = |action| move |e| Trouble::Os(action, e);
+        let deadline = limit.map(|limit| (Instant::now() + limit, limit));
+        let mut next = deadline.map_or(TICK, |(_, limit)| limit.min(TICK));
+        loop {
+            let fds = [process, self.notify.as_fd(), self.stop.as_fd()];
+            let [ended, asked, stopped] =
+                sys::poll_in(fds, Some(next)).map_err(os("wait for the execution"))?;
+            if stopped {
+                return Err(Trouble::Stopped);
+            }
+            if asked {
+                // The value says nothing; reading makes it unreadable again.
+                let _ = self.notify.read();
+            }
+            if self.pages.drain_wanted() {
+                records.drain(self.pages, self.limits.record_bytes)?;
+                self.pages.drained();
+            }
+            if ended {
+                return Ok(None);
+            }
+            if let (Some(output), false) = (self.output, asked) {
+                output.trim().map_err(os("limit the output"))?;
+            }
+            if let Some((end, limit)) = deadline {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    let progress = || self.pages.progress();
+                    return Ok(Some(Stuck::look(pid, limit, progress)));
+                }
+                next = left.min(TICK);
+            }
+        }
+    }
+
+    /// Makes the trace of an execution that has `ended`.
+    pub fn read(
+        &self,
+        mut records: Records,
+        ended: Ended,
+        stuck: Option<&Stuck>,
+    ) -> Result<Trace, Trouble> {
+        let pages = self.pages;
+        pages.check_head()?;
+        let written = pages.outcome()?;
+        let running = pages.progress().thread;
+        let outcome = outcome::join(written, ended, running, stuck)?;
+        let counters = pages.counters()?;
+        let uncontrolled = pages.uncontrolled()?;
+        records.drain(pages, self.limits.record_bytes)?;
+        let Records { events, taken } = records;
+        let nodes = pages.take_nodes()?;
+        validate(&events, &nodes, &taken).map_err(Corruption::Record)?;
+        let (stdout, stderr) = match self.output {
+            Some(output) => output
+                .take()
+                .map_err(|e| Trouble::Os("read the output", e))?,
+            None => Default::default(),
+        };
+        Ok(Trace {
+            events,
+            taken,
+            nodes,
+            outcome,
+            counters,
+            uncontrolled,
+            stdout,
+            stderr,
+        })
+    }
+}
+
+/// A running execution, a child of this process; dropping it kills and reaps it and its group.
+#[derive(Debug)]
+pub struct Execution {
+    pid: i32,
+    process: OwnedFd,
+    reaped: bool,
+}
+
+impl Execution {
+    /// Takes charge of the child `pid`, which is alone in a process group of its own or makes one.
+    pub fn new(pid: i32) -> io::Result<Execution> {
+        // The runtime does the same on its side; whoever comes first. It fails once the program
+        // has replaced itself by exec, and then it has been done.
+        let _ = nix::unistd::setpgid(Pid::from_raw(pid), Pid::from_raw(pid));
+        Ok(Execution {
+            pid,
+            process: sys::pidfd_open(pid)?,
+            reaped: false,
+        })
+    }
+
+    /// Readable once it has ended.
+    pub fn process(&self) -> BorrowedFd<'_> {
+        self.process.as_fd()
+    }
+
+    /// Kills what is left of it (perhaps nothing) and says how it ended.
+    pub fn finish(mut self) -> io::Result<Ended> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<Ended> {
+        self.reaped = true;
+        // While it is not reaped its number cannot belong to anybody else. A process that moved
+        // itself to another group is not in its own one, so it is named as well.
+        let pid = Pid::from_raw(self.pid);
+        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        leftovers::kill_group(self.pid);
+        let ended = sys::reap(self.process.as_fd());
+        leftovers::reap_group(self.pid);
+        ended
+    }
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        if !self.reaped {
+            let _ = self.end();
+        }
+    }
+}

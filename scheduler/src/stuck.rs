@@ -1,0 +1,140 @@
+//! What an execution was doing when its time was up.
+
+use crate::pages::Progress;
+use raddle_protocol::event::Kind;
+use std::fmt;
+use std::time::Duration;
+use syscalls::Sysno;
+
+/// Looks this many times, so that a loop of short system calls is not taken for a block.
+const SAMPLES: usize = 5;
+const BETWEEN: Duration = Duration::from_millis(2);
+
+/// Seen from outside just before the kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// What the runtime knew last.
+    pub progress: Progress,
+    /// What the kernel said.
+    pub doing: Doing,
+    /// Did the step counter move while it was looked at?
+    pub moving: bool,
+    /// The time that it had.
+    pub limit: Duration,
+}
+
+/// What a process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Computing, or a mix of things.
+    Computing,
+    /// Blocked in this system call at every look.
+    Blocked(u64),
+    /// Stopped by a signal.
+    Stopped,
+    /// It cannot be seen.
+    Unknown,
+}
+
+impl Stuck {
+    /// Looks at the process `pid`; `progress` reads the pages.
+    pub fn look(pid: i32, limit: Duration, progress: impl Fn() -> Progress) -> Stuck {
+        let before = progress();
+        let mut doing = look_once(pid);
+        for _ in 1..SAMPLES {
+            std::thread::sleep(BETWEEN);
+            if look_once(pid) != doing {
+                doing = Doing::Computing;
+            }
+        }
+        let progress = progress();
+        Stuck {
+            progress,
+            doing,
+            moving: progress.steps != before.steps,
+            limit,
+        }
+    }
+
+    /// [`raddle_protocol::trace::Outcome::detail`] of an execution that ran out of time.
+    pub fn detail(&self) -> [u64; 4] {
+        let call = match self.doing {
+            Doing::Blocked(number) => number,
+            _ => u64::MAX,
+        };
+        let Progress {
+            kind, pc, steps, ..
+        } = self.progress;
+        [u64::from(kind), pc, call, steps]
+    }
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Progress {
+            thread,
+            kind,
+            pc,
+            steps,
+        } = self.progress;
+        write!(f, "not finished after {:?} and {steps} steps: ", self.limit)?;
+        if self.moving {
+            return write!(f, "still taking steps, last in thread {thread}");
+        }
+        write!(f, "thread {thread} is in uncontrolled code since ")?;
+        match u8::try_from(kind).ok().and_then(Kind::from_u8) {
+            Some(kind) => write!(f, "its {} at {pc:#x}", kind.text())?,
+            None => write!(f, "its start")?,
+        }
+        match self.doing {
+            Doing::Computing => write!(f, ", computing"),
+            Doing::Blocked(number) => match Sysno::new(number as usize) {
+                Some(call) => write!(f, ", blocked in the system call {call}"),
+                None => write!(f, ", blocked in system call {number}"),
+            },
+            Doing::Stopped => write!(f, ", stopped by a signal"),
+            Doing::Unknown => Ok(()),
+        }
+    }
+}
+
+/// With kernel threads, all but one wait for their turn in the runtime's futex; so the task that
+/// does something else is the one to look at.
+fn look_once(pid: i32) -> Doing {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Doing::Unknown;
+    };
+    let tasks: Vec<Doing> = tasks
+        .flatten()
+        .map(|task| look_at_task(&task.path()))
+        .collect();
+    let waits_its_turn = |d: &&Doing| **d == Doing::Blocked(libc::SYS_futex as u64);
+    let computing = tasks.iter().find(|d| **d == Doing::Computing);
+    let other = tasks.iter().find(|d| !waits_its_turn(d));
+    computing
+        .or(other)
+        .or(tasks.first())
+        .copied()
+        .unwrap_or(Doing::Unknown)
+}
+
+fn look_at_task(task: &std::path::Path) -> Doing {
+    let Ok(stat) = std::fs::read_to_string(task.join("stat")) else {
+        return Doing::Unknown;
+    };
+    // The name in parentheses may hold anything; the state follows the last one.
+    let state = stat
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.trim_start().chars().next());
+    match state {
+        Some('R') => Doing::Computing,
+        Some('T' | 't') => Doing::Stopped,
+        Some('S' | 'D') => {
+            let call = std::fs::read_to_string(task.join("syscall")).unwrap_or_default();
+            let number = call.split_whitespace().next().and_then(|n| n.parse().ok());
+            number.map_or(Doing::Unknown, Doing::Blocked)
+        }
+        _ => Doing::Unknown,
+    }
+}
