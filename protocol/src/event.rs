@@ -217,6 +217,9 @@ kinds! {
     /// `size`: its [`Kind`]; `object`, `value` (what is known before: slot of the thread to join,
     /// bytes of a range), `aux` (0), `pc` as in that kind's own record.
     Pending = 119, false, "waits to do";
+    /// Follows [`Kind::Input`] where the program named the input: `object`, `value` and `pc` hold
+    /// the first bytes of the name, NUL-padded (see [`Event::name_bytes`]).
+    InputName = 120, false, "input's name";
 }
 
 impl Event {
@@ -225,9 +228,59 @@ impl Event {
         Kind::from_u8(self.kind)
     }
 
+    /// A [`Kind::InputName`] record for (the start of) `name`.
+    pub fn input_name(thread: Slot, name: &[u8]) -> Event {
+        let word = |i: usize| {
+            let mut bytes = [0; 8];
+            let part = name.get(8 * i..).unwrap_or_default();
+            let len = part.len().min(8);
+            bytes[..len].copy_from_slice(&part[..len]);
+            u64::from_le_bytes(bytes)
+        };
+        Event {
+            kind: Kind::InputName as u8,
+            thread,
+            object: word(0),
+            value: word(1),
+            pc: word(2),
+            ..Event::default()
+        }
+    }
+
+    /// The bytes of a [`Kind::InputName`] record, with the NULs that fill up the end.
+    pub fn name_bytes(&self) -> [u8; 24] {
+        let mut bytes = [0; 24];
+        for (i, word) in [self.object, self.value, self.pc].iter().enumerate() {
+            bytes[8 * i..8 * i + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
     /// The slots listed in an [`Kind::Enabled`] record, at most 12.
     pub fn enabled_slots(&self) -> impl Iterator<Item = Slot> + '_ {
         let words = [self.object, self.value, self.pc];
         (0..usize::from(self.size.min(12))).map(move |i| (words[i / 4] >> (16 * (i % 4))) as Slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_inputs_keep_their_first_bytes() {
+        let table: [(&[u8], &[u8]); 4] = [
+            (b"", b""),
+            (b"i", b"i"),
+            (b"a name of 24 bytes, full", b"a name of 24 bytes, full"),
+            (b"a name of more than 24 bytes", b"a name of more than 24 b"),
+        ];
+        for (name, kept) in table {
+            let event = Event::input_name(3, name);
+            let bytes = event.name_bytes();
+            let end = bytes.iter().position(|&b| b == 0).unwrap_or(24);
+            assert_eq!(&bytes[..end], kept);
+            assert_eq!((event.thread, event.kind()), (3, Some(Kind::InputName)));
+        }
     }
 }

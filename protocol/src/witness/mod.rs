@@ -114,12 +114,11 @@ impl Witness {
 /// How the program was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// Absolute path.
+    /// As it was given: a path, perhaps relative to `cwd`, or a name that was found in `PATH`.
     pub program: Bytes,
     /// Arguments, without the program's name.
     pub args: Vec<Bytes>,
-    /// Its whole environment, `NAME=value`. Values that look secret are overwritten with as many
-    /// `x`, so that addresses on the stack stay the same.
+    /// Its environment, `NAME=value`, without variables whose names look secret.
     pub env: Vec<Bytes>,
     /// Working directory.
     pub cwd: Bytes,
@@ -165,6 +164,8 @@ pub struct Input {
     pub thread: u16,
     /// The how-many-th of that thread, from 0.
     pub index: u32,
+    /// What the program calls it.
+    pub name: Option<String>,
     /// Little-endian content.
     pub bytes: Bytes,
     /// Where the program asked for it.

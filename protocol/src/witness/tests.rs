@@ -35,6 +35,7 @@ fn sample() -> Witness {
             inputs: vec![Input {
                 thread: 0,
                 index: 0,
+                name: Some("i".into()),
                 bytes: Bytes(vec![3, 0, 0, 0]),
                 site: Some(0),
             }],
