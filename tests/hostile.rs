@@ -37,7 +37,11 @@ fn scribbling_over_the_shared_pages_takes_nothing_down() {
         if codes.contains(&result.status) && !panicked {
             Ok(())
         } else {
-            Err(format!("{part} {writes}: {}\n{}", result.status, result.all()))
+            Err(format!(
+                "{part} {writes}: {}\n{}",
+                result.status,
+                result.all()
+            ))
         }
     });
     let left = processes_of(&target);

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Measures raddle: bench.sh RADDLE DIRECTORY. Prints one line a number; ./dev bench calls it.
+set -eu
+raddle=$(readlink -f "$1")
+out=$2
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+cd "$out"
+
+field() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], ""))' "$1" "$2"; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+
+# Runs raddle and leaves the summary in summary.json; a finding is no error here.
+measure() {
+    rm -f summary.json
+    status=0
+    "$raddle" run --quiet --json summary.json --witness-dir "$out" "$@" >log 2>&1 || status=$?
+    case $status in
+        0 | 66) ;;
+        *) cat log >&2; exit "$status" ;;
+    esac
+}
+
+for name in spawn threads yields compute; do
+    gcc -O2 -g -pthread "$here/bench/$name.c" -o "$name"
+done
+
+echo "== executions a second"
+for args in "2 1" "4 80"; do
+    # shellcheck disable=SC2086
+    plain=$(./spawn 2000 ./threads $args)
+    # shellcheck disable=SC2086
+    measure -n 10000 --policy random -- "$out/threads" $args
+    rate=$(field summary.json executions_per_second)
+    echo "threads $args: plain fork+exec $plain, raddle $rate, ratio $(ratio "$rate" "$plain")"
+done
+
+echo "== cost of an event"
+for policy in rr random; do
+    for n in 1000 1001000; do
+        measure -n 1 --policy "$policy" -- "$out/yields" "$n"
+        eval "seconds_$n=$(field summary.json seconds)"
+    done
+    # shellcheck disable=SC2154
+    awk -v p="$policy" -v a="$seconds_1000" -v b="$seconds_1001000" \
+        'BEGIN { printf "%s: %.1f ns a yield\n", p, (b - a) * 1e9 / 2e6 }'
+done
+
+echo "== slowdown of instrumented code, run by itself and under raddle"
+"$raddle" cc -O2 -g -pthread "$here/bench/compute.c" -o compute-raddle
+seconds() {
+    from=$(date +%s%N)
+    for _ in 1 2 3 4 5; do "$@" >/dev/null; done
+    to=$(date +%s%N)
+    echo $(((to - from) / 5000))
+}
+base=$(seconds ./compute)
+alone=$(seconds ./compute-raddle)
+echo "-O2: $base us; instrumented, without raddle: $alone us, factor $(ratio "$alone" "$base")"
+measure -n 3 --policy rr --max-steps 0 -- "$out/compute-raddle"
+under=$(awk -v s="$(field summary.json seconds)" -v n="$(field summary.json executions)" \
+    'BEGIN { printf "%d", s * 1e6 / n }')
+echo "under raddle: $under us, factor $(ratio "$under" "$base")"
+
+echo "== pbzip2, 1,000 executions each way"
+head -c 380000 /bin/bash >original
+pbzip2 -k -c -p2 -b1 original >original.bz2
+cp -rLT "$here/../.deps/pbzip2" build
+make -s -C build CXX="$raddle c++" pbzip2 >log 2>&1 || { cat log >&2; exit 1; }
+for program in /usr/bin/pbzip2 "$out/build/pbzip2"; do
+    for way in "-b1 original original.bz2" "-d original.bz2 original"; do
+        # shellcheck disable=SC2086
+        set -- $way
+        plain=$(./spawn 50 "$program" -k -c -p2 "$1" "$2")
+        measure -n 1000 --keep-going --expect-output "$3" -- "$program" -k -c -p2 "$1" "$out/$2"
+        echo "$program $1: $(field summary.json verdict), $(field summary.json outcomes)," \
+            "raddle $(field summary.json executions_per_second), plain $plain"
+    done
+done
