@@ -1,19 +1,20 @@
 //! Ways for an execution to end: exit, abort, failed assertions, fatal signals.
+//!
+//! What is found here is written into the outcome and then takes its native course, so that the
+//! wait status of the process is what it would be without us.
+
+mod abort;
+mod exit;
+mod signals;
+
+pub use abort::{abort_natively, fail_assertion};
+pub use exit::{exit, main_returned};
+pub use signals::use_alternate_stack;
 
 /// Called once by `start` in the process that may run the program (the zygote), before the C
 /// library's `__libc_start_main`.
 pub fn install() {
     crate::heap::prepare();
-}
-
-/// What `main` returning does; also runs when the last thread ends after `main` left by
-/// `pthread_exit`.
-pub fn exit(status: core::ffi::c_int) -> ! {
-    // SAFETY: the C library's exit.
-    unsafe { libc::exit(status) }
-}
-
-/// SIGABRT with its default disposition.
-pub fn abort_natively() -> ! {
-    crate::os::exit_group(134)
+    exit::install();
+    signals::install();
 }

@@ -1,0 +1,134 @@
+//! exit and its kin. The outcome is written at the real end: after the program's own handlers.
+
+use crate::gate::{self, Fatal};
+use crate::heap;
+use crate::serial::Serial;
+use core::ffi::{c_int, c_void};
+use raddle_protocol::outcome::End;
+
+mod real {
+    crate::real! {
+        fn exit(status: core::ffi::c_int) -> !;
+        fn _exit(status: core::ffi::c_int) -> !;
+        fn quick_exit(status: core::ffi::c_int) -> !;
+    }
+}
+
+crate::export! {
+    /// As in C; the outcome is written after the handlers.
+    fn exit(status: c_int) -> ! = exit_from;
+    /// As in POSIX.
+    fn _exit(status: c_int) -> ! = exit_at_once_from;
+    /// As in C.
+    fn _Exit(status: c_int) -> ! = exit_at_once_from;
+    /// As in C; the outcome is written after the handlers.
+    fn quick_exit(status: c_int) -> ! = quick_exit_from;
+}
+
+unsafe extern "C" {
+    fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    fn at_quick_exit(handler: extern "C" fn()) -> c_int;
+}
+
+/// Where the program asked to exit, and with which status.
+static ASKED: Serial<(usize, c_int)> = Serial::new((0, 0));
+
+/// Registers the handlers that run last because they are registered first.
+pub(super) fn install() {
+    // SAFETY: the handlers live as long as the process.
+    unsafe {
+        on_exit(after_handlers, core::ptr::null_mut());
+        at_quick_exit(after_quick_handlers);
+    }
+}
+
+/// Notes where and with which status the program asks to exit; decides on a symbolic status.
+fn ask(status: c_int, expression: u32, pc: usize) {
+    if gate::active() {
+        // SAFETY: only the running thread comes here, and nothing in between switches.
+        *unsafe { ASKED.get() } = (pc, status);
+        crate::shadow::exit_status(expression, status as u32, pc);
+    }
+}
+
+extern "C" fn after_handlers(status: c_int, _: *mut c_void) {
+    finish(status);
+}
+
+extern "C" fn after_quick_handlers() {
+    // SAFETY: as in `ask`.
+    finish(unsafe { ASKED.get() }.1);
+}
+
+/// Looks through the heap and writes the outcome.
+fn finish(status: c_int) {
+    if !gate::active() {
+        return;
+    }
+    // SAFETY: as in `ask`.
+    let pc = unsafe { ASKED.get() }.0;
+    if let Err(fault) = heap::verify() {
+        heap::report(fault, heap::Operation::Check, pc);
+    }
+    gate::record(&Fatal {
+        end: End::Exit,
+        code: status & 0xff,
+        message: format_args!(""),
+        detail: [0; 4],
+        pc,
+        stack: false,
+    });
+}
+
+/// What `main` returning does; also runs when the last thread ends after `main` left by
+/// `pthread_exit`.
+pub fn exit(status: c_int) -> ! {
+    main_returned(status, 0)
+}
+
+/// [`exit`] with the expression of the status (0: concrete).
+pub fn main_returned(status: c_int, expression: u32) -> ! {
+    ask(status, expression, 0);
+    // SAFETY: the C library's exit; no frame of ours holds anything.
+    unsafe { real::exit(status) }
+}
+
+unsafe extern "C-unwind" fn exit_from(
+    status: c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> ! {
+    ask(status, crate::shadow::argument(c"exit", 0), pc);
+    // SAFETY: passed on.
+    unsafe { real::exit(status) }
+}
+
+unsafe extern "C-unwind" fn quick_exit_from(
+    status: c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> ! {
+    ask(status, crate::shadow::argument(c"quick_exit", 0), pc);
+    // SAFETY: passed on.
+    unsafe { real::quick_exit(status) }
+}
+
+unsafe extern "C-unwind" fn exit_at_once_from(
+    status: c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> ! {
+    ask(status, crate::shadow::argument(c"_exit", 0), pc);
+    finish(status);
+    // SAFETY: passed on.
+    unsafe { real::_exit(status) }
+}
