@@ -4,25 +4,11 @@ mod common;
 #[path = "corpus/mod.rs"]
 mod table;
 
-use common::{Compiler, compile, in_parallel, root, run};
-use std::path::PathBuf;
-use table::{CASES, Case, Level};
-
-const POLICIES: [&str; 3] = ["random", "pct:3", "pos"];
+use common::{in_parallel, root, run};
+use table::{CASES, Case, POLICIES};
 
 /// How many executions a fixed twin must survive, over all policies.
 const TWIN_EXECUTIONS: u32 = 10_000;
-
-fn program(case: &Case, flags: &[&str]) -> PathBuf {
-    let cpp = case.file.ends_with(".cpp");
-    let compiler = match (case.level, cpp) {
-        (Level::Call, false) => Compiler::Gcc,
-        (Level::Call, true) => Compiler::Gxx,
-        (Level::Memory, false) => Compiler::RaddleCc,
-        (Level::Memory, true) => Compiler::RaddleCxx,
-    };
-    compile(compiler, &format!("tests/corpus/{}", case.file), flags)
-}
 
 #[test]
 fn every_file_is_in_the_table() {
@@ -57,7 +43,7 @@ fn every_bug_is_found_by_every_policy() {
             "--seed",
             "1",
         ];
-        let run = run(&options, &program(case, &[]), case.args);
+        let run = run(&options, &case.program(&[]), case.args);
         let Some(finding) = run.summary.findings.first() else {
             return Err(format!(
                 "{}: nothing found\n{}",
@@ -90,7 +76,7 @@ fn no_fixed_twin_shows_anything() {
             let options = [
                 "run", "-n", &limit, "--policy", policy, "--seed", "7", "-j", "1",
             ];
-            let run = run(&options, &program(case, &["-DFIXED"]), case.args);
+            let run = run(&options, &case.program(&["-DFIXED"]), case.args);
             let as_expected = run.summary.verdict == "nothing-found"
                 && run.output.status == 0
                 && run.summary.executions == u64::from(share);

@@ -1,6 +1,11 @@
 //! The table of the corpus: what each program is, and how soon its bug must be found.
 
+use crate::common::{Compiler, compile};
 use Level::{Call, Memory};
+use std::path::PathBuf;
+
+/// The policies that must find every bug.
+pub const POLICIES: [&str; 3] = ["random", "pct:3", "pos"];
 
 /// Where the bug shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +25,22 @@ pub struct Case {
     /// The finding may be of any of these classes.
     pub classes: &'static [&'static str],
     pub args: &'static [&'static str],
-    /// Executions within which `random`, `pct:3` and `pos` must find the bug with any seed; about
-    /// four times the most that was measured over 20 seeds.
+    /// Executions within which each of [`POLICIES`] must find the bug with any seed; about four
+    /// times the most that was measured over 20 seeds (`./dev bench`).
     pub within: [u32; 3],
+}
+
+impl Case {
+    /// The compiled program.
+    pub fn program(&self, flags: &[&str]) -> PathBuf {
+        let compiler = match (self.level, self.file.ends_with(".cpp")) {
+            (Level::Call, false) => Compiler::Gcc,
+            (Level::Call, true) => Compiler::Gxx,
+            (Level::Memory, false) => Compiler::RaddleCc,
+            (Level::Memory, true) => Compiler::RaddleCxx,
+        };
+        compile(compiler, &format!("tests/corpus/{}", self.file), flags)
+    }
 }
 
 const fn case(
