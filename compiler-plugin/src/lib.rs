@@ -1,1 +1,47 @@
-//! See the folder's README.
+//! LLVM 19 pass plugin that inserts raddle's hooks; see the folder's README.
+
+mod access;
+mod convert;
+mod hooks;
+mod ir;
+mod locations;
+mod module;
+mod schedule;
+mod sharing;
+mod shim;
+
+use core::ffi::{c_char, c_void};
+use llvm_sys::prelude::LLVMModuleRef;
+
+/// What LLVM asks a plugin for (`PassPluginLibraryInfo`).
+#[repr(C)]
+pub struct PluginInfo {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: unsafe extern "C" fn(*mut c_void),
+}
+
+/// `LLVM_PLUGIN_API_VERSION` of LLVM 19.
+const API_VERSION: u32 = 1;
+
+/// The entry point that `-fpass-plugin` looks for.
+#[unsafe(no_mangle)]
+pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
+    PluginInfo {
+        api_version: API_VERSION,
+        name: c"raddle".as_ptr(),
+        version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
+        register: shim::raddle_shim_register,
+    }
+}
+
+/// Called by the pass of the shim.
+///
+/// # Safety
+/// `module` is live and belongs to the caller alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn raddle_instrument(module: LLVMModuleRef, _optimise: bool) {
+    // SAFETY: as this function's documentation says.
+    module::instrument(unsafe { ir::Module::new(module) });
+}

@@ -1,0 +1,39 @@
+//! Compiles the C++ shim against the headers of LLVM 19.
+
+use std::process::{Command, exit};
+
+fn main() {
+    println!("cargo::rerun-if-changed=shim/shim.cpp");
+    println!("cargo::rerun-if-env-changed=LLVM_CONFIG");
+    let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-19".into());
+    let include = match Command::new(&config).arg("--includedir").output() {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => {
+            println!(
+                "cargo::error={config} does not run; install the package llvm-19-dev or name \
+                 LLVM 19's llvm-config in LLVM_CONFIG"
+            );
+            exit(1);
+        }
+    };
+    let mut build = cc::Build::new();
+    // The compiler that the plugin needs anyway; a machine may have no other one for C++.
+    if std::env::var_os("CXX").is_none() && Command::new("clang++-19").arg("--version").output().is_ok() {
+        build.compiler("clang++-19");
+    }
+    build
+        .cpp(true)
+        .std("c++17")
+        .file("shim/shim.cpp")
+        .flag("-isystem")
+        .flag(include)
+        // As LLVM itself is built: a class that derives from one of LLVM's finds no RTTI there.
+        .flag("-fno-rtti")
+        .flag("-fno-exceptions")
+        .define("__STDC_CONSTANT_MACROS", None)
+        .define("__STDC_LIMIT_MACROS", None)
+        .define("__STDC_FORMAT_MACROS", None)
+        .compile("raddle_plugin_shim");
+}

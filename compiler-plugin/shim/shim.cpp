@@ -1,0 +1,121 @@
+// What LLVM offers in C++ only. Everything else is done from Rust through LLVM-C; src/shim.rs
+// declares these functions and says what they mean.
+
+#include "llvm-c/Types.h"
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/CodeGen/AtomicExpandUtils.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+extern "C" void raddle_instrument(LLVMModuleRef module, bool optimise);
+
+namespace {
+
+struct Instrument : PassInfoMixin<Instrument> {
+  bool Optimise;
+  explicit Instrument(bool Optimise) : Optimise(Optimise) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    raddle_instrument(wrap(&M), Optimise);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+} // namespace
+
+extern "C" {
+
+void raddle_shim_register(PassBuilder *Builder) {
+  Builder->registerOptimizerEarlyEPCallback(
+      [](ModulePassManager &Passes, OptimizationLevel Level) {
+        Passes.addPass(Instrument(Level != OptimizationLevel::O0));
+      });
+}
+
+bool raddle_shim_captured(LLVMValueRef V, unsigned MaxUses) {
+  return PointerMayBeCaptured(unwrap(V), /*ReturnCaptures=*/true,
+                              /*StoreCaptures=*/true, MaxUses);
+}
+
+unsigned raddle_shim_objects(LLVMValueRef V, LLVMValueRef *Out, unsigned Capacity) {
+  SmallVector<const Value *, 8> Objects;
+  getUnderlyingObjects(unwrap(V), Objects, nullptr, /*MaxLookup=*/0);
+  unsigned Count = 0;
+  for (const Value *Object : Objects) {
+    if (Count == Capacity)
+      return Capacity + 1;
+    Out[Count++] = wrap(Object);
+  }
+  return Count;
+}
+
+bool raddle_shim_swift_error(LLVMValueRef V) { return unwrap(V)->isSwiftError(); }
+
+LLVMBasicBlockRef raddle_shim_split_before(LLVMValueRef V) {
+  auto *I = unwrap<Instruction>(V);
+  return wrap(I->getParent()->splitBasicBlock(I));
+}
+
+void raddle_shim_move_before(LLVMValueRef V, LLVMValueRef Before) {
+  unwrap<Instruction>(V)->moveBefore(unwrap<Instruction>(Before));
+}
+
+LLVMValueRef raddle_shim_clone(LLVMValueRef F) {
+  ValueToValueMapTy Map;
+  return wrap(CloneFunction(unwrap<Function>(F), Map));
+}
+
+void raddle_shim_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody(); }
+
+void raddle_shim_simplify(LLVMValueRef V) {
+  auto *F = unwrap<Function>(V);
+  removeUnreachableBlocks(*F);
+  SmallVector<AllocaInst *, 16> Allocas;
+  for (Instruction &I : F->getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
+      Allocas.push_back(A);
+  if (Allocas.empty())
+    return;
+  DominatorTree Tree(*F);
+  PromoteMemToReg(Allocas, Tree);
+}
+
+void raddle_shim_keep(LLVMModuleRef M, LLVMValueRef V) {
+  appendToUsed(*unwrap(M), {unwrap<GlobalValue>(V)});
+}
+
+void raddle_shim_rmw_to_cas(LLVMValueRef V) {
+  expandAtomicRMWToCmpXchg(
+      unwrap<AtomicRMWInst>(V),
+      [](IRBuilderBase &B, Value *Address, Value *Loaded, Value *New,
+         Align Alignment, AtomicOrdering Order, SyncScope::ID Scope,
+         Value *&Success, Value *&NewLoaded) {
+        Type *Original = New->getType();
+        if (Original->isFloatingPointTy()) {
+          Type *Int = B.getIntNTy(Original->getPrimitiveSizeInBits());
+          New = B.CreateBitCast(New, Int);
+          Loaded = B.CreateBitCast(Loaded, Int);
+        }
+        Value *Pair = B.CreateAtomicCmpXchg(
+            Address, Loaded, New, Alignment, Order,
+            AtomicCmpXchgInst::getStrongestFailureOrdering(Order), Scope);
+        Success = B.CreateExtractValue(Pair, 1);
+        NewLoaded = B.CreateExtractValue(Pair, 0);
+        if (Original->isFloatingPointTy())
+          NewLoaded = B.CreateBitCast(NewLoaded, Original);
+      });
+}
+
+} // extern "C"

@@ -1,0 +1,228 @@
+//! The scheduling body: every access that others may see goes through a hook while
+//! [`MODE_ACCESSES`] is set, and is done as it stands while not.
+
+use crate::access::{Access, Cell};
+use crate::convert::{from_cell, to_cell, widened};
+use crate::hooks::Hooks;
+use crate::ir::{Context, Emit, Layout, Module, Opcode, Place, Predicate, Type, Value};
+use crate::locations;
+use raddle_protocol::hooks::MODE_ACCESSES;
+
+/// Inserts scheduling hooks.
+pub struct Schedule<'a> {
+    context: Context,
+    layout: Layout,
+    hooks: &'a Hooks,
+}
+
+impl<'a> Schedule<'a> {
+    /// Inserts hooks into functions of the module.
+    pub fn new(module: Module, hooks: &'a Hooks) -> Schedule<'a> {
+        Schedule {
+            context: module.context(),
+            layout: module.layout(),
+            hooks,
+        }
+    }
+
+    /// Inserts hooks into the function.
+    pub fn instrument(&self, function: Value) {
+        let checked = function.has_attribute(Place::Function, "sanitize_address")
+            || function.has_attribute(Place::Function, "sanitize_hwaddress");
+        // From the end, so that a split moves what little stands behind it.
+        for instruction in function.instructions().into_iter().rev() {
+            if let Some(access) = Access::of(instruction) {
+                self.access(instruction, &access, checked);
+            }
+        }
+    }
+
+    fn access(&self, i: Value, access: &Access, checked: bool) {
+        let private = |index| Access::is_private(self.context, i, index);
+        match access {
+            Access::Load { pointer, ty } if !private(0) => match Cell::of(self.layout, *ty) {
+                Some(cell) => self.instead(i, |emit| {
+                    if checked {
+                        self.probe(emit, *pointer, *ty);
+                    }
+                    let name = format!("raddle_read{}", cell.size);
+                    let read = self.hooks.call(emit, &name, &[*pointer]);
+                    Some(from_cell(emit, read, cell, *ty))
+                }),
+                None => self.announce(i, |emit| {
+                    let length = emit.c64(self.layout.store_size(*ty));
+                    self.range(emit, "raddle_range_read", *pointer, length);
+                }),
+            },
+            Access::Store { pointer, value } if !private(0) => {
+                let ty = value.ty();
+                match Cell::of(self.layout, ty) {
+                    Some(cell) => self.instead(i, |emit| {
+                        if checked {
+                            self.probe(emit, *pointer, ty);
+                        }
+                        let value = to_cell(emit, *value, cell);
+                        let name = format!("raddle_write{}", cell.size);
+                        self.hooks.call(emit, &name, &[*pointer, value]);
+                        None
+                    }),
+                    None => self.announce(i, |emit| {
+                        let length = emit.c64(self.layout.store_size(ty));
+                        self.range(emit, "raddle_range_write", *pointer, length);
+                    }),
+                }
+            }
+            Access::AtomicLoad { .. }
+            | Access::AtomicStore { .. }
+            | Access::Update { .. }
+            | Access::Exchange { .. }
+                if !private(0) =>
+            {
+                self.atomic(i, access)
+            }
+            Access::Fence { order } => self.announce(i, |emit| {
+                self.hooks.call(emit, "raddle_fence", &[emit.c32(*order)]);
+            }),
+            Access::Opaque => self.announce(i, |emit| {
+                self.hooks.call(emit, "raddle_asm", &[]);
+            }),
+            Access::Copy {
+                to, from, length, ..
+            } if !(private(0) && private(1)) => self.announce(i, |emit| {
+                if !private(1) {
+                    self.range(emit, "raddle_range_read", *from, *length);
+                }
+                if !private(0) {
+                    self.range(emit, "raddle_range_write", *to, *length);
+                }
+            }),
+            Access::Set { to, length, .. } if !private(0) => self.announce(i, |emit| {
+                self.range(emit, "raddle_range_write", *to, *length);
+            }),
+            Access::ByValue(arguments) => {
+                let shared: Vec<_> = (0..arguments.len())
+                    .filter(|&index| !private(index as u32))
+                    .map(|index| arguments[index])
+                    .collect();
+                if !shared.is_empty() && !i.is_must_tail() {
+                    self.announce(i, |emit| {
+                        for (index, ty) in shared {
+                            let length = emit.c64(self.layout.store_size(ty));
+                            self.range(emit, "raddle_range_read", i.operand(index), length);
+                        }
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn atomic(&self, i: Value, access: &Access) {
+        let (ty, pointer) = match access {
+            Access::AtomicLoad { pointer, ty, .. } => (*ty, *pointer),
+            Access::AtomicStore { pointer, value, .. } | Access::Update { pointer, value, .. } => {
+                (value.ty(), *pointer)
+            }
+            Access::Exchange { pointer, new, .. } => (new.ty(), *pointer),
+            _ => return,
+        };
+        let Some(cell) = Cell::of(self.layout, ty) else {
+            // Sixteen bytes: announced, then done in one instruction.
+            let name = match access {
+                Access::AtomicLoad { .. } => "raddle_range_read",
+                _ => "raddle_range_write",
+            };
+            let length = self.layout.store_size(ty);
+            return self.announce(i, |emit| self.range(emit, name, pointer, emit.c64(length)));
+        };
+        self.instead(i, |emit| {
+            let size = emit.c32(cell.size);
+            let wide = |emit: &Emit, value| widened(emit, to_cell(emit, value, cell));
+            match *access {
+                Access::AtomicLoad { order, .. } => {
+                    let arguments = [pointer, size, emit.c32(order)];
+                    let old = self.hooks.call(emit, "raddle_atomic_load", &arguments);
+                    Some(from_cell(emit, old, cell, ty))
+                }
+                Access::AtomicStore { value, order, .. } => {
+                    let arguments = [pointer, wide(emit, value), size, emit.c32(order)];
+                    self.hooks.call(emit, "raddle_atomic_store", &arguments);
+                    None
+                }
+                Access::Update {
+                    value,
+                    operation,
+                    order,
+                    ..
+                } => {
+                    let value = wide(emit, value);
+                    let (code, order) = (emit.c32(operation), emit.c32(order));
+                    let arguments = [pointer, value, code, size, order];
+                    let old = self.hooks.call(emit, "raddle_atomic_rmw", &arguments);
+                    Some(from_cell(emit, old, cell, ty))
+                }
+                Access::Exchange {
+                    expected,
+                    new,
+                    order,
+                    ..
+                } => {
+                    let expected = wide(emit, expected);
+                    let order = emit.c32(order);
+                    let arguments = [pointer, expected, wide(emit, new), size, order];
+                    let old = self.hooks.call(emit, "raddle_atomic_cas", &arguments);
+                    let success = emit.compare(Predicate::LLVMIntEQ, old, expected);
+                    let old = from_cell(emit, old, cell, ty);
+                    let pair = emit.insert_value(i.ty().poison(), old, 0);
+                    Some(emit.insert_value(pair, success, 1))
+                }
+                _ => None,
+            }
+        });
+    }
+
+    fn range(&self, emit: &Emit, name: &str, pointer: Value, length: Value) {
+        let length = widened(emit, length);
+        self.hooks.call(emit, name, &[pointer, length]);
+    }
+
+    /// Touches the cell, so that an address sanitizer sees the access that the hook will do.
+    fn probe(&self, emit: &Emit, pointer: Value, ty: Type) {
+        emit.load(ty, pointer).set_volatile(true);
+    }
+
+    fn emit_before(&self, i: Value) -> Emit {
+        Emit::new(self.context, i, locations::of(self.context, i))
+    }
+
+    /// Calls hooks before the instruction.
+    fn announce(&self, i: Value, hook: impl FnOnce(&mut Emit)) {
+        let mut emit = self.emit_before(i);
+        let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
+        emit.when(mode, hook);
+    }
+
+    /// Calls a hook in place of the instruction; it yields the value if there is one.
+    fn instead(&self, i: Value, hook: impl FnOnce(&mut Emit) -> Option<Value>) {
+        let at = i.next().expect("an access does not end a block");
+        let mut emit = self.emit_before(i);
+        let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
+        emit.move_to(at, locations::of(self.context, i));
+        let (rare, usual) = emit.fork(mode);
+        i.move_before(usual);
+        let hooked = emit.inside(rare, hook);
+        if let Some(hooked) = hooked
+            && i.first_use().is_some()
+        {
+            let phi = emit.phi(i.ty());
+            i.replace_uses(phi);
+            phi.add_incoming(hooked, rare.block());
+            phi.add_incoming(i, usual.block());
+        }
+    }
+}
+
+/// Is the instruction one whose atomic update has no code of its own?
+pub fn needs_loop(i: Value) -> bool {
+    i.opcode() == Opcode::LLVMAtomicRMW && crate::access::update_code(i.rmw_operation()).is_none()
+}

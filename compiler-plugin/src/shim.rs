@@ -1,0 +1,30 @@
+//! The functions of `shim/shim.cpp`.
+
+use core::ffi::{c_uint, c_void};
+use llvm_sys::prelude::*;
+
+unsafe extern "C" {
+    /// Registers the pass with a `PassBuilder`.
+    pub fn raddle_shim_register(builder: *mut c_void);
+    /// May the pointer be known outside its function? Looks at so many uses at most.
+    pub fn raddle_shim_captured(pointer: LLVMValueRef, max_uses: c_uint) -> bool;
+    /// Writes the objects that the pointer may point into; a result above `capacity` means that
+    /// there are more.
+    pub fn raddle_shim_objects(
+        pointer: LLVMValueRef,
+        out: *mut LLVMValueRef,
+        capacity: c_uint,
+    ) -> c_uint;
+    pub fn raddle_shim_swift_error(value: LLVMValueRef) -> bool;
+    /// Splits the block before the instruction; returns the second half.
+    pub fn raddle_shim_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
+    pub fn raddle_shim_move_before(instruction: LLVMValueRef, other: LLVMValueRef);
+    pub fn raddle_shim_clone(function: LLVMValueRef) -> LLVMValueRef;
+    pub fn raddle_shim_delete_body(function: LLVMValueRef);
+    /// Removes unreachable blocks, promotes allocas to values.
+    pub fn raddle_shim_simplify(function: LLVMValueRef);
+    /// Adds the global to `llvm.used`.
+    pub fn raddle_shim_keep(module: LLVMModuleRef, global: LLVMValueRef);
+    /// Expands an atomic update into a loop of compare-exchanges.
+    pub fn raddle_shim_rmw_to_cas(rmw: LLVMValueRef);
+}
