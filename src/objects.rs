@@ -95,13 +95,13 @@ pub fn noun(kind: Kind) -> &'static str {
         MutexLock | MutexTryLock | MutexTimedLock | MutexUnlock | MutexInit | MutexDestroy => {
             "mutex"
         }
-        CondWait | CondWake | CondSignal | CondBroadcast | CondDestroy => "cond",
+        CondWait | CondWake | CondSignal | CondBroadcast | CondDestroy | CondLeave => "cond",
         RwRead | RwWrite | RwTryRead | RwTryWrite | RwUnlock | RwDestroy => "rwlock",
         BarrierArrive | BarrierLeave | BarrierDestroy => "barrier",
         SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy => "semaphore",
         SpinLock | SpinTryLock | SpinUnlock => "spinlock",
         OnceEnter | OnceDone => "once",
-        FutexWait | FutexWake => "futex",
+        FutexWait | FutexWake | FutexResume => "futex",
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach | ThreadCancel => {
             "thread"
         }

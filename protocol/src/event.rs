@@ -96,7 +96,8 @@ kinds! {
 
     /// The thread released the mutex and began to wait. `object`: condition; `value`: mutex.
     CondWait = 20, true, "cond_wait";
-    /// The waiter holds its mutex again. `object`: condition; `value`: 0 or ETIMEDOUT.
+    /// The waiter holds its mutex again. `object`: condition; `value`: 0, ETIMEDOUT or
+    /// ECANCELED.
     CondWake = 21, true, "cond_wait returns";
     /// `object`: condition; `value`: slot of the woken thread, or [`crate::slot::NONE`].
     CondSignal = 22, true, "cond_signal";
@@ -104,6 +105,10 @@ kinds! {
     CondBroadcast = 23, true, "cond_broadcast";
     /// `object`: condition.
     CondDestroy = 24, true, "cond_destroy";
+    /// The waiter's time ran out, or it was cancelled, while another thread held its mutex; now it
+    /// waits for the mutex, and [`Kind::CondWake`] follows. `object`: condition; `value`: ETIMEDOUT
+    /// or ECANCELED.
+    CondLeave = 25, true, "cond_wait gives up";
 
     /// `object`: lock; `value`: result.
     RwRead = 30, true, "rwlock_rdlock";
@@ -154,10 +159,13 @@ kinds! {
     Yield = 70, true, "yield";
     /// `value`: virtual nanoseconds.
     Sleep = 71, true, "sleep";
-    /// A futex wait through `syscall`. `object`: address; `value`: result.
+    /// A futex wait through `syscall`. `object`: address; `value`: 0: the thread began to wait,
+    /// [`Kind::FutexResume`] ends it; EAGAIN: the word was not as expected.
     FutexWait = 72, true, "futex_wait";
     /// `object`: address; `value`: how many woke.
     FutexWake = 73, true, "futex_wake";
+    /// The waiter goes on. `object`: address where it last stood; `value`: 0 or ETIMEDOUT.
+    FutexResume = 76, true, "futex_wait returns";
 
     /// sigwait and its kin, pause, sigsuspend. `value`: the signal.
     SignalWait = 74, true, "sigwait";
