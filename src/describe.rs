@@ -9,7 +9,6 @@ use raddle_protocol::outcome::{End, Wait as RawWait};
 use raddle_protocol::slot;
 use raddle_protocol::trace::{Outcome, Trace};
 use raddle_protocol::witness::{Input, NO_OBJECT, Note, Object, Record, Site, Wait};
-use std::collections::HashMap;
 
 /// One failure, in words and places.
 pub struct Failure {
@@ -174,20 +173,35 @@ pub struct Story {
     pub records: Vec<Record>,
     pub objects: Vec<Object>,
     pub waits: Vec<Wait>,
-    /// Where the inputs were asked for: (thread, index) to site.
-    pub inputs: HashMap<(u16, u32), u32>,
+    /// What was asked for, as it came.
+    pub inputs: Vec<Asked>,
+}
+
+/// An input that the program asked for.
+pub struct Asked {
+    thread: u16,
+    index: u32,
+    site: u32,
+    name: Option<String>,
 }
 
 /// Puts events and waits into a witness's form.
 pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let mut objects = Objects::default();
-    let mut inputs = HashMap::new();
+    let mut inputs: Vec<Asked> = Vec::new();
     let mut records = Vec::new();
     let mut enabled = Enabled::default();
     for event in &trace.events {
         let Some(kind) = event.kind() else { continue };
         match kind {
             Kind::Enabled => enabled.add(event),
+            Kind::InputName => {
+                if let Some(asked) = inputs.iter_mut().rfind(|i| i.thread == event.thread) {
+                    let bytes = event.name_bytes();
+                    let name = String::from_utf8_lossy(&bytes);
+                    asked.name = Some(name.trim_end_matches('\0').to_string());
+                }
+            }
             Kind::Malloc => {
                 let site = symbols.site(event.pc);
                 objects.allocated(event, site);
@@ -195,7 +209,12 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
             _ if kind.is_step() || kind == Kind::Choice || kind == Kind::Input => {
                 let record = record(kind, event, &mut objects, symbols);
                 if kind == Kind::Input {
-                    inputs.insert((event.thread, event.value as u32), record.site);
+                    inputs.push(Asked {
+                        thread: event.thread,
+                        index: event.value as u32,
+                        site: record.site,
+                        name: None,
+                    });
                 }
                 let preempts = kind.is_step() && enabled.preempted_by(event.thread);
                 records.push(Record { preempts, ..record });
@@ -272,16 +291,22 @@ impl Enabled {
 }
 
 /// The inputs of a job, with the places that asked for them.
-pub fn inputs(
-    job: &[raddle_protocol::job::Input],
-    places: &HashMap<(u16, u32), u32>,
-) -> Vec<Input> {
+pub fn inputs(job: &[raddle_protocol::job::Input], asked: &[Asked]) -> Vec<Input> {
+    let asked_for = |thread, index| {
+        asked
+            .iter()
+            .find(|a| a.thread == thread && a.index == index)
+    };
     job.iter()
-        .map(|input| Input {
-            thread: input.thread,
-            index: input.index,
-            bytes: raddle_protocol::witness::Bytes(input.bytes.clone()),
-            site: places.get(&(input.thread, input.index)).copied(),
+        .map(|input| {
+            let asked = asked_for(input.thread, input.index);
+            Input {
+                thread: input.thread,
+                index: input.index,
+                name: asked.and_then(|a| a.name.clone()),
+                bytes: raddle_protocol::witness::Bytes(input.bytes.clone()),
+                site: asked.map(|a| a.site),
+            }
         })
         .collect()
 }

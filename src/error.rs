@@ -1,16 +1,17 @@
 //! What goes wrong outside the program under test: one line for people, one exit code.
 
 use crate::exit::Exit;
+use raddle_scheduler::{RunError, StartError, Unsuitable};
 use std::path::Path;
 
 /// An error of the command. Shown as `raddle: error: cause; remedy`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{cause}; {remedy}")]
+#[error("{cause}{}{remedy}", if .remedy.is_empty() { "" } else { "; " })]
 pub struct Error {
     pub exit: Exit,
     /// What is wrong, and with what.
     pub cause: String,
-    /// What to do about it.
+    /// What to do about it; empty where the cause says it.
     pub remedy: String,
 }
 
@@ -38,7 +39,7 @@ impl Error {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 "free some space or name another place"
             }
-            _ => "see the cause above",
+            _ => "",
         };
         Error::new(
             Exit::InputOutput,
@@ -54,6 +55,48 @@ impl Error {
             cause,
             "this is a defect of raddle, please report it",
         )
+    }
+}
+
+impl From<Unsuitable> for Error {
+    fn from(error: Unsuitable) -> Error {
+        Error::new(Exit::Unsupported, error.to_string(), "")
+    }
+}
+
+impl From<StartError> for Error {
+    fn from(error: StartError) -> Error {
+        let exit = match &error {
+            StartError::Unsuitable(_)
+            | StartError::Ended { .. }
+            | StartError::Silent { .. }
+            | StartError::Deaf
+            | StartError::Garbage { .. }
+            | StartError::Randomisation(_) => Exit::Unsupported,
+            StartError::Stopped => Exit::Interrupted,
+            StartError::Runtime { .. } | StartError::Version { .. } | StartError::Os { .. } => {
+                Exit::ToolFault
+            }
+        };
+        Error::new(exit, error.to_string(), "")
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Error {
+        let exit = match error {
+            RunError::Start(start) => return start.into(),
+            RunError::Stopped => Exit::Interrupted,
+            RunError::PagesCorrupt { .. }
+            | RunError::Garbage
+            | RunError::TooManyRecords { .. }
+            | RunError::JobTooBig { .. } => Exit::Unsupported,
+            RunError::ServerGone { .. }
+            | RunError::ServerSilent
+            | RunError::Clone(_)
+            | RunError::Os { .. } => Exit::ToolFault,
+        };
+        Error::new(exit, error.to_string(), "")
     }
 }
 

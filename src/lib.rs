@@ -1,10 +1,19 @@
 //! The raddle command: owns the loop, the options, and what people see.
 
 pub mod class;
+pub mod cli;
+pub mod commands;
 pub mod describe;
 pub mod error;
 pub mod exit;
+pub mod explore;
+pub mod interrupt;
 pub mod objects;
 pub mod policy;
+pub mod progress;
 pub mod report;
+pub mod setup;
+pub mod store;
+pub mod summary;
 pub mod symbols;
+pub mod triage;

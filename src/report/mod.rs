@@ -192,30 +192,38 @@ fn inputs(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     let mut lines = heading("inputs", style).to_vec();
     for input in inputs {
         let site = input.site.map(|s| &witness.sites[s as usize]);
-        let place = site.map_or(String::new(), |s| format!(" at {}", located(s, style)));
-        lines.push(format!(
-            "    {} number {}: {}{place}",
-            names.of(input.thread),
-            input.index + 1,
-            input_text(input)
-        ));
+        let place = site.map_or(String::new(), |s| format!(" at {}", self::place(s)));
+        let who = names.of(input.thread);
+        let what = match &input.name {
+            Some(name) => format!("{name} = {}", input_text(input)),
+            None => format!("input {} = {}", input.index + 1, input_text(input)),
+        };
+        lines.push(format!("    {what}  ({who}{place})"));
     }
     lines
 }
 
 /// An input as a signed number where it has a number's size, else as bytes.
-pub fn input_text(input: &Input) -> String {
-    let bytes = &input.bytes.0;
-    let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    match bytes.len() {
-        1 | 2 | 4 | 8 => {
-            let mut wide = [0; 8];
-            wide[..bytes.len()].copy_from_slice(bytes);
-            let shift = 64 - 8 * bytes.len() as u32;
-            (i64::from_le_bytes(wide) << shift >> shift).to_string()
+fn input_text(input: &Input) -> String {
+    match input_number(input) {
+        Some(number) => number.to_string(),
+        None => {
+            let hex: Vec<String> = input.bytes.0.iter().map(|b| format!("{b:02x}")).collect();
+            format!("bytes {}", hex.join(" "))
         }
-        _ => format!("bytes {}", hex.join(" ")),
     }
+}
+
+/// An input as a signed number, if it has a number's size.
+pub fn input_number(input: &Input) -> Option<i64> {
+    let bytes = &input.bytes.0;
+    if !matches!(bytes.len(), 1 | 2 | 4 | 8) {
+        return None;
+    }
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let shift = 64 - 8 * bytes.len() as u32;
+    Some(i64::from_le_bytes(wide) << shift >> shift)
 }
 
 fn interleaving(witness: &Witness, names: &Names, style: Style) -> Vec<String> {

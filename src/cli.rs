@@ -1,0 +1,397 @@
+//! The command line.
+
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::policy::Policy;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Finds the thread schedule on which a program fails, and plays it again.
+///
+/// raddle runs a multi-threaded program many times, decides at every lock, wait, atomic and
+/// (in programs built with `raddle cc`) memory access which thread goes on, and so reaches the
+/// rare interleavings that a stress test misses. Every failure ends in a witness file that
+/// fails in the same way each time it is replayed.
+#[derive(Debug, Parser)]
+#[command(name = "raddle", version, arg_required_else_help = true, after_help = FIRST_STEPS)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const FIRST_STEPS: &str = "\
+First steps:
+  raddle run -- ./test arg             a thousand different interleavings of ./test
+  raddle replay test-deadlock-….raddle the same failure again (--gdb: in the debugger)
+  raddle cc -g test.c -o test          scheduling points at every shared memory access, too
+  raddle verify -- ./test              all interleavings and all inputs, with a proof at the end
+
+Exit codes: 0 nothing found, 66 a finding; the README has the whole table.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program under many schedules and look for failures
+    Run(RunOptions),
+    /// Fail again in the same way as a witness says
+    Replay(ReplayOptions),
+    /// Print a witness without running anything
+    Show(ShowOptions),
+    /// Explore all schedules and inputs of an instrumented program
+    Verify(VerifyOptions),
+    /// Compile C with scheduling points at memory accesses (clang with raddle's plugin)
+    #[command(disable_help_flag = true)]
+    Cc(CompilerArgs),
+    /// The same for C++
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(CompilerArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct CompilerArgs {
+    /// What clang takes
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<OsString>,
+}
+
+/// What is run, and within which limits.
+#[derive(Debug, Args)]
+pub struct TargetOptions {
+    /// Standard input of every execution (default: what raddle itself is given; nothing on a
+    /// terminal)
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+
+    /// How threads are switched: `fiber` is fast, `kernel` keeps every thread on a kernel thread
+    /// of its own, for programs that depend on that
+    #[arg(long, value_enum, default_value_t = Substrate::Fiber)]
+    pub threads: Substrate,
+
+    /// Steps after which an execution counts as a livelock; 0: no limit
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub max_steps: u64,
+
+    /// Wall-clock limit of one execution
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub timeout: Duration,
+
+    /// Timed waits and sleeps end only when nothing else can run (default: their end is tried
+    /// at every moment)
+    #[arg(long)]
+    pub lazy_time: bool,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM ARGS")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Substrate {
+    Fiber,
+    Kernel,
+}
+
+/// Where results go.
+#[derive(Debug, Args)]
+pub struct OutputOptions {
+    /// Write a summary as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Print the verdict only: no progress, no interleavings
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What becomes of findings.
+#[derive(Debug, Args)]
+pub struct FindingOptions {
+    /// Go on after a finding and collect different ones
+    #[arg(long, visible_alias = "all")]
+    pub keep_going: bool,
+
+    /// Directory for witness files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub witness_dir: PathBuf,
+
+    /// File for the witness of the first finding
+    #[arg(short = 'o', long, value_name = "FILE", conflicts_with = "witness_dir")]
+    pub witness: Option<PathBuf>,
+
+    /// Keep the schedule as it was found instead of looking for one with fewer preemptions
+    #[arg(long)]
+    pub no_shrink: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// Executions (default: 1000; no limit with --time or --policy dfs; 1 with --policy rr)
+    #[arg(short = 'n', long, value_name = "N")]
+    pub executions: Option<u64>,
+
+    /// Stop after this time: 30s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time: Option<Duration>,
+
+    /// Executions at the same time
+    #[arg(short, long, value_name = "J", default_value_t = 1)]
+    pub jobs: u16,
+
+    /// Start of the random numbers; the same seed gives the same executions (with -j 1)
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Which thread goes on: `random` (any), `pct:D` (random priorities, D-1 changes), `pos`
+    /// (random priorities of operations), `rr` (run until blocked), `dfs` (every interleaving,
+    /// for small programs), `mix` (random, pct:3 and pos in turn)
+    #[arg(long, value_name = "P", default_value = "mix")]
+    pub policy: String,
+
+    /// Standard output must be the same in every execution; a difference is a finding
+    #[arg(long)]
+    pub same_output: bool,
+
+    #[command(flatten)]
+    pub findings: FindingOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayOptions {
+    /// The witness file
+    pub witness: PathBuf,
+
+    /// Replay so many times and count
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
+    pub times: u64,
+
+    /// Stop at the failure in gdb; arguments for gdb may follow after `--`
+    #[arg(long)]
+    pub gdb: bool,
+
+    /// Run this program instead of the one that the witness names (when it was moved)
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub output: OutputOptions,
+
+    /// Arguments for gdb
+    #[arg(last = true, value_name = "GDB ARGS", requires = "gdb")]
+    pub gdb_args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowOptions {
+    /// The witness file
+    pub witness: PathBuf,
+
+    /// Leave nothing out of a long interleaving
+    #[arg(long)]
+    pub full: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyOptions {
+    /// How paths are chosen: `frontier` ends in a proof; `mpc-s1` is strategy 1 of the MPC
+    /// paper, for comparison
+    #[arg(long, value_enum, default_value_t = StrategyName::Frontier)]
+    pub strategy: StrategyName,
+
+    /// Stop after so many executions (verified within bounds); 0: no limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_executions: u64,
+
+    /// Stop after this time (verified within bounds)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time: Option<Duration>,
+
+    /// Decisions that one thread may take before its path is cut (verified within bounds);
+    /// 0: no limit
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub loop_bound: u32,
+
+    #[command(flatten)]
+    pub findings: FindingOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StrategyName {
+    Frontier,
+    #[value(name = "mpc-s1")]
+    MpcS1,
+}
+
+impl RunOptions {
+    /// The policy and the number of executions; `None`: no limit.
+    pub fn plan(&self) -> Result<(Policy, Option<u64>)> {
+        let policy: Policy = self.policy.parse()?;
+        if self.executions == Some(0) {
+            return Err(Error::usage(
+                "`-n 0` asks for no execution at all",
+                "give at least 1, or leave -n out for 1000",
+            ));
+        }
+        if self.jobs == 0 {
+            return Err(Error::usage("`-j 0` asks for no worker", "give at least 1"));
+        }
+        if policy == Policy::Dfs && self.jobs > 1 {
+            return Err(Error::usage(
+                "the policy dfs runs one execution after the other",
+                "leave -j out",
+            ));
+        }
+        let default = match policy {
+            Policy::Dfs => None,
+            Policy::RunUntilBlocked => Some(1),
+            _ if self.time.is_some() => None,
+            _ => Some(DEFAULT_EXECUTIONS),
+        };
+        Ok((policy, self.executions.or(default)))
+    }
+}
+
+const DEFAULT_EXECUTIONS: u64 = 1000;
+
+/// "30s", "10m", "2h", "500ms", "90" (seconds).
+fn duration(text: &str) -> std::result::Result<Duration, String> {
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let seconds = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write for example 30s, 10m or 2h".to_string()),
+    };
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "write for example 30s, 10m or 2h".to_string())?;
+    match Duration::try_from_secs_f64(number * seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("the time must be more than nothing".to_string()),
+    }
+}
+
+/// Reads the command line. `Err` holds what is to be printed and the exit code: help is no error.
+pub fn parse(args: impl Iterator<Item = OsString>) -> std::result::Result<Cli, Stop> {
+    Cli::try_parse_from(args).map_err(|e| {
+        use clap::error::ErrorKind::*;
+        match e.kind() {
+            DisplayHelp | DisplayVersion => Stop::Help(e, Exit::Clean),
+            DisplayHelpOnMissingArgumentOrSubcommand => Stop::Help(e, Exit::Usage),
+            _ => Stop::Error(usage_error(&e)),
+        }
+    })
+}
+
+/// Why there is nothing to do.
+#[derive(Debug)]
+pub enum Stop {
+    /// Help or version text.
+    Help(clap::Error, Exit),
+    Error(Error),
+}
+
+/// clap's message as one line.
+fn usage_error(error: &clap::Error) -> Error {
+    let text = error.to_string();
+    let paragraph: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.trim().is_empty())
+        .map(str::trim)
+        .collect();
+    let cause = paragraph.join(" ");
+    let cause = cause.strip_prefix("error: ").unwrap_or(&cause).to_string();
+    Error::usage(
+        cause,
+        "`raddle help` and `raddle run --help` say what is possible",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times() {
+        let table = [
+            ("30s", Some(30_000)),
+            ("10m", Some(600_000)),
+            ("2h", Some(7_200_000)),
+            ("250ms", Some(250)),
+            ("1.5s", Some(1500)),
+            ("7", Some(7000)),
+            ("", None),
+            ("s", None),
+            ("3d", None),
+            ("0s", None),
+            ("-1s", None),
+        ];
+        for (text, expected) in table {
+            let got = duration(text).ok().map(|d| d.as_millis());
+            assert_eq!(got, expected, "{text}");
+        }
+    }
+
+    fn run(args: &[&str]) -> std::result::Result<RunOptions, Stop> {
+        let all = ["raddle", "run"].iter().chain(args).map(OsString::from);
+        match parse(all)?.command {
+            Command::Run(options) => Ok(options),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn how_many_executions() {
+        let table: [(&[&str], Option<u64>); 6] = [
+            (&[], Some(1000)),
+            (&["-n", "5"], Some(5)),
+            (&["--time", "1s"], None),
+            (&["--time", "1s", "-n", "7"], Some(7)),
+            (&["--policy", "dfs"], None),
+            (&["--policy", "rr"], Some(1)),
+        ];
+        for (args, expected) in table {
+            let args = [args, &["--", "prog"]].concat();
+            assert_eq!(run(&args).unwrap().plan().unwrap().1, expected, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_usage_is_one_line() {
+        let table: [&[&str]; 6] = [
+            &["--frobnicate", "--", "x"],
+            &["-n", "many", "--", "x"],
+            &["--time", "soon", "--", "x"],
+            &[],
+            &["--threads", "green", "--", "x"],
+            &["-n", "0", "--", "x"],
+        ];
+        for args in table {
+            let error = match run(args) {
+                Err(Stop::Error(e)) => e,
+                Ok(options) => options.plan().unwrap_err(),
+                other => panic!("{args:?}: {other:?}"),
+            };
+            assert_eq!(error.exit, Exit::Usage, "{args:?}");
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+        }
+    }
+}

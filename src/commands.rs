@@ -1,0 +1,94 @@
+//! The subcommands: from options to an exit code.
+
+use crate::cli::{Cli, Command, FindingOptions, OutputOptions, RunOptions, ShowOptions};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::explore::{Campaign, explore};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::report::{Style, report};
+use crate::setup::Setup;
+use crate::store::{Place, read_witness};
+use crate::summary::Summary;
+use crate::triage::{Triage, Wishes};
+
+/// Does what the command line says.
+pub fn run(cli: Cli) -> Result<Exit> {
+    match cli.command {
+        Command::Run(options) => run_command(&options),
+        Command::Show(options) => show(&options),
+        _ => Err(Error::usage("not built", "")),
+    }
+}
+
+fn run_command(options: &RunOptions) -> Result<Exit> {
+    let (policy, executions) = options.plan()?;
+    let interrupt = Interrupt::install()?;
+    let setup = Setup::new(&options.target, &interrupt)?;
+    let campaign = Campaign {
+        policy,
+        seed: options.seed,
+        executions,
+        time: options.time,
+        workers: options.jobs,
+        keep_going: options.findings.keep_going,
+        same_output: options.same_output,
+    };
+    let style = Style::of_stdout();
+    let wishes = wishes(
+        &options.findings,
+        &options.output,
+        policy.to_string(),
+        options.seed,
+    );
+    let triage = Triage::new(&setup, wishes, &interrupt);
+    let progress = Progress::new(executions, options.output.quiet);
+    let result = explore(&setup, &campaign, triage, &interrupt, &progress);
+    progress.done();
+    let (summary, trouble) = result?;
+    finish(&summary, trouble, &options.output, style)
+}
+
+/// What the options say about findings.
+fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, seed: u64) -> Wishes {
+    let place = match &findings.witness {
+        Some(file) => Place::File(file.clone()),
+        None => Place::Folder(findings.witness_dir.clone()),
+    };
+    Wishes {
+        place,
+        shrink: !findings.no_shrink,
+        print: !output.quiet,
+        style: Style::of_stdout(),
+        policy,
+        seed,
+    }
+}
+
+/// Prints and writes the summary. Trouble with a file outweighs the verdict: what was asked for is
+/// not there.
+fn finish(
+    summary: &Summary,
+    trouble: Option<Error>,
+    output: &OutputOptions,
+    style: Style,
+) -> Result<Exit> {
+    print!("{}", summary.text(style));
+    if let Some(path) = &output.json {
+        summary.write(path)?;
+    }
+    match trouble {
+        Some(error) => Err(error),
+        None => Ok(summary.exit()),
+    }
+}
+
+fn show(options: &ShowOptions) -> Result<Exit> {
+    let witness = read_witness(&options.witness)?;
+    let style = Style {
+        full: options.full,
+        ..Style::of_stdout()
+    };
+    print!("{}", report(&witness, Some(&options.witness), style));
+    Ok(Exit::Clean)
+}

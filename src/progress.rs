@@ -1,0 +1,51 @@
+//! What moves on a terminal while the search goes on.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// A line on standard error; nothing where that is no terminal.
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// `most`: how many executions there will be, if that is known.
+    pub fn new(most: Option<u64>, quiet: bool) -> Progress {
+        let bar = match most {
+            Some(most) => ProgressBar::new(most),
+            None => ProgressBar::no_length(),
+        };
+        let template = match most {
+            Some(_) => "  {bar:30} {pos}/{len} executions, {per_sec}, {msg}",
+            None => "  {spinner} {elapsed}: {pos} executions, {per_sec}, {msg}",
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is constant");
+        bar.set_style(style);
+        bar.set_draw_target(match quiet {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr_with_hz(5),
+        });
+        bar.set_message("no findings");
+        if !quiet {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Progress(bar)
+    }
+
+    /// So many executions are done.
+    pub fn executions(&self, n: u64) {
+        self.0.set_position(n);
+    }
+
+    pub fn say(&self, message: String) {
+        self.0.set_message(message);
+    }
+
+    /// Runs `f`, which prints, with the line out of the way.
+    pub fn aside<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.0.suspend(f)
+    }
+
+    /// Takes the line away.
+    pub fn done(self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,223 @@
+//! From options to what the scheduler needs: the target, its limits, the fixed part of each job.
+
+use crate::cli::{Substrate, TargetOptions};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use raddle_protocol::job::Job;
+use raddle_protocol::schedule::Tail;
+use raddle_protocol::shared::flags;
+use raddle_protocol::witness::{Bytes, Command};
+use raddle_scheduler::{Limits, Program, Session, Stdin, StopFlag, Target, inspect};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One program with all that its executions have in common.
+pub struct Setup {
+    pub target: Target,
+    pub limits: Limits,
+    pub program: Program,
+    /// A job with an empty prefix; its tail is for the search to choose.
+    pub base: Job,
+}
+
+/// Bytes kept of standard output, and as many of standard error.
+const OUTPUT_BYTES: usize = 16 << 20;
+/// Bytes of records kept of one execution.
+const RECORD_BYTES: usize = 1 << 30;
+/// A witness keeps standard input up to so many bytes.
+const STDIN_IN_WITNESS: u64 = 64 << 20;
+
+impl Setup {
+    /// Checks the program and opens what it reads.
+    pub fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Setup> {
+        let (program, args) = options
+            .command
+            .split_first()
+            .ok_or_else(|| Error::usage("no program is named", "put it after `--`"))?;
+        let program = Path::new(program);
+        let inspected = inspect(program)?;
+        let mut base = Job::new(Tail::RunUntilBlocked);
+        base.max_steps = options.max_steps;
+        if options.threads == Substrate::Kernel {
+            base.flags |= flags::KERNEL_THREADS;
+        }
+        if options.lazy_time {
+            base.flags |= flags::LAZY_TIME;
+        }
+        Ok(Setup {
+            target: Target {
+                program: program.to_owned(),
+                args: args.to_vec(),
+                env: Vec::new(),
+                cwd: None,
+                stdin: stdin(options.stdin.as_deref(), interrupt)?,
+                runtime: runtime_library()?,
+            },
+            limits: limits(options.timeout),
+            program: inspected,
+            base,
+        })
+    }
+
+    /// Starts the program up to its main.
+    pub fn session(&self, stop: &StopFlag) -> Result<Session> {
+        Ok(Session::start(&self.target, &self.limits, stop)?)
+    }
+
+    /// How the program was started, for a witness.
+    pub fn command(&self) -> Result<Command> {
+        let bytes = |text: &OsString| Bytes(text.as_bytes().to_vec());
+        let cwd = std::env::current_dir()
+            .map_err(|e| Error::file("find", Path::new("the working directory"), &e))?;
+        let env = std::env::vars_os()
+            .filter(|(name, _)| !looks_secret(&name.to_string_lossy()))
+            .map(|(name, value)| Bytes([name.as_bytes(), b"=", value.as_bytes()].concat()))
+            .collect();
+        Ok(Command {
+            program: Bytes(self.target.program.as_os_str().as_bytes().to_vec()),
+            args: self.target.args.iter().map(bytes).collect(),
+            env,
+            cwd: Bytes(cwd.as_os_str().as_bytes().to_vec()),
+            stdin: stdin_content(&self.target.stdin)?.map(Bytes),
+        })
+    }
+}
+
+/// The limits of one execution.
+pub fn limits(wall: std::time::Duration) -> Limits {
+    Limits {
+        wall,
+        output_bytes: OUTPUT_BYTES,
+        record_bytes: RECORD_BYTES,
+    }
+}
+
+/// Values of such variables do not go into files that are sent to other people.
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    const PARTS: [&str; 8] = [
+        "TOKEN",
+        "SECRET",
+        "PASSW",
+        "CREDENTIAL",
+        "_KEY",
+        "APIKEY",
+        "SSH_",
+        "COOKIE",
+    ];
+    PARTS.iter().any(|part| name.contains(part))
+}
+
+fn stdin(file: Option<&Path>, interrupt: &Interrupt) -> Result<Stdin> {
+    let Some(path) = file else {
+        let waiting = || eprintln!("raddle: reading standard input to its end …");
+        return Stdin::inherit(&interrupt.search, waiting).map_err(|e| match e.kind() {
+            std::io::ErrorKind::Interrupted => Error::new(
+                Exit::Interrupted,
+                "stopped while reading standard input",
+                "",
+            ),
+            _ => Error::file("read", Path::new("standard input"), &e),
+        });
+    };
+    let failed = |e: std::io::Error| Error::file("read", path, &e);
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_file() {
+        let file = Arc::new(file);
+        let start = Some(0);
+        return Ok(Stdin::File { file, start });
+    }
+    Stdin::bytes(&std::fs::read(path).map_err(failed)?).map_err(failed)
+}
+
+/// All that an execution reads; `None` when that is nothing, or a device.
+fn stdin_content(stdin: &Stdin) -> Result<Option<Vec<u8>>> {
+    let Stdin::File {
+        file,
+        start: Some(start),
+    } = stdin
+    else {
+        return Ok(None);
+    };
+    let failed = |e: std::io::Error| Error::file("read", Path::new("standard input"), &e);
+    let len = file
+        .metadata()
+        .map_err(failed)?
+        .len()
+        .saturating_sub(*start);
+    if len > STDIN_IN_WITNESS {
+        return Err(Error::new(
+            Exit::InputOutput,
+            format!("standard input has {len} bytes, a witness holds {STDIN_IN_WITNESS}"),
+            "let the program read a file by name instead",
+        ));
+    }
+    let mut content = vec![0; len as usize];
+    file.read_exact_at(&mut content, *start).map_err(failed)?;
+    Ok(Some(content))
+}
+
+/// `libraddle.so`, beside this executable or in `../lib/raddle` from it.
+pub fn runtime_library() -> Result<PathBuf> {
+    beside("libraddle.so")
+}
+
+/// A library of raddle's own.
+fn beside(name: &str) -> Result<PathBuf> {
+    let own = std::env::current_exe().and_then(std::fs::canonicalize);
+    let own = own.map_err(|e| Error::file("find", Path::new("the raddle command"), &e))?;
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    let places = [folder.join(name), folder.join("../lib/raddle").join(name)];
+    let found = places.iter().find(|place| place.is_file()).cloned();
+    found.ok_or_else(|| {
+        Error::new(
+            Exit::ToolFault,
+            format!(
+                "{name} is neither in {0} nor in {0}/../lib/raddle",
+                folder.display()
+            ),
+            "build the whole workspace, or install raddle again",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_go_into_witnesses() {
+        for name in [
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "db_password",
+            "SSH_AUTH_SOCK",
+        ] {
+            assert!(looks_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "LANG", "KEYBOARD", "TERM"] {
+            assert!(!looks_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn standard_input_is_read_from_where_it_stands() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("in");
+        std::fs::write(&path, "0123456789").unwrap();
+        let file = Arc::new(File::open(&path).unwrap());
+        let at = |start| Stdin::File {
+            file: file.clone(),
+            start,
+        };
+        assert_eq!(stdin_content(&at(Some(4))).unwrap().unwrap(), b"456789");
+        assert_eq!(stdin_content(&at(Some(99))).unwrap().unwrap(), b"");
+        assert_eq!(stdin_content(&at(None)).unwrap(), None);
+        assert_eq!(stdin_content(&Stdin::Null).unwrap(), None);
+    }
+}

@@ -1,0 +1,295 @@
+//! The result of a command: what is said at its end, and what `--json` writes.
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::report::Style;
+use crate::store;
+use raddle_protocol::witness::Witness;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    NothingFound,
+    Finding,
+    Verified,
+    VerifiedWithinBounds,
+    /// Every interleaving was run.
+    Explored,
+    Diverged,
+    Unsupported,
+    ToolFault,
+}
+
+/// The content of the summary file; the README of `src/` explains the fields.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub verdict: Verdict,
+    pub executions: u64,
+    pub seconds: f64,
+    pub executions_per_second: f64,
+    pub policy: String,
+    pub seed: u64,
+    pub findings: Vec<Found>,
+    /// How often each way to end was seen: "exit 0", "deadlock" …
+    pub outcomes: BTreeMap<String, u64>,
+    /// What was not under control, by name.
+    pub uncontrolled: Vec<String>,
+    /// Stopped by a signal.
+    pub interrupted: bool,
+    /// All that there is to explore was explored.
+    pub complete: bool,
+    /// Facts that limit what the verdict says.
+    pub notes: Vec<String>,
+    #[serde(flatten)]
+    pub verify: Option<Verification>,
+}
+
+/// What only `verify` knows.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verification {
+    pub queries: u64,
+    pub local_paths: u64,
+    pub solver_seconds: f64,
+    pub assumptions: Vec<String>,
+    /// Statements at which values were made concrete, as text.
+    pub concretised: Vec<String>,
+    /// What bounds the verdict.
+    pub bounds: Vec<String>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct Found {
+    pub class: String,
+    pub message: String,
+    pub fingerprint: String,
+    pub execution: u64,
+    pub preemptions: u64,
+    /// The witness file; `null` when it could not be written.
+    pub witness: Option<PathBuf>,
+    pub inputs: Vec<FoundInput>,
+    pub reproduced: bool,
+    /// In how many executions it was seen.
+    pub seen: u64,
+}
+
+/// One input of a finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct FoundInput {
+    pub thread: u16,
+    pub index: u32,
+    pub name: Option<String>,
+    /// As a signed number; `null` where it has no number's size.
+    pub value: Option<i64>,
+    pub bytes: Vec<u8>,
+}
+
+impl Found {
+    pub fn new(witness: &Witness, file: Option<PathBuf>) -> Found {
+        let finding = &witness.finding;
+        let inputs = witness.recipe.inputs.iter();
+        Found {
+            class: finding.class.clone(),
+            message: finding.message.clone(),
+            fingerprint: finding.fingerprint.clone(),
+            execution: finding.execution,
+            preemptions: finding.preemptions,
+            witness: file,
+            inputs: inputs
+                .map(|input| FoundInput {
+                    thread: input.thread,
+                    index: input.index,
+                    name: input.name.clone(),
+                    value: crate::report::input_number(input),
+                    bytes: input.bytes.0.clone(),
+                })
+                .collect(),
+            reproduced: finding.reproduced,
+            seen: 1,
+        }
+    }
+}
+
+impl Summary {
+    /// Of a command that has not done anything yet.
+    pub fn new(policy: String, seed: u64) -> Summary {
+        Summary {
+            verdict: Verdict::NothingFound,
+            executions: 0,
+            seconds: 0.0,
+            executions_per_second: 0.0,
+            policy,
+            seed,
+            findings: Vec::new(),
+            outcomes: BTreeMap::new(),
+            uncontrolled: Vec::new(),
+            interrupted: false,
+            complete: false,
+            notes: Vec::new(),
+            verify: None,
+        }
+    }
+
+    /// Sets the time and the rate.
+    pub fn took(&mut self, time: std::time::Duration) {
+        self.seconds = time.as_secs_f64();
+        self.executions_per_second = self.executions as f64 / self.seconds.max(1e-9);
+    }
+
+    pub fn exit(&self) -> Exit {
+        match self.verdict {
+            Verdict::Finding => Exit::Finding,
+            Verdict::Diverged => Exit::Diverged,
+            Verdict::Unsupported => Exit::Unsupported,
+            Verdict::ToolFault => Exit::ToolFault,
+            _ if self.interrupted => Exit::Interrupted,
+            Verdict::VerifiedWithinBounds => Exit::WithinBounds,
+            Verdict::NothingFound | Verdict::Verified | Verdict::Explored => Exit::Clean,
+        }
+    }
+
+    /// Writes the summary file.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
+        text.push('\n');
+        store::write(path, text.as_bytes())
+    }
+
+    /// The last lines of the command's output.
+    pub fn text(&self, style: Style) -> String {
+        let (verdict, good) = match self.verdict {
+            Verdict::NothingFound if self.interrupted => ("stopped, nothing found so far", true),
+            Verdict::NothingFound => ("nothing found", true),
+            Verdict::Finding => ("failed", false),
+            Verdict::Verified => ("verified", true),
+            Verdict::VerifiedWithinBounds => ("verified within bounds", true),
+            Verdict::Explored => ("all interleavings explored, nothing found", true),
+            Verdict::Diverged => ("diverged", false),
+            Verdict::Unsupported => ("unsupported", false),
+            Verdict::ToolFault => ("tool fault", false),
+        };
+        let verdict = match good {
+            true => style.green(verdict),
+            false => style.red(verdict),
+        };
+        let mut text = format!(
+            "raddle: {verdict}: {} in {:.2} s ({:.0} a second), policy {}, seed {}\n",
+            count(self.executions, "execution"),
+            self.seconds,
+            self.executions_per_second,
+            self.policy,
+            self.seed
+        );
+        if self.complete && self.verdict == Verdict::Finding {
+            text.push_str("  all interleavings were explored\n");
+        }
+        let fine = self.outcomes.len() == 1 && self.outcomes.contains_key("exit 0");
+        if !fine && !self.outcomes.is_empty() {
+            let outcomes: Vec<String> = self
+                .outcomes
+                .iter()
+                .map(|(what, n)| format!("{what}: {n}"))
+                .collect();
+            text.push_str(&format!("  ended with {}\n", outcomes.join(", ")));
+        }
+        if let Some(verify) = &self.verify {
+            text.push_str(&verify.text());
+        }
+        if !self.uncontrolled.is_empty() {
+            let list = self.uncontrolled.join(", ");
+            text.push_str(&format!("  not under control: {list}\n"));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("  note: {note}\n"));
+        }
+        if self.findings.len() > 1 {
+            for found in &self.findings {
+                let file = found.witness.as_deref().map(Path::to_string_lossy);
+                text.push_str(&format!(
+                    "  {} ({} times, first in execution {}): {}  {}\n",
+                    style.bold(&found.class),
+                    found.seen,
+                    found.execution,
+                    found.message,
+                    file.unwrap_or_default()
+                ));
+            }
+        }
+        text
+    }
+}
+
+impl Verification {
+    fn text(&self) -> String {
+        let mut text = format!(
+            "  {}, {}, {:.2} s in the solver\n",
+            count(self.local_paths, "local path"),
+            match self.queries {
+                1 => "1 query".to_string(),
+                n => format!("{n} queries"),
+            },
+            self.solver_seconds
+        );
+        let lists = [
+            ("bound", &self.bounds),
+            ("assumes", &self.assumptions),
+            ("made concrete", &self.concretised),
+        ];
+        for (what, list) in lists {
+            for entry in list {
+                text.push_str(&format!("  {what}: {entry}\n"));
+            }
+        }
+        text
+    }
+}
+
+fn count(n: u64, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_have_their_names_and_codes() {
+        let table = [
+            (Verdict::NothingFound, "nothing-found", Exit::Clean),
+            (Verdict::Finding, "finding", Exit::Finding),
+            (Verdict::Verified, "verified", Exit::Clean),
+            (
+                Verdict::VerifiedWithinBounds,
+                "verified-within-bounds",
+                Exit::WithinBounds,
+            ),
+            (Verdict::Explored, "explored", Exit::Clean),
+            (Verdict::Diverged, "diverged", Exit::Diverged),
+            (Verdict::Unsupported, "unsupported", Exit::Unsupported),
+            (Verdict::ToolFault, "tool-fault", Exit::ToolFault),
+        ];
+        for (verdict, name, exit) in table {
+            let mut summary = Summary::new("random".into(), 1);
+            summary.verdict = verdict;
+            let json = serde_json::to_value(&summary).unwrap();
+            assert_eq!(json["verdict"], name);
+            assert_eq!(summary.exit(), exit);
+        }
+    }
+
+    #[test]
+    fn an_interrupted_search_is_not_a_clean_one_and_keeps_its_findings() {
+        let mut summary = Summary::new("random".into(), 1);
+        summary.interrupted = true;
+        assert_eq!(summary.exit(), Exit::Interrupted);
+        summary.verdict = Verdict::Finding;
+        assert_eq!(summary.exit(), Exit::Finding);
+    }
+}

@@ -1,0 +1,332 @@
+//! From a failing execution to a finding: run it again with records, shrink it, write it down.
+
+use crate::class::{Class, Meaning, meaning};
+use crate::describe::{self, Failure};
+use crate::error::Result;
+use crate::interrupt::Interrupt;
+use crate::report::{Style, report};
+use crate::setup::Setup;
+use crate::store::{Place, write_witness};
+use crate::summary::Found;
+use crate::symbols::Symbols;
+use raddle_analyzer::shrink::Shrinker;
+use raddle_protocol::job::Job;
+use raddle_protocol::schedule::{Step, Tail};
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::Trace;
+use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
+use raddle_scheduler::{RunError, Session};
+use std::time::{Duration, Instant};
+
+/// What becomes of findings.
+pub struct Wishes {
+    pub place: Place,
+    pub shrink: bool,
+    /// Print reports.
+    pub print: bool,
+    pub style: Style,
+    pub policy: String,
+    pub seed: u64,
+}
+
+/// A failing execution as the search hands it over.
+pub struct Seen {
+    /// Number of the execution, from 1.
+    pub execution: u64,
+    pub class: Class,
+    pub job: Job,
+    pub trace: Trace,
+    /// With `--same-output`: the hash of what it should have printed.
+    pub expected_output: Option<u64>,
+}
+
+/// Examines failing executions of one program and keeps the findings.
+pub struct Triage<'a> {
+    setup: &'a Setup,
+    wishes: Wishes,
+    interrupt: &'a Interrupt,
+    /// Started when first needed.
+    session: Option<Session>,
+    symbols: Option<Symbols>,
+    findings: Vec<Found>,
+    notes: Vec<String>,
+    trouble: Option<crate::error::Error>,
+}
+
+/// No longer than this is spent on shrinking one finding.
+const SHRINK_TIME: Duration = Duration::from_secs(20);
+/// So much of what the program printed goes into the witness, from the end.
+const OUTPUT_KEPT: usize = 16 << 10;
+
+impl<'a> Triage<'a> {
+    pub fn new(setup: &'a Setup, wishes: Wishes, interrupt: &'a Interrupt) -> Triage<'a> {
+        Triage {
+            setup,
+            wishes,
+            interrupt,
+            session: None,
+            symbols: None,
+            findings: Vec::new(),
+            notes: Vec::new(),
+            trouble: None,
+        }
+    }
+
+    /// The findings, notes for the summary, and the first witness that could not be written.
+    pub fn done(self) -> (Vec<Found>, Vec<String>, Option<crate::error::Error>) {
+        (self.findings, self.notes, self.trouble)
+    }
+
+    /// Examines one failing execution. `true`: it is a finding, new or known; `false`: it only
+    /// failed because its schedule was unfair.
+    pub fn examine(&mut self, mut seen: Seen) -> Result<bool> {
+        let failure = self.describe(seen.class, &seen.trace)?;
+        if self.count_again(&failure) {
+            return Ok(true);
+        }
+        if seen.class == Class::Livelock {
+            match self.fairly(&seen)? {
+                Fair::Ends => return Ok(false),
+                Fair::Fails(other) => {
+                    seen = *other;
+                    let failure = self.describe(seen.class, &seen.trace)?;
+                    if self.count_again(&failure) {
+                        return Ok(true);
+                    }
+                    self.keep(seen, failure)?;
+                    return Ok(true);
+                }
+                Fair::GoesOn => {}
+            }
+        }
+        self.keep(seen, failure)?;
+        Ok(true)
+    }
+
+    /// Counts a finding that is known already.
+    fn count_again(&mut self, failure: &Failure) -> bool {
+        let same = |f: &&mut Found| f.fingerprint == failure.fingerprint;
+        let known = self.findings.iter_mut().find(same);
+        known.map(|found| found.seen += 1).is_some()
+    }
+
+    /// Reproduces, shrinks, writes and prints a new finding.
+    fn keep(&mut self, seen: Seen, failure: Failure) -> Result<()> {
+        let again = self.rerun(&seen.job, &seen.trace.taken, flags::EVENTS)?;
+        let reproduced = self.is_same(again.as_ref(), &seen, &failure)?;
+        let (trace, reproduced) = match again {
+            Some(again) if reproduced => {
+                let best = self.shrink(&seen, &failure, &again)?;
+                let last = self.rerun(&seen.job, &best, flags::EVENTS | flags::ENABLED)?;
+                match last {
+                    Some(last) if self.is_same(Some(&last), &seen, &failure)? => (last, true),
+                    _ => (again, true),
+                }
+            }
+            _ => (seen.trace.clone(), false),
+        };
+        let witness = self.witness(&seen, &trace, reproduced)?;
+        let path = self.wishes.place.path(self.findings.len(), &witness);
+        let written = write_witness(&path, &witness);
+        let file = written.is_ok().then_some(path.as_path());
+        if self.wishes.print {
+            print!("{}", report(&witness, file, self.wishes.style));
+        }
+        self.findings
+            .push(Found::new(&witness, file.map(Into::into)));
+        if let Err(error) = written {
+            self.trouble.get_or_insert(error);
+        }
+        Ok(())
+    }
+
+    /// Runs a complete schedule again; `None` when that was stopped or gave no trace.
+    fn rerun(&mut self, job: &Job, steps: &[Step], extra: u32) -> Result<Option<Trace>> {
+        let mut job = job.clone();
+        job.prefix = steps.to_vec();
+        job.tail = Tail::RunUntilBlocked;
+        job.flags |= extra;
+        self.run(&job)
+    }
+
+    fn run(&mut self, job: &Job) -> Result<Option<Trace>> {
+        if self.interrupt.everything.is_set() {
+            return Ok(None);
+        }
+        match self.session()?.run(job) {
+            Ok(trace) => Ok(Some(trace)),
+            Err(RunError::Stopped) => Ok(None),
+            Err(error) => {
+                let note = format!("an execution was not repeated: {error}");
+                if !self.notes.contains(&note) {
+                    self.notes.push(note);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn session(&mut self) -> Result<&mut Session> {
+        if self.session.is_none() {
+            self.session = Some(self.setup.session(&self.interrupt.everything)?);
+        }
+        Ok(self.session.as_mut().expect("it has just been put there"))
+    }
+
+    fn symbols(&mut self) -> Result<&mut Symbols> {
+        if self.symbols.is_none() {
+            let program = self.setup.program.path.clone();
+            let modules = self.session()?.modules().to_vec();
+            self.symbols = Some(Symbols::new(&modules, &program));
+        }
+        Ok(self.symbols.as_mut().expect("it has just been put there"))
+    }
+
+    fn describe(&mut self, class: Class, trace: &Trace) -> Result<Failure> {
+        Ok(describe::failure(class, trace, self.symbols()?))
+    }
+
+    /// Did this run fail in the same way?
+    fn is_same(&mut self, trace: Option<&Trace>, seen: &Seen, failure: &Failure) -> Result<bool> {
+        let Some(trace) = trace else {
+            return Ok(false);
+        };
+        match class_of(trace, seen.expected_output) {
+            Some(class) if class == seen.class => {
+                Ok(self.describe(class, trace)?.fingerprint == failure.fingerprint)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// A schedule with the same failure and as few preemptions as can be found.
+    fn shrink(&mut self, seen: &Seen, failure: &Failure, trace: &Trace) -> Result<Vec<Step>> {
+        // Each try of a run that does not end takes as long as the limit.
+        let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
+        if !self.wishes.shrink || endless {
+            return Ok(trace.taken.clone());
+        }
+        let started = Instant::now();
+        let mut shrinker = Shrinker::new(trace.taken.clone(), &trace.events);
+        while started.elapsed() < SHRINK_TIME
+            && !self.interrupt.requested()
+            && let Some(candidate) = shrinker.next()
+        {
+            let tried = self.rerun(&seen.job, &candidate, flags::TOLERANT)?;
+            let same = self.is_same(tried.as_ref(), seen, failure)?;
+            if let Some(tried) = tried {
+                shrinker.observe(same, &tried.taken, tried.counters.preemptions);
+            }
+        }
+        Ok(shrinker.best().to_vec())
+    }
+
+    /// A schedule without end may only be unfair: one thread spins while the one that it waits
+    /// for is never chosen. Does the execution end when it goes on fairly from here?
+    fn fairly(&mut self, seen: &Seen) -> Result<Fair> {
+        let mut job = seen.job.clone();
+        job.prefix = seen.trace.taken.clone();
+        job.tail = Tail::Random { seed: 1 };
+        job.flags |= flags::TOLERANT;
+        job.max_steps = job.max_steps.saturating_mul(2);
+        let Some(trace) = self.run(&job)? else {
+            return Ok(Fair::GoesOn);
+        };
+        Ok(match class_of(&trace, seen.expected_output) {
+            Some(Class::Livelock | Class::Timeout) => Fair::GoesOn,
+            None => Fair::Ends,
+            Some(class) => Fair::Fails(Box::new(Seen {
+                execution: seen.execution,
+                class,
+                job: seen.job.clone(),
+                trace,
+                expected_output: seen.expected_output,
+            })),
+        })
+    }
+
+    fn witness(&mut self, seen: &Seen, trace: &Trace, reproduced: bool) -> Result<Witness> {
+        let failure = self.describe(seen.class, trace)?;
+        let command = self.setup.command()?;
+        let timeout = self.setup.limits.wall;
+        let (policy, seed) = (self.wishes.policy.clone(), self.wishes.seed);
+        let symbols = self.symbols()?;
+        let mut story = describe::story(trace, symbols);
+        let left_out = leave_out_middle(&mut story.records);
+        let outcome = &trace.outcome;
+        Ok(Witness {
+            raddle: env!("CARGO_PKG_VERSION").to_string(),
+            command,
+            modules: symbols.modules(),
+            recipe: Recipe {
+                steps: trace.taken.iter().map(|s| (s.what, s.count)).collect(),
+                inputs: describe::inputs(&seen.job.inputs, &story.inputs),
+                ranges: seen.job.ranges.clone(),
+                flags: seen.job.flags & !RECORDING,
+                max_steps: seen.job.max_steps,
+                timeout_ms: timeout.as_millis() as u64,
+                clock_base: seen.job.clock_base,
+                entropy: seen.job.entropy,
+                expected_output: seen.expected_output,
+            },
+            finding: Finding {
+                class: failure.class.to_string(),
+                message: failure.message,
+                fingerprint: failure.fingerprint,
+                thread: outcome.thread,
+                stack: failure.stack,
+                waits: story.waits,
+                notes: failure.notes,
+                execution: seen.execution,
+                preemptions: trace.counters.preemptions,
+                found_preemptions: seen.trace.counters.preemptions,
+                reproduced,
+                policy,
+                seed,
+                uncontrolled: trace.uncontrolled.clone(),
+                stdout: last_bytes(&trace.stdout),
+                stderr: last_bytes(&trace.stderr),
+            },
+            sites: symbols.sites().to_vec(),
+            objects: story.objects,
+            events: story.records,
+            events_left_out: left_out,
+        })
+    }
+}
+
+/// Flags that change what is recorded, not what happens.
+pub const RECORDING: u32 = flags::EVENTS | flags::ENABLED | flags::TOLERANT;
+
+/// What a livelock does when every thread gets its turn.
+enum Fair {
+    GoesOn,
+    Ends,
+    Fails(Box<Seen>),
+}
+
+/// The class of a run's failure; `None` when it ended well or says nothing.
+pub fn class_of(trace: &Trace, expected_output: Option<u64>) -> Option<Class> {
+    match meaning(&trace.outcome) {
+        Meaning::Finding(class) => Some(class),
+        Meaning::Fine if expected_output.is_some_and(|h| h != witness::fnv1a(&trace.stdout)) => {
+            Some(Class::Output)
+        }
+        _ => None,
+    }
+}
+
+fn last_bytes(output: &[u8]) -> Bytes {
+    let from = output.len().saturating_sub(OUTPUT_KEPT);
+    Bytes(output[from..].to_vec())
+}
+
+/// Cuts a very long list of events down to its start and its end; how many were left out.
+fn leave_out_middle(records: &mut Vec<witness::Record>) -> u64 {
+    let most = Witness::HEAD + Witness::TAIL;
+    let Some(too_many) = records.len().checked_sub(most) else {
+        return 0;
+    };
+    records.drain(Witness::HEAD..Witness::HEAD + too_many);
+    too_many as u64
+}
