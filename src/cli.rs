@@ -152,6 +152,10 @@ pub struct RunOptions {
     #[arg(long)]
     pub same_output: bool,
 
+    /// Standard output must be what this file holds; a difference is a finding
+    #[arg(long, value_name = "FILE", conflicts_with = "same_output")]
+    pub expect_output: Option<PathBuf>,
+
     #[command(flatten)]
     pub findings: FindingOptions,
     #[command(flatten)]

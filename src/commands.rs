@@ -7,7 +7,7 @@ use crate::explore::{Campaign, explore};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::report::{Style, report};
-use crate::setup::Setup;
+use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
 use crate::triage::{Triage, Wishes};
@@ -25,6 +25,10 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     let (policy, executions) = options.plan()?;
     let interrupt = Interrupt::install()?;
     let setup = Setup::new(&options.target, &interrupt)?;
+    let expected_output = match &options.expect_output {
+        Some(path) => Some(setup::expected_output(path)?),
+        None => None,
+    };
     let campaign = Campaign {
         policy,
         seed: options.seed,
@@ -33,6 +37,7 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         workers: options.jobs,
         keep_going: options.findings.keep_going,
         same_output: options.same_output,
+        expected_output,
     };
     let style = Style::of_stdout();
     let wishes = wishes(

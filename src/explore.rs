@@ -30,6 +30,8 @@ pub struct Campaign {
     pub workers: u16,
     pub keep_going: bool,
     pub same_output: bool,
+    /// Hash of the standard output that every execution must have.
+    pub expected_output: Option<u64>,
 }
 
 /// Runs the campaign and says what came of it.
@@ -173,6 +175,7 @@ impl<'a> Search<'a> {
             deadline: campaign.time.map(|time| started + time),
             state: Mutex::new(State {
                 dfs,
+                expected_output: campaign.expected_output,
                 ..State::default()
             }),
         }

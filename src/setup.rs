@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
-use raddle_protocol::witness::{Bytes, Command};
+use raddle_protocol::witness::{Bytes, Command, fnv1a};
 use raddle_scheduler::{Limits, Program, Session, Stdin, StopFlag, Target, inspect};
 use std::ffi::OsString;
 use std::fs::File;
@@ -86,6 +86,21 @@ impl Setup {
             stdin: stdin_content(&self.target.stdin)?.map(Bytes),
         })
     }
+}
+
+/// The hash of the standard output that a file holds, for `--expect-output`.
+pub fn expected_output(path: &Path) -> Result<u64> {
+    let content = std::fs::read(path).map_err(|e| Error::file("read", path, &e))?;
+    if content.len() > OUTPUT_BYTES {
+        return Err(Error::usage(
+            format!(
+                "{} is longer than the {OUTPUT_BYTES} bytes that are compared",
+                path.display()
+            ),
+            "let the program write less",
+        ));
+    }
+    Ok(fnv1a(&content))
 }
 
 /// The limits of one execution.
