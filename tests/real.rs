@@ -121,6 +121,7 @@ fn build_from_source(dir: &Path) -> PathBuf {
     let made = output(
         Command::new("make")
             .current_dir(&build)
+            .env("CXXFLAGS", "-g -O2")
             .arg(format!("CXX={} c++", raddle().display()))
             .arg("pbzip2"),
         LIMIT,
