@@ -1,1 +1,481 @@
-//! The C library's `syscall`: futex waits of Rust's std and others.
+//! The C library's `syscall`: futex waits of Rust's std, of static guards, of `std::atomic::wait`;
+//! and the calls that must agree with the intercepted functions of the same purpose.
+
+use crate::gate::{self, Fatal, Pending};
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::sync::model::queue::{Queue, Stage};
+use crate::sync::{WAITERS, always, check_alive, pending};
+use crate::time::{self, Clock};
+use crate::{entropy, intercept, os};
+use core::ffi::{c_int, c_long};
+use libc::{
+    CLOCK_REALTIME, EAGAIN, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime, SYS_clock_nanosleep,
+    SYS_clone, SYS_clone3, SYS_exit, SYS_exit_group, SYS_fork, SYS_futex, SYS_futex_waitv,
+    SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_nanosleep, SYS_sched_yield, SYS_time,
+    SYS_vfork, pid_t, timespec,
+};
+use raddle_protocol::Slot;
+use raddle_protocol::event::Kind;
+use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
+
+/// Who waits at each address at which anybody has waited.
+static TABLE: Serial<Table<Queue>> = Serial::new(Table::new());
+
+fn queue(object: u64) -> &'static mut Queue {
+    // SAFETY: the running thread; no reference is kept over a switch.
+    unsafe { TABLE.get() }.entry(object, || Queue::EMPTY)
+}
+
+/// Forgets the addresses in `from..to`. Whoever still waits there waits for ever.
+pub fn forget(from: u64, to: u64) {
+    // SAFETY: as above.
+    unsafe { TABLE.get() }.remove_range(from, to, |_, _| ());
+}
+
+/// What a futex operation asks for: the low bits of its second argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Request {
+    Wait,
+    Wake,
+    Requeue { compare: bool },
+    WakeOp,
+    Unknown,
+}
+
+/// A decoded futex operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Operation {
+    request: Request,
+    /// Has it bits of its own in the last argument?
+    bitset: bool,
+    /// Is the time-out a moment (not a duration)?
+    absolute: bool,
+    clock: Clock,
+}
+
+impl Operation {
+    fn of(op: c_int) -> Operation {
+        const PRIVATE: c_int = libc::FUTEX_PRIVATE_FLAG;
+        const WALL: c_int = libc::FUTEX_CLOCK_REALTIME;
+        let command = op & !(PRIVATE | WALL);
+        let bitset = matches!(command, libc::FUTEX_WAIT_BITSET | libc::FUTEX_WAKE_BITSET);
+        Operation {
+            request: match command {
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => Request::Wait,
+                libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => Request::Wake,
+                libc::FUTEX_REQUEUE => Request::Requeue { compare: false },
+                libc::FUTEX_CMP_REQUEUE => Request::Requeue { compare: true },
+                libc::FUTEX_WAKE_OP => Request::WakeOp,
+                _ => Request::Unknown,
+            },
+            bitset,
+            absolute: bitset,
+            clock: if op & WALL != 0 {
+                Clock::Wall
+            } else {
+                Clock::Monotonic
+            },
+        }
+    }
+}
+
+/// FUTEX_WAKE_OP's last argument applied to a word: its new value, and whether waiters at its own
+/// address wake too.
+fn wake_op(old: u32, what: u32) -> Option<(u32, bool)> {
+    let signed = |x: u32| ((x << 20) as i32 >> 20) as u32;
+    let (operand, comparand) = (signed(what >> 12 & 0xfff), signed(what & 0xfff));
+    let operand = if what >> 31 != 0 {
+        1u32.wrapping_shl(operand)
+    } else {
+        operand
+    };
+    let new = match what >> 28 & 7 {
+        0 => operand,
+        1 => old.wrapping_add(operand),
+        2 => old | operand,
+        3 => old & !operand,
+        4 => old ^ operand,
+        _ => return None,
+    };
+    let (left, right) = (old as i32, comparand as i32);
+    let also = match what >> 24 & 15 {
+        0 => left == right,
+        1 => left != right,
+        2 => left < right,
+        3 => left <= right,
+        4 => left > right,
+        5 => left >= right,
+        _ => return None,
+    };
+    Some((new, also))
+}
+
+/// Waits while the word at `address` is `expected`: 0 or a negative errno.
+unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc: usize) -> c_int {
+    let object = address as u64;
+    gate::simple(Kind::FutexWait, object, pc);
+    check_alive("a futex", object, pc);
+    // SAFETY: the program's word; volatile because the program's threads change it.
+    if unsafe { address.read_volatile() } != expected {
+        gate::log(Kind::FutexWait, object, EAGAIN as u64, pc);
+        return -EAGAIN;
+    }
+    let me = gate::me();
+    // SAFETY: the running thread.
+    unsafe { WAITERS.get() }.push(queue(object), me, object, bits);
+    gate::log(Kind::FutexWait, object, 0, pc);
+
+    gate::point(Pending {
+        deadline,
+        ..pending(Kind::FutexResume, object, pc)
+    });
+    // SAFETY: as above.
+    let waiters = unsafe { WAITERS.get() };
+    let place = *waiters.of(me);
+    let result = if place.stage == Stage::Released {
+        waiters.done(me);
+        0
+    } else {
+        waiters.leave(queue(place.object), me);
+        ETIMEDOUT
+    };
+    gate::log(Kind::FutexResume, place.object, result as u64, pc);
+    -result
+}
+
+fn waiting(object: u64, bits: u32) -> usize {
+    // SAFETY: the running thread.
+    unsafe { WAITERS.get() }.count(queue(object), bits)
+}
+
+fn nth(object: u64, bits: u32, n: usize) -> Option<Slot> {
+    // SAFETY: the running thread.
+    unsafe { WAITERS.get() }.nth(queue(object), bits, n)
+}
+
+/// Wakes `count` waiters of those that there are, after the record of the step. Which ones is a
+/// choice, unless it is all of them.
+fn release(object: u64, bits: u32, count: usize) {
+    for rest in (1..=count).rev() {
+        let left = waiting(object, bits);
+        let picked = if left > rest { gate::choose(left) } else { 0 };
+        if left > rest {
+            gate::log_choice(picked, left);
+        }
+        let Some(who) = nth(object, bits, picked) else {
+            return;
+        };
+        // SAFETY: the running thread.
+        unsafe { WAITERS.get() }.release(queue(object), who);
+        gate::amend(who, |p| {
+            p.ready = always;
+            p.deadline = 0;
+        });
+    }
+}
+
+/// Wakes up to `most`: how many. A word in freed memory is no mistake here: whoever unlocks wakes
+/// afterwards, when the object may be gone.
+fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
+    let object = address as u64;
+    gate::simple(Kind::FutexWake, object, pc);
+    let count = most.min(waiting(object, bits));
+    gate::log(Kind::FutexWake, object, count as u64, pc);
+    release(object, bits, count);
+    count
+}
+
+/// Wakes up to `most` and moves up to `more` others to the queue at `to`: how many of both, or
+/// -EAGAIN when the word is not `expected`.
+unsafe fn requeue(
+    address: *const u32,
+    [most, more]: [usize; 2],
+    to: *const u32,
+    expected: Option<u32>,
+    pc: usize,
+) -> isize {
+    let (object, target) = (address as u64, to as u64);
+    gate::simple(Kind::FutexWake, object, pc);
+    // SAFETY: the program's word; volatile because the program's threads change it.
+    if expected.is_some_and(|value| value != unsafe { address.read_volatile() }) {
+        gate::log(Kind::FutexWake, object, 0, pc);
+        return -(EAGAIN as isize);
+    }
+    let count = most.min(waiting(object, u32::MAX));
+    gate::log(Kind::FutexWake, object, count as u64, pc);
+    release(object, u32::MAX, count);
+    let moved = more.min(waiting(object, u32::MAX));
+    if object != target {
+        for _ in 0..moved {
+            let Some(who) = nth(object, u32::MAX, 0) else {
+                break;
+            };
+            let (mut from, mut onto) = (*queue(object), *queue(target));
+            // SAFETY: the running thread.
+            unsafe { WAITERS.get() }.move_over(&mut from, &mut onto, who, target);
+            *queue(object) = from;
+            *queue(target) = onto;
+            gate::amend(who, |p| p.object = target);
+        }
+    }
+    (count + moved) as isize
+}
+
+/// Changes the word at `other`, wakes up to `most` at `address`, and up to `more` at `other` if
+/// the old value there is as asked: how many of both.
+unsafe fn wake_with_op(
+    address: *const u32,
+    [most, more]: [usize; 2],
+    other: *mut u32,
+    what: u32,
+    pc: usize,
+) -> isize {
+    let (object, second) = (address as u64, other as u64);
+    gate::simple(Kind::FutexWake, object, pc);
+    // SAFETY: the program's word; volatile because the program's threads change it.
+    let old = unsafe { other.read_volatile() };
+    let Some((new, also)) = wake_op(old, what) else {
+        gate::log(Kind::FutexWake, object, 0, pc);
+        return -(ENOSYS as isize);
+    };
+    // SAFETY: as above.
+    unsafe { other.write_volatile(new) };
+    let first = most.min(waiting(object, u32::MAX));
+    let then = if also {
+        more.min(waiting(second, u32::MAX))
+    } else {
+        0
+    };
+    gate::log(Kind::FutexWake, object, (first + then) as u64, pc);
+    release(object, u32::MAX, first);
+    release(second, u32::MAX, then);
+    (first + then) as isize
+}
+
+/// The running thread's kernel id as the program sees it. Fibers share one kernel thread: main's
+/// id is the process's, and the others' follow from their slots.
+fn tid() -> pid_t {
+    let call = if gate::flags() & flags::KERNEL_THREADS != 0 {
+        SYS_gettid
+    } else {
+        libc::SYS_getpid
+    };
+    // SAFETY: takes no arguments.
+    let id = unsafe { os::syscall(call, 0, 0, 0, 0, 0, 0) } as pid_t;
+    if call == SYS_gettid {
+        id
+    } else {
+        id + pid_t::from(gate::me())
+    }
+}
+
+intercept! {
+    fn gettid() -> pid_t, pc => tid();
+}
+
+/// The arguments of one `syscall`.
+#[derive(Clone, Copy)]
+struct Call {
+    number: c_long,
+    args: [usize; 6],
+    pc: usize,
+}
+
+/// The futex system call: its result, or a negative errno.
+unsafe fn futex(call: Call) -> isize {
+    let [address, op, value, fourth, fifth, sixth] = call.args;
+    let operation = Operation::of(op as c_int);
+    let (word, other) = (address as *const u32, fifth as *mut u32);
+    let bits = if operation.bitset {
+        sixth as u32
+    } else {
+        u32::MAX
+    };
+    if address % align_of::<u32>() != 0 || bits == 0 {
+        return -(EINVAL as isize);
+    }
+    // A negative count means all, as it does to the kernel.
+    let counts = [value as u32 as usize, fourth as u32 as usize];
+    // SAFETY: the program's arguments.
+    unsafe {
+        match operation.request {
+            Request::Wait => {
+                let limit = (fourth as *const timespec).as_ref();
+                let deadline = match limit {
+                    None => Some(0),
+                    Some(at) if operation.absolute => time::deadline(operation.clock, at),
+                    Some(duration) => time::deadline_after(duration),
+                };
+                match deadline {
+                    Some(deadline) => wait(word, value as u32, bits, deadline, call.pc) as isize,
+                    None => -(EINVAL as isize),
+                }
+            }
+            Request::Wake => wake(word, counts[0], bits, call.pc) as isize,
+            Request::Requeue { compare } => requeue(
+                word,
+                counts,
+                other,
+                compare.then_some(sixth as u32),
+                call.pc,
+            ),
+            Request::WakeOp => wake_with_op(word, counts, other, sixth as u32, call.pc),
+            Request::Unknown => {
+                gate::uncontrolled("futex with priority inheritance");
+                -(ENOSYS as isize)
+            }
+        }
+    }
+}
+
+/// One system call of a controlled thread: the kernel's result, or ours in its stead.
+unsafe fn perform(call: Call) -> isize {
+    let [a, b, c, d, e, f] = call.args;
+    // SAFETY: the program's arguments, as the kernel would take them.
+    unsafe {
+        match call.number {
+            SYS_futex => futex(call),
+            SYS_sched_yield => time::yield_now(call.pc) as isize,
+            SYS_clock_gettime => time::get(a as c_int, b as *mut timespec) as isize,
+            SYS_gettimeofday => {
+                time::time_of_day(a as *mut libc::timeval);
+                0
+            }
+            SYS_time => time::seconds(a as *mut libc::time_t) as isize,
+            SYS_nanosleep => {
+                -time::sleep_by(CLOCK_REALTIME, 0, a as *const timespec, call.pc) as isize
+            }
+            SYS_clock_nanosleep => {
+                -time::sleep_by(a as c_int, b as c_int, c as *const timespec, call.pc) as isize
+            }
+            SYS_gettid => tid() as isize,
+            SYS_getrandom => entropy::getrandom(a as *mut u8, b, c as u32),
+            SYS_exit_group => libc::_exit(a as c_int),
+            SYS_exit => gate::finish(Fatal {
+                end: End::Unsupported,
+                code: 0,
+                message: format_args!("a thread ended by a direct exit system call"),
+                detail: [0; 4],
+                pc: call.pc,
+                stack: true,
+            }),
+            SYS_futex_waitv => {
+                gate::uncontrolled("futex_waitv");
+                -(ENOSYS as isize)
+            }
+            SYS_clone | SYS_clone3 | SYS_fork | SYS_vfork => {
+                gate::uncontrolled("a new process or thread by a direct system call");
+                os::syscall(call.number, a, b, c, d, e, f)
+            }
+            _ => os::syscall(call.number, a, b, c, d, e, f),
+        }
+    }
+}
+
+/// What the export calls: the C library's `syscall` with its arguments in their places, then the
+/// return address.
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C-unwind" fn on_syscall(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+    pc: usize,
+) -> c_long {
+    let args = [a, b, c, d, e, f];
+    // SAFETY: the program's arguments, handed on.
+    let result = unsafe {
+        if gate::active() {
+            perform(Call { number, args, pc })
+        } else {
+            os::syscall(number, a, b, c, d, e, f)
+        }
+    };
+    if (-4095..0).contains(&result) {
+        return c_long::from(time::failing(-result as c_int));
+    }
+    result as c_long
+}
+
+/// The C library's `syscall`: six arguments of a system call, of which the last is on the stack.
+#[cfg(not(test))]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn syscall(number: c_long) -> c_long {
+    core::arch::naked_asm!(
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "push [rsp + 8]",
+        ".cfi_adjust_cfa_offset 8",
+        "push [rsp + 24]",
+        ".cfi_adjust_cfa_offset 8",
+        "call {}",
+        "add rsp, 24",
+        ".cfi_adjust_cfa_offset -24",
+        "ret",
+        sym on_syscall,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations() {
+        let operation = |request, bitset, clock| Operation {
+            request,
+            bitset,
+            absolute: bitset,
+            clock,
+        };
+        use Clock::{Monotonic, Wall};
+        for (op, expected) in [
+            (0, operation(Request::Wait, false, Monotonic)),
+            (128, operation(Request::Wait, false, Monotonic)),
+            (128 | 9, operation(Request::Wait, true, Monotonic)),
+            (128 | 256 | 9, operation(Request::Wait, true, Wall)),
+            (128 | 1, operation(Request::Wake, false, Monotonic)),
+            (10, operation(Request::Wake, true, Monotonic)),
+            (
+                3,
+                operation(Request::Requeue { compare: false }, false, Monotonic),
+            ),
+            (
+                128 | 4,
+                operation(Request::Requeue { compare: true }, false, Monotonic),
+            ),
+            (128 | 5, operation(Request::WakeOp, false, Monotonic)),
+            (6, operation(Request::Unknown, false, Monotonic)),
+            (64, operation(Request::Unknown, false, Monotonic)),
+        ] {
+            assert_eq!(Operation::of(op), expected, "{op}");
+        }
+    }
+
+    #[test]
+    fn word_operations() {
+        let encode = |op: u32, cmp: u32, operand: u32, comparand: u32| {
+            op << 28 | cmp << 24 | (operand & 0xfff) << 12 | comparand & 0xfff
+        };
+        for (old, what, expected) in [
+            (7, encode(0, 0, 3, 7), Some((3, true))),
+            (7, encode(1, 1, 3, 7), Some((10, false))),
+            (5, encode(1, 2, 0xfff, 6), Some((4, true))),
+            (5, encode(2, 3, 2, 5), Some((7, true))),
+            (7, encode(3, 4, 2, 7), Some((5, false))),
+            (7, encode(4, 5, 1, 7), Some((6, true))),
+            (1, encode(8, 0, 4, 1), Some((16, true))),
+            (0, encode(0, 4, 0, 0xfff), Some((0, true))),
+            (0, encode(5, 0, 0, 0), None),
+            (0, encode(0, 6, 0, 0), None),
+        ] {
+            assert_eq!(wake_op(old, what), expected, "{old} {what:#x}");
+        }
+    }
+}

@@ -1,1 +1,422 @@
-//! Virtual time: clocks, sleeps.
+//! Virtual time: clocks, sleeps, deadlines.
+//!
+//! Virtual nanoseconds since the start ([`gate::now`]) move when the policy chooses a thread whose
+//! time is what it waits for, and by a microsecond at every look at a clock, so that loops that
+//! poll a clock come to an end.
+
+use crate::gate::{self, Pending, Wake};
+use crate::serial::Serial;
+use crate::{intercept, sync};
+use core::ffi::{c_int, c_long, c_uint, c_void};
+use libc::{
+    CLOCK_BOOTTIME, CLOCK_BOOTTIME_ALARM, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE,
+    CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME, CLOCK_REALTIME_ALARM,
+    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINVAL, TIMER_ABSTIME, clock_t,
+    clockid_t, fd_set, nfds_t, pollfd, time_t, timespec, timeval,
+};
+use raddle_protocol::event::Kind;
+
+const SECOND: u64 = 1_000_000_000;
+/// How far a look at a clock moves it.
+const LOOK: u64 = 1_000;
+/// What the monotonic clocks show at the start: a machine that is up for a while, so that
+/// programs may subtract from it.
+const MONOTONIC_BASE: u64 = 100_000 * SECOND;
+/// TAI is ahead of UTC.
+const LEAP: u64 = 37 * SECOND;
+
+/// A family of clocks that show the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Since 1970.
+    Wall,
+    /// Atomic time since 1970.
+    Atomic,
+    /// Since some moment before the start.
+    Monotonic,
+    /// Processor time; all of it counts for whoever asks.
+    Processor,
+}
+
+impl Clock {
+    /// The clock that the C library calls `id`.
+    pub fn of(id: clockid_t) -> Option<Clock> {
+        match id {
+            CLOCK_REALTIME | CLOCK_REALTIME_COARSE | CLOCK_REALTIME_ALARM => Some(Clock::Wall),
+            CLOCK_TAI => Some(Clock::Atomic),
+            CLOCK_MONOTONIC
+            | CLOCK_MONOTONIC_RAW
+            | CLOCK_MONOTONIC_COARSE
+            | CLOCK_BOOTTIME
+            | CLOCK_BOOTTIME_ALARM => Some(Clock::Monotonic),
+            CLOCK_PROCESS_CPUTIME_ID | CLOCK_THREAD_CPUTIME_ID => Some(Clock::Processor),
+            // Processor clocks of other processes and threads.
+            id if id < 0 => Some(Clock::Processor),
+            _ => None,
+        }
+    }
+
+    /// One of the two clocks that timed waits accept.
+    pub fn for_waiting(id: clockid_t) -> Option<Clock> {
+        match id {
+            CLOCK_REALTIME => Some(Clock::Wall),
+            CLOCK_MONOTONIC => Some(Clock::Monotonic),
+            _ => None,
+        }
+    }
+
+    /// What it shows when no virtual time has passed, in nanoseconds.
+    fn base(self, wall: u64) -> u64 {
+        match self {
+            Clock::Wall => wall,
+            Clock::Atomic => wall + LEAP,
+            Clock::Monotonic => MONOTONIC_BASE,
+            Clock::Processor => 0,
+        }
+    }
+}
+
+/// The job's wall clock at the start, in nanoseconds since 1970.
+static WALL: Serial<u64> = Serial::new(0);
+
+/// Called once in the process that obeys a job, before the program's first code.
+pub fn begin(clock_base: u64) {
+    // SAFETY: the running thread.
+    unsafe { *WALL.get() = clock_base };
+}
+
+fn wall() -> u64 {
+    // SAFETY: the running thread.
+    unsafe { *WALL.get() }
+}
+
+/// A duration or a moment in nanoseconds; `None`: the nanoseconds are out of range. What lies
+/// before the epoch counts as the epoch.
+fn nanoseconds(t: &timespec) -> Option<u64> {
+    if !(0..SECOND as c_long).contains(&t.tv_nsec) {
+        return None;
+    }
+    let seconds = u64::try_from(t.tv_sec).unwrap_or(0);
+    let rest = if t.tv_sec < 0 { 0 } else { t.tv_nsec as u64 };
+    Some(seconds.saturating_mul(SECOND).saturating_add(rest))
+}
+
+fn timespec_of(ns: u64) -> timespec {
+    timespec {
+        tv_sec: (ns / SECOND) as time_t,
+        tv_nsec: (ns % SECOND) as c_long,
+    }
+}
+
+/// A moment of virtual time as [`Pending::deadline`] has it: never 0, which means none.
+fn moment(clock: Clock, shown: u64, wall: u64) -> u64 {
+    shown.saturating_sub(clock.base(wall)).max(1)
+}
+
+/// The deadline for a wait until `clock` shows `at`; `None`: the time is invalid.
+pub fn deadline(clock: Clock, at: &timespec) -> Option<u64> {
+    Some(moment(clock, nanoseconds(at)?, wall()))
+}
+
+/// The deadline for a wait of so many nanoseconds.
+pub fn deadline_in(ns: u64) -> u64 {
+    gate::now().saturating_add(ns).max(1)
+}
+
+/// The deadline for a wait of the duration `t`; `None`: the duration is invalid.
+pub fn deadline_after(t: &timespec) -> Option<u64> {
+    if t.tv_sec < 0 {
+        return None;
+    }
+    Some(deadline_in(nanoseconds(t)?))
+}
+
+/// Looks at a clock.
+fn look(clock: Clock) -> u64 {
+    gate::advance_to(gate::now() + LOOK);
+    clock.base(wall()) + gate::now()
+}
+
+/// Sleeps until the virtual moment `deadline`. A cancellation point.
+pub fn sleep_until(deadline: u64, pc: usize) {
+    let wake = gate::point(Pending {
+        deadline,
+        cancellable: true,
+        ..sync::pending(Kind::Sleep, 0, pc)
+    });
+    gate::log(Kind::Sleep, 0, gate::now(), pc);
+    if wake == Wake::Cancelled {
+        crate::threads::cancel_now();
+    }
+}
+
+/// Lets others go first.
+pub fn yield_now(pc: usize) -> c_int {
+    gate::simple(Kind::Yield, 0, pc);
+    gate::log(Kind::Yield, 0, 0, pc);
+    0
+}
+
+/// `clock_gettime` as a system call returns it: 0 or a negative errno.
+///
+/// # Safety
+/// `into` is writable.
+pub unsafe fn get(id: clockid_t, into: *mut timespec) -> c_int {
+    let Some(clock) = Clock::of(id) else {
+        return -EINVAL;
+    };
+    // SAFETY: the caller's promise.
+    unsafe { into.write(timespec_of(look(clock))) };
+    0
+}
+
+/// Sleeps as `clock_nanosleep`: 0 or an errno.
+///
+/// # Safety
+/// `request` is readable.
+pub unsafe fn sleep_by(id: clockid_t, flags: c_int, request: *const timespec, pc: usize) -> c_int {
+    let Some(clock) = Clock::of(id).filter(|_| id != CLOCK_THREAD_CPUTIME_ID) else {
+        return EINVAL;
+    };
+    // SAFETY: the caller's promise.
+    let request = unsafe { &*request };
+    let until = if flags & TIMER_ABSTIME != 0 {
+        deadline(clock, request)
+    } else {
+        deadline_after(request)
+    };
+    match until {
+        Some(until) => {
+            sleep_until(until, pc);
+            0
+        }
+        None => EINVAL,
+    }
+}
+
+/// Turns an errno into the -1 of most functions.
+pub fn failing(code: c_int) -> c_int {
+    if code == 0 {
+        return 0;
+    }
+    // SAFETY: the calling thread's own errno.
+    unsafe { *libc::__errno_location() = code };
+    -1
+}
+
+intercept! {
+    fn sched_yield() -> c_int, pc => yield_now(pc);
+    fn pthread_yield() -> c_int, pc => yield_now(pc);
+    fn sleep(seconds: c_uint) -> c_uint, pc => {
+        sleep_until(deadline_in(u64::from(seconds) * SECOND), pc);
+        0
+    };
+    fn usleep(microseconds: c_uint) -> c_int, pc => {
+        sleep_until(deadline_in(u64::from(microseconds) * 1_000), pc);
+        0
+    };
+    fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int, pc => {
+        failing(sleep_by(CLOCK_REALTIME, 0, request, pc))
+    };
+    fn clock_nanosleep(id: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int,
+        pc => sleep_by(id, flags, request, pc);
+    fn clock_gettime(id: clockid_t, into: *mut timespec) -> c_int, pc => failing(-get(id, into));
+    fn clock_getres(id: clockid_t, into: *mut timespec) -> c_int, pc => resolution(id, into);
+    fn gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_int, pc => {
+        time_of_day(into);
+        0
+    };
+    fn time(into: *mut time_t) -> time_t, pc => seconds(into);
+    fn clock() -> clock_t, pc => (look(Clock::Processor) / 1_000) as clock_t;
+    fn times(into: *mut libc::tms) -> clock_t, pc => ticks(into);
+    fn timespec_get(into: *mut timespec, base: c_int) -> c_int, pc => c11_time(into, base);
+    fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int, pc => {
+        if count != 0 {
+            return real::poll(fds, count, timeout);
+        }
+        wait_for_nothing(u64::try_from(timeout).ok().map(|ms| ms * 1_000_000), pc)
+    };
+    fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, timeout: *mut timeval) -> c_int,
+        pc => {
+            if !(read.is_null() && write.is_null() && except.is_null()) {
+                return real::select(count, read, write, except, timeout);
+            }
+            wait_for_nothing(timeout.as_ref().map(microseconds), pc)
+        };
+}
+
+/// `clock_getres`: all clocks count nanoseconds.
+///
+/// # Safety
+/// `into` is null or writable.
+unsafe fn resolution(id: clockid_t, into: *mut timespec) -> c_int {
+    if Clock::of(id).is_none() {
+        return failing(EINVAL);
+    }
+    // SAFETY: the caller's promise.
+    if let Some(into) = unsafe { into.as_mut() } {
+        *into = timespec_of(1);
+    }
+    0
+}
+
+/// `gettimeofday`.
+///
+/// # Safety
+/// `into` is null or writable.
+pub unsafe fn time_of_day(into: *mut timeval) {
+    let now = look(Clock::Wall);
+    // SAFETY: the caller's promise.
+    if let Some(into) = unsafe { into.as_mut() } {
+        into.tv_sec = (now / SECOND) as time_t;
+        into.tv_usec = (now % SECOND / 1_000) as libc::suseconds_t;
+    }
+}
+
+/// `time`.
+///
+/// # Safety
+/// `into` is null or writable.
+pub unsafe fn seconds(into: *mut time_t) -> time_t {
+    let now = (look(Clock::Wall) / SECOND) as time_t;
+    // SAFETY: the caller's promise.
+    if let Some(into) = unsafe { into.as_mut() } {
+        *into = now;
+    }
+    now
+}
+
+/// `times`, in hundredths of a second: all processor time is this process's own, in user mode.
+///
+/// # Safety
+/// `into` is null or writable.
+unsafe fn ticks(into: *mut libc::tms) -> clock_t {
+    const TICK: u64 = SECOND / 100;
+    let now = look(Clock::Processor);
+    // SAFETY: the caller's promise.
+    if let Some(into) = unsafe { into.as_mut() } {
+        into.tms_utime = (now / TICK) as clock_t;
+        into.tms_stime = 0;
+        into.tms_cutime = 0;
+        into.tms_cstime = 0;
+    }
+    ((MONOTONIC_BASE + now) / TICK) as clock_t
+}
+
+/// C11's `timespec_get`: the base, or 0 for one that is not known.
+///
+/// # Safety
+/// `into` is writable.
+unsafe fn c11_time(into: *mut timespec, base: c_int) -> c_int {
+    const TIME_UTC: c_int = 1;
+    if base != TIME_UTC {
+        return 0;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { into.write(timespec_of(look(Clock::Wall))) };
+    base
+}
+
+fn microseconds(t: &timeval) -> u64 {
+    let whole = u64::try_from(t.tv_sec).unwrap_or(0).saturating_mul(SECOND);
+    whole.saturating_add(u64::try_from(t.tv_usec).unwrap_or(0).saturating_mul(1_000))
+}
+
+/// A wait for no descriptor at all, which programs use as a sleep. `ns`: `None` is for ever.
+fn wait_for_nothing(ns: Option<u64>, pc: usize) -> c_int {
+    sleep_until(ns.map_or(0, deadline_in), pc);
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WALL: u64 = 1_700_000_000 * SECOND;
+
+    fn at(tv_sec: time_t, tv_nsec: c_long) -> timespec {
+        timespec { tv_sec, tv_nsec }
+    }
+
+    #[test]
+    fn times_are_read_as_posix_says() {
+        for (t, expected) in [
+            (at(0, 0), Some(0)),
+            (at(1, 5), Some(SECOND + 5)),
+            (at(0, 999_999_999), Some(SECOND - 1)),
+            (at(0, 1_000_000_000), None),
+            (at(0, -1), None),
+            (at(-3, 7), Some(0)),
+            (at(time_t::MAX, 0), Some(u64::MAX)),
+        ] {
+            assert_eq!(nanoseconds(&t), expected, "{} {}", t.tv_sec, t.tv_nsec);
+        }
+    }
+
+    #[test]
+    fn clocks_and_their_bases() {
+        for (id, clock) in [
+            (CLOCK_REALTIME, Some(Clock::Wall)),
+            (CLOCK_REALTIME_COARSE, Some(Clock::Wall)),
+            (CLOCK_TAI, Some(Clock::Atomic)),
+            (CLOCK_MONOTONIC, Some(Clock::Monotonic)),
+            (CLOCK_BOOTTIME, Some(Clock::Monotonic)),
+            (CLOCK_THREAD_CPUTIME_ID, Some(Clock::Processor)),
+            (-6, Some(Clock::Processor)),
+            (77, None),
+        ] {
+            assert_eq!(Clock::of(id), clock, "{id}");
+        }
+        for (id, clock) in [
+            (CLOCK_REALTIME, Some(Clock::Wall)),
+            (CLOCK_MONOTONIC, Some(Clock::Monotonic)),
+            (CLOCK_BOOTTIME, None),
+        ] {
+            assert_eq!(Clock::for_waiting(id), clock, "{id}");
+        }
+        assert_eq!(Clock::Wall.base(WALL), WALL);
+        assert_eq!(Clock::Atomic.base(WALL) - WALL, LEAP);
+    }
+
+    #[test]
+    fn moments_are_relative_to_the_start_and_never_zero() {
+        for (clock, shown, expected) in [
+            (Clock::Wall, WALL + 5, 5),
+            (Clock::Wall, WALL, 1),
+            (Clock::Wall, 0, 1),
+            (Clock::Monotonic, MONOTONIC_BASE + 9, 9),
+            (Clock::Monotonic, u64::MAX, u64::MAX - MONOTONIC_BASE),
+            (Clock::Processor, 3, 3),
+        ] {
+            assert_eq!(moment(clock, shown, WALL), expected, "{clock:?} {shown}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(deadline_after(&at(-1, 0)), None);
+        assert_eq!(deadline_after(&at(0, -1)), None);
+        assert_eq!(deadline_after(&at(0, 0)), Some(deadline_in(0)));
+        assert_eq!(
+            microseconds(&timeval {
+                tv_sec: 2,
+                tv_usec: 3
+            }),
+            2 * SECOND + 3_000
+        );
+        assert_eq!(
+            microseconds(&timeval {
+                tv_sec: -2,
+                tv_usec: 3
+            }),
+            3_000
+        );
+    }
+
+    #[test]
+    fn timespecs_come_back() {
+        for ns in [0, 1, SECOND - 1, SECOND, WALL + 123] {
+            assert_eq!(nanoseconds(&timespec_of(ns)), Some(ns));
+        }
+    }
+}

@@ -1,1 +1,244 @@
-//! Condition variables.
+//! Condition variables: a wait is two steps, giving the mutex up and having it back.
+
+use super::model::queue::{Queue, Stage};
+use super::{WAITERS, check_alive, misuse, mutex, pending};
+use crate::gate::{self, Pending, Wake};
+use crate::intercept;
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::time::{self, Clock};
+use core::ffi::{c_int, c_uint};
+use libc::{
+    ECANCELED, EINVAL, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t,
+    timespec,
+};
+use raddle_protocol::event::Kind;
+use raddle_protocol::{Slot, slot};
+
+const WHAT: &str = "a condition variable";
+
+/// Messages of the findings.
+mod says {
+    pub const NOT_HELD: &str =
+        "a thread waits on a condition variable with a mutex that it does not hold";
+    pub const DESTROYED_WAITING: &str =
+        "a condition variable was destroyed while threads wait on it";
+    pub const INIT_WAITING: &str =
+        "a condition variable was initialised again while threads wait on it";
+}
+
+/// Who waits for a signal, for each condition on which anybody has waited.
+static TABLE: Serial<Table<Queue>> = Serial::new(Table::new());
+
+fn table() -> &'static mut Table<Queue> {
+    // SAFETY: the running thread; no reference is kept over a switch.
+    unsafe { TABLE.get() }
+}
+
+fn queue(object: u64) -> &'static mut Queue {
+    table().entry(object, || Queue::EMPTY)
+}
+
+/// Forgets the conditions in `from..to`. Whoever still waits on one waits for ever.
+pub fn forget(from: u64, to: u64) {
+    table().remove_range(from, to, |_, _| ());
+}
+
+/// The clock that `pthread_condattr_setclock` chose, where glibc keeps it: a bit of `__wrefs`.
+///
+/// # Safety
+/// `c` points to a condition variable.
+pub unsafe fn clock_of(c: *const pthread_cond_t) -> Clock {
+    const WREFS: usize = 36;
+    const MONOTONIC: c_uint = 2;
+    // SAFETY: within the object, aligned as in glibc's type.
+    let wrefs = unsafe { c.byte_add(WREFS).cast::<c_uint>().read() };
+    if wrefs & MONOTONIC != 0 {
+        Clock::Monotonic
+    } else {
+        Clock::Wall
+    }
+}
+
+/// Waits; `deadline`: virtual nanoseconds, 0: none. Returns 0 or an errno.
+///
+/// # Safety
+/// The pointers are those of a condition variable and a mutex.
+pub unsafe fn wait(
+    c: *mut pthread_cond_t,
+    m: *mut pthread_mutex_t,
+    deadline: u64,
+    pc: usize,
+) -> c_int {
+    let object = c as u64;
+    check_alive(WHAT, object, pc);
+    // SAFETY: the caller's promise, also below.
+    let refused = unsafe { mutex::check_held(m, says::NOT_HELD, pc) };
+    if refused != 0 {
+        return refused;
+    }
+
+    gate::simple(Kind::CondWait, object, pc);
+    check_alive(WHAT, object, pc);
+    let me = gate::me();
+    // SAFETY: as above; the running thread.
+    unsafe {
+        WAITERS.get().push(queue(object), me, object, u32::MAX);
+        mutex::give_up(m, pc);
+    }
+    gate::log(Kind::CondWait, object, m as u64, pc);
+
+    let wake = gate::point(Pending {
+        aux: m as u64,
+        deadline,
+        cancellable: true,
+        ..pending(Kind::CondWake, object, pc)
+    });
+    let result = end_of_wait(object, me, wake, pc);
+    // SAFETY: as above.
+    unsafe {
+        if result != 0 && !mutex::available(m, pc) {
+            gate::log(Kind::CondLeave, object, result as u64, pc);
+            gate::point(Pending {
+                ready: mutex::ready,
+                holder: mutex::holder,
+                ..pending(Kind::CondWake, m as u64, pc)
+            });
+        }
+        mutex::take_back(m, pc);
+    }
+    gate::log(Kind::CondWake, object, result as u64, pc);
+    if result == ECANCELED {
+        crate::threads::cancel_now();
+    }
+    result
+}
+
+/// Takes the thread out of the queue if nobody has done so: 0, ETIMEDOUT or ECANCELED.
+fn end_of_wait(object: u64, me: Slot, wake: Wake, pc: usize) -> c_int {
+    // SAFETY: the running thread.
+    let waiters = unsafe { WAITERS.get() };
+    if waiters.of(me).stage == Stage::Released {
+        waiters.done(me);
+        return 0;
+    }
+    check_alive(WHAT, object, pc);
+    waiters.leave(queue(object), me);
+    match wake {
+        Wake::Cancelled => ECANCELED,
+        Wake::TimedOut | Wake::Ready => ETIMEDOUT,
+    }
+}
+
+/// From now on `who` waits for its mutex only.
+fn release(queue: &mut Queue, who: Slot) {
+    // SAFETY: the running thread.
+    unsafe { WAITERS.get() }.release(queue, who);
+    gate::amend(who, |p| {
+        p.object = p.aux;
+        p.deadline = 0;
+        p.cancellable = false;
+        p.ready = mutex::ready;
+        p.holder = mutex::holder;
+    });
+}
+
+fn nth(queue: &Queue, n: usize) -> Option<Slot> {
+    // SAFETY: the running thread.
+    unsafe { WAITERS.get() }.nth(queue, u32::MAX, n)
+}
+
+/// Wakes one waiter; which one is a choice.
+pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
+    let object = c as u64;
+    gate::simple(Kind::CondSignal, object, pc);
+    check_alive(WHAT, object, pc);
+    let waiting = table().get(object).map_or(0, |q| q.len());
+    let picked = if waiting < 2 {
+        0
+    } else {
+        gate::choose(waiting)
+    };
+    let woken = nth(queue(object), picked);
+    if let Some(who) = woken {
+        release(queue(object), who);
+    }
+    let value = u64::from(woken.unwrap_or(slot::NONE));
+    gate::log(Kind::CondSignal, object, value, pc);
+    if waiting >= 2 {
+        gate::log_choice(picked, waiting);
+    }
+    0
+}
+
+/// Wakes all waiters.
+pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
+    let object = c as u64;
+    gate::simple(Kind::CondBroadcast, object, pc);
+    check_alive(WHAT, object, pc);
+    let mut woken = 0;
+    while let Some(who) = nth(queue(object), 0) {
+        release(queue(object), who);
+        woken += 1;
+    }
+    gate::log(Kind::CondBroadcast, object, woken, pc);
+    0
+}
+
+/// Destroys. Threads that were signalled and do not have their mutex back are no obstacle: they
+/// do not touch the condition any more.
+pub fn destroy(c: *mut pthread_cond_t, pc: usize) -> c_int {
+    let object = c as u64;
+    gate::simple(Kind::CondDestroy, object, pc);
+    check_alive(WHAT, object, pc);
+    gate::log(Kind::CondDestroy, object, 0, pc);
+    if table().remove(object).is_some_and(|q| !q.is_empty()) {
+        misuse(says::DESTROYED_WAITING, object, pc);
+    }
+    0
+}
+
+/// Initialises: `initialise` lets the C library write the object.
+pub fn init(c: *mut pthread_cond_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
+    let object = c as u64;
+    check_alive(WHAT, object, pc);
+    if table().remove(object).is_some_and(|q| !q.is_empty()) {
+        misuse(says::INIT_WAITING, object, pc);
+    }
+    initialise()
+}
+
+/// Waits at most until `at` by `clock`.
+///
+/// # Safety
+/// As [`wait`]; `at` is readable.
+pub unsafe fn wait_until(
+    c: *mut pthread_cond_t,
+    m: *mut pthread_mutex_t,
+    clock: Clock,
+    at: *const timespec,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the caller's promise, also below.
+    match time::deadline(clock, unsafe { &*at }) {
+        Some(deadline) => unsafe { wait(c, m, deadline, pc) },
+        None => EINVAL,
+    }
+}
+
+intercept! {
+    fn pthread_cond_init(c: *mut pthread_cond_t, attr: *const pthread_condattr_t) -> c_int,
+        pc => init(c, pc, || real::pthread_cond_init(c, attr));
+    fn pthread_cond_destroy(c: *mut pthread_cond_t) -> c_int, pc => destroy(c, pc);
+    fn pthread_cond_wait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t) -> c_int,
+        pc => wait(c, m, 0, pc);
+    fn pthread_cond_timedwait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t, at: *const timespec) -> c_int,
+        pc => wait_until(c, m, clock_of(c), at, pc);
+    fn pthread_cond_clockwait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t, clock: clockid_t, at: *const timespec) -> c_int,
+        pc => match Clock::for_waiting(clock) {
+            Some(clock) => wait_until(c, m, clock, at, pc),
+            None => EINVAL,
+        };
+    fn pthread_cond_signal(c: *mut pthread_cond_t) -> c_int, pc => signal(c, pc);
+    fn pthread_cond_broadcast(c: *mut pthread_cond_t) -> c_int, pc => broadcast(c, pc);
+}

@@ -1,12 +1,121 @@
-//! Models of the synchronisation objects.
+//! Models of the synchronisation objects: the real primitive is never waited on.
+//!
+//! A model's state lives in a [`crate::objects::Table`], keyed by the object's address. The object
+//! itself is kept as the C library would write it, as far as the models need it to notice that
+//! memory begins a new life: an object whose bytes say "free" is free, whatever an object that
+//! lay there before and was never destroyed had been through; and one that was locked before the
+//! models took over is found locked.
 
-mod barrier;
-mod cond;
-mod mutex;
-mod once;
-mod rwlock;
-mod sem;
-mod spin;
+pub mod barrier;
+pub mod cond;
+pub mod model;
+pub mod mutex;
+pub mod once;
+pub mod rwlock;
+pub mod sem;
+pub mod spin;
+
+use crate::gate::{self, Fatal, Pending};
+use crate::heap;
+use crate::serial::Serial;
+use core::ffi::c_int;
+use model::queue::Waiters;
+use model::verdict::Verdict;
+use raddle_protocol::event::Kind;
+use raddle_protocol::outcome::End;
+use raddle_protocol::{Slot, slot};
+
+/// The places of all threads in the queues of conditions, barriers and futexes.
+pub static WAITERS: Serial<Waiters> = Serial::new(Waiters::new());
 
 /// A heap block was freed: forget the objects inside it.
-pub fn block_freed(_address: u64, _len: u64) {}
+pub fn block_freed(address: u64, len: u64) {
+    let end = address + len;
+    mutex::forget(address, end);
+    cond::forget(address, end);
+    rwlock::forget(address, end);
+    barrier::forget(address, end);
+    sem::forget(address, end);
+    spin::forget(address, end);
+    once::forget(address, end);
+    crate::futex::forget(address, end);
+}
+
+/// [`Pending::ready`] of an operation that can always complete.
+pub fn always(_: &Pending, _: Slot) -> bool {
+    true
+}
+
+/// [`Pending::ready`] of a wait that only time or [`gate::amend`] ends.
+pub fn never(_: &Pending, _: Slot) -> bool {
+    false
+}
+
+/// [`Pending::holder`] where nobody is to blame.
+pub fn nobody(_: &Pending) -> (Slot, usize) {
+    (slot::NONE, 0)
+}
+
+/// An operation that never ends by itself, to be filled in.
+pub fn pending(kind: Kind, object: u64, pc: usize) -> Pending {
+    Pending {
+        kind,
+        object,
+        pc,
+        aux: 0,
+        deadline: 0,
+        ready: never,
+        holder: nobody,
+        cancellable: false,
+    }
+}
+
+/// The program used `object` wrongly: ends the execution.
+pub fn misuse(message: &str, object: u64, pc: usize) -> ! {
+    gate::finish(Fatal {
+        end: End::Misuse,
+        code: 0,
+        message: format_args!("{message}"),
+        detail: [object, 0, 0, 0],
+        pc,
+        stack: true,
+    })
+}
+
+/// A use of an object inside a freed heap block ends the execution. `what`: the kind of object,
+/// with its article.
+pub fn check_alive(what: &str, object: u64, pc: usize) {
+    if let Some(freed) = heap::freed_block(object) {
+        gate::finish(Fatal {
+            end: End::UseAfterFree,
+            code: 0,
+            message: format_args!("{what} was used in memory that had been freed"),
+            detail: [
+                object,
+                freed.block,
+                freed.pc as u64,
+                u64::from(freed.thread),
+            ],
+            pc,
+            stack: true,
+        })
+    }
+}
+
+/// What the call returns, or the end of the execution.
+pub fn settle(verdict: Verdict, object: u64, pc: usize) -> c_int {
+    match verdict {
+        Verdict::Returns(code) => code,
+        Verdict::Misuse(message) => misuse(message, object, pc),
+    }
+}
+
+/// As [`settle`], after writing the record of the step: `value` is the result.
+pub fn conclude(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
+    let value = match verdict {
+        Verdict::Returns(code) => code as u64,
+        Verdict::Misuse(_) => 0,
+    };
+    gate::log(kind, object, value, pc);
+    settle(verdict, object, pc)
+}

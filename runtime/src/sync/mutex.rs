@@ -1,1 +1,329 @@
 //! Mutexes.
+
+use super::model::mutex::{Kind as NativeKind, Mutex, Type, says};
+use super::model::verdict::Verdict;
+use super::{check_alive, conclude, misuse, pending};
+use crate::gate::{self, Pending, Wake};
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::time::{self, Clock};
+use crate::{export, intercept};
+use core::ffi::{c_int, c_uint};
+use libc::{EBUSY, EINVAL, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
+use raddle_protocol::event::Kind;
+use raddle_protocol::{Slot, slot};
+
+const WHAT: &str = "a mutex";
+
+/// The head of glibc's `pthread_mutex_t` on x86-64.
+#[repr(C)]
+struct Native {
+    lock: c_int,
+    count: c_uint,
+    owner: c_int,
+    users: c_uint,
+    kind: c_int,
+}
+
+/// Where a mutex with a priority ceiling keeps the ceiling, in its lock word.
+const CEILING: c_int = !0x7_ffff;
+
+static TABLE: Serial<Table<Mutex>> = Serial::new(Table::new());
+
+fn table() -> &'static mut Table<Mutex> {
+    // SAFETY: the running thread; no reference is kept over a switch.
+    unsafe { TABLE.get() }
+}
+
+/// Forgets the mutexes in `from..to`.
+pub fn forget(from: u64, to: u64) {
+    table().remove_range(from, to, |_, _| ());
+}
+
+impl Native {
+    /// # Safety
+    /// `m` points to a mutex, or at least to memory of its size.
+    unsafe fn of<'a>(m: *mut pthread_mutex_t) -> &'a mut Native {
+        // SAFETY: the caller's promise; the layout is glibc's.
+        unsafe { &mut *m.cast::<Native>() }
+    }
+
+    fn locked(&self) -> bool {
+        if NativeKind(self.kind).protects() {
+            self.lock & !CEILING != 0
+        } else {
+            self.lock != 0
+        }
+    }
+
+    /// Writes what glibc would have written.
+    fn mirror(&mut self, model: &Mutex) {
+        let ceiling = if NativeKind(self.kind).protects() {
+            self.lock & CEILING
+        } else {
+            0
+        };
+        let held = model.held();
+        self.lock = ceiling | c_int::from(held);
+        self.count = model.depth;
+        self.owner = if held {
+            c_int::from(model.owner as i16) + 1
+        } else {
+            0
+        };
+        self.users = c_uint::from(held);
+    }
+}
+
+/// The model of the mutex as its bytes show it now.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
+    let object = m as u64;
+    check_alive(WHAT, object, pc);
+    // SAFETY: the caller's promise.
+    let native = unsafe { Native::of(m) };
+    let kind = NativeKind(native.kind);
+    let Some(mutex_type) = kind.mutex_type() else {
+        misuse(
+            if kind == NativeKind::DESTROYED {
+                says::DEAD
+            } else {
+                says::UNINITIALISED
+            },
+            object,
+            pc,
+        )
+    };
+    let model = table().entry(object, || {
+        if let Some(name) = kind.not_modelled() {
+            gate::uncontrolled(name);
+        }
+        Mutex::free(mutex_type)
+    });
+    match (model.held(), native.locked()) {
+        (true, false) => *model = Mutex::free(mutex_type),
+        (false, true) => {
+            // Locked before threads were controlled, when main was the only one.
+            model.owner = slot::MAIN;
+            model.depth = native.count.max(1);
+            model.taken_at = 0;
+            model.mutex_type = mutex_type;
+        }
+        (false, false) => model.mutex_type = mutex_type,
+        (true, true) => {}
+    }
+    model
+}
+
+/// [`Pending::ready`] of whoever wants the mutex `object`.
+pub fn ready(p: &Pending, who: Slot) -> bool {
+    table().get(p.object).is_none_or(|m| m.may_lock(who))
+}
+
+/// [`Pending::holder`] for the mutex `object`.
+pub fn holder(p: &Pending) -> (Slot, usize) {
+    match table().get(p.object) {
+        Some(m) if m.held() => (m.owner, m.taken_at),
+        _ => super::nobody(p),
+    }
+}
+
+/// Applies `change` to the mutex at the instant of the running thread's step.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn perform(
+    m: *mut pthread_mutex_t,
+    pc: usize,
+    change: impl FnOnce(&mut Mutex, Slot) -> Verdict,
+) -> Verdict {
+    // SAFETY: the caller's promise.
+    let model = unsafe { observe(m, pc) };
+    let verdict = change(model, gate::me());
+    // SAFETY: as above.
+    unsafe { Native::of(m) }.mirror(model);
+    gate::touch(m as u64);
+    verdict
+}
+
+/// Locks; `deadline`: virtual nanoseconds, 0: waits for ever.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn lock(m: *mut pthread_mutex_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
+    let object = m as u64;
+    // SAFETY: the caller's promise, also below.
+    unsafe { observe(m, pc) };
+    let wake = gate::point(Pending {
+        deadline,
+        ready,
+        holder,
+        ..pending(kind, object, pc)
+    });
+    let verdict = match wake {
+        // SAFETY: as above.
+        Wake::Ready => unsafe { perform(m, pc, |model, me| model.lock(me, pc)) },
+        Wake::TimedOut | Wake::Cancelled => Verdict::Returns(ETIMEDOUT),
+    };
+    conclude(kind, verdict, object, pc)
+}
+
+/// Tries to lock: 0 or an errno.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn try_lock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
+    gate::simple(Kind::MutexTryLock, m as u64, pc);
+    // SAFETY: the caller's promise.
+    let verdict = unsafe { perform(m, pc, |model, me| model.try_lock(me, pc)) };
+    conclude(Kind::MutexTryLock, verdict, m as u64, pc)
+}
+
+/// Unlocks.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn unlock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
+    gate::simple(Kind::MutexUnlock, m as u64, pc);
+    // SAFETY: the caller's promise.
+    let verdict = unsafe { perform(m, pc, |model, me| model.unlock(me)) };
+    conclude(Kind::MutexUnlock, verdict, m as u64, pc)
+}
+
+/// What a thread that is about to wait with this mutex must hear first: 0, or an errno, or a
+/// finding when it does not hold the mutex.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn check_held(m: *mut pthread_mutex_t, wrong: &str, pc: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    let model = unsafe { observe(m, pc) };
+    if model.held() && model.owner == gate::me() {
+        return 0;
+    }
+    match model.mutex_type {
+        Type::Normal => misuse(wrong, m as u64, pc),
+        Type::Recursive | Type::ErrorCheck => libc::EPERM,
+    }
+}
+
+/// A condition wait gives the mutex up, within its own step. Like the C library it undoes one
+/// lock only.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn give_up(m: *mut pthread_mutex_t, pc: usize) {
+    // SAFETY: the caller's promise.
+    let verdict = unsafe { perform(m, pc, |model, me| model.unlock(me)) };
+    super::settle(verdict, m as u64, pc);
+}
+
+/// Can the running thread take the mutex at once?
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn available(m: *mut pthread_mutex_t, pc: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { observe(m, pc) }.may_lock(gate::me())
+}
+
+/// A condition wait takes the mutex back, within its own step.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn take_back(m: *mut pthread_mutex_t, pc: usize) {
+    // SAFETY: the caller's promise.
+    let verdict = unsafe { perform(m, pc, |model, me| model.lock(me, pc)) };
+    super::settle(verdict, m as u64, pc);
+}
+
+/// Initialises: `initialise` lets the C library write the object.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn init(
+    m: *mut pthread_mutex_t,
+    pc: usize,
+    initialise: impl FnOnce() -> c_int,
+) -> c_int {
+    let object = m as u64;
+    gate::simple(Kind::MutexInit, object, pc);
+    check_alive(WHAT, object, pc);
+    let code = initialise();
+    if code == 0 {
+        table().remove(object);
+        gate::touch(object);
+    }
+    conclude(Kind::MutexInit, Verdict::Returns(code), object, pc)
+}
+
+/// Destroys.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn destroy(m: *mut pthread_mutex_t, pc: usize) -> c_int {
+    let object = m as u64;
+    gate::simple(Kind::MutexDestroy, object, pc);
+    // SAFETY: the caller's promise.
+    let destroyed_before = unsafe { Native::of(m) }.kind == NativeKind::DESTROYED.0;
+    let verdict = if destroyed_before {
+        check_alive(WHAT, object, pc);
+        Verdict::Returns(0)
+    } else {
+        // SAFETY: as above.
+        unsafe { observe(m, pc) }.destroy()
+    };
+    let code = conclude(Kind::MutexDestroy, verdict, object, pc);
+    // SAFETY: as above.
+    unsafe { Native::of(m) }.kind = NativeKind::DESTROYED.0;
+    table().remove(object);
+    code
+}
+
+/// Locks until `at` by `clock`.
+///
+/// # Safety
+/// As [`Native::of`]; `at` is readable.
+pub unsafe fn lock_until(
+    m: *mut pthread_mutex_t,
+    clock: Clock,
+    at: *const timespec,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the caller's promise, also below.
+    match time::deadline(clock, unsafe { &*at }) {
+        Some(deadline) => unsafe { lock(m, Kind::MutexTimedLock, deadline, pc) },
+        // An invalid time matters only to whoever would have to wait.
+        None => match unsafe { try_lock(m, pc) } {
+            EBUSY => EINVAL,
+            code => code,
+        },
+    }
+}
+
+intercept! {
+    fn pthread_mutex_init(m: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int,
+        pc => init(m, pc, || real::pthread_mutex_init(m, attr));
+    fn pthread_mutex_destroy(m: *mut pthread_mutex_t) -> c_int, pc => destroy(m, pc);
+    fn pthread_mutex_lock(m: *mut pthread_mutex_t) -> c_int, pc => lock(m, Kind::MutexLock, 0, pc);
+    fn pthread_mutex_trylock(m: *mut pthread_mutex_t) -> c_int, pc => try_lock(m, pc);
+    fn pthread_mutex_timedlock(m: *mut pthread_mutex_t, at: *const timespec) -> c_int,
+        pc => lock_until(m, Clock::Wall, at, pc);
+    fn pthread_mutex_clocklock(m: *mut pthread_mutex_t, clock: clockid_t, at: *const timespec) -> c_int,
+        pc => match Clock::for_waiting(clock) {
+            Some(clock) => lock_until(m, clock, at, pc),
+            None => EINVAL,
+        };
+    fn pthread_mutex_unlock(m: *mut pthread_mutex_t) -> c_int, pc => unlock(m, pc);
+}
+
+export! {
+    /// Older names that the C library still offers.
+    fn __pthread_mutex_init(m: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int = on::pthread_mutex_init;
+    fn __pthread_mutex_destroy(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_destroy;
+    fn __pthread_mutex_lock(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_lock;
+    fn __pthread_mutex_trylock(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_trylock;
+    fn __pthread_mutex_unlock(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_unlock;
+}

@@ -1,1 +1,105 @@
-//! pthread_once.
+//! `pthread_once`, and `call_once`, whose control is the same.
+
+use super::model::once::{Enter, Once};
+use super::{check_alive, pending};
+use crate::gate::{self, Pending};
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::{export, intercept};
+use core::ffi::c_int;
+use libc::pthread_once_t;
+use raddle_protocol::event::Kind;
+use raddle_protocol::{Slot, slot};
+
+const WHAT: &str = "a once control";
+
+/// What glibc keeps in the control when the routine has returned.
+const RETURNED: pthread_once_t = 2;
+
+static TABLE: Serial<Table<Once>> = Serial::new(Table::new());
+
+fn table() -> &'static mut Table<Once> {
+    // SAFETY: the running thread; no reference is kept over a switch.
+    unsafe { TABLE.get() }
+}
+
+/// Forgets the controls in `from..to`.
+pub fn forget(from: u64, to: u64) {
+    table().remove_range(from, to, |_, _| ());
+}
+
+fn ready(p: &Pending, _: Slot) -> bool {
+    table().get(p.object).is_none_or(|o| o.may_enter())
+}
+
+fn holder(p: &Pending) -> (Slot, usize) {
+    match table().get(p.object) {
+        Some(o) if o.runner != slot::NONE => (o.runner, o.entered_at),
+        _ => super::nobody(p),
+    }
+}
+
+/// The running routine. If it is left by an exception or a cancellation, the next thread to enter
+/// runs it.
+struct Running {
+    object: u64,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        table().remove(self.object);
+        gate::touch(self.object);
+    }
+}
+
+/// Runs `routine` unless that was done.
+///
+/// # Safety
+/// `control` points to a once control.
+pub unsafe fn once(
+    control: *mut pthread_once_t,
+    routine: extern "C-unwind" fn(),
+    pc: usize,
+) -> c_int {
+    let object = control as u64;
+    check_alive(WHAT, object, pc);
+    gate::point(Pending {
+        ready,
+        holder,
+        ..pending(Kind::OnceEnter, object, pc)
+    });
+    check_alive(WHAT, object, pc);
+    // SAFETY: the caller's promise.
+    let returned = unsafe { control.read() } == RETURNED;
+    let entered = table()
+        .entry(object, || Once::IDLE)
+        .enter(returned, gate::me(), pc);
+    gate::touch(object);
+    gate::log(
+        Kind::OnceEnter,
+        object,
+        u64::from(entered == Enter::Run),
+        pc,
+    );
+    if entered == Enter::Run {
+        let running = Running { object };
+        routine();
+        gate::simple(Kind::OnceDone, object, pc);
+        check_alive(WHAT, object, pc);
+        // SAFETY: the caller's promise.
+        unsafe { control.write(RETURNED) };
+        drop(running);
+        gate::log(Kind::OnceDone, object, 0, pc);
+    }
+    0
+}
+
+intercept! {
+    fn pthread_once(control: *mut pthread_once_t, routine: extern "C-unwind" fn()) -> c_int,
+        pc => once(control, routine, pc);
+}
+
+export! {
+    /// An older name that the C library still offers.
+    fn __pthread_once(control: *mut pthread_once_t, routine: extern "C-unwind" fn()) -> c_int = on::pthread_once;
+}

@@ -1,1 +1,316 @@
 //! Read-write locks.
+
+use super::model::rwlock::{Reader, Readers, RwLock, says};
+use super::model::verdict::{DONE, Verdict};
+use super::{check_alive, conclude, misuse, pending};
+use crate::gate::{self, Pending, Wake};
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::time::{self, Clock};
+use crate::{export, intercept, os};
+use core::ffi::{c_int, c_uint};
+use libc::{
+    EAGAIN, EBUSY, EINVAL, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec,
+};
+use raddle_protocol::event::Kind;
+use raddle_protocol::{Slot, slot};
+
+const WHAT: &str = "a read-write lock";
+
+/// How many pairs of a reading thread and a lock there can be at a time.
+const RECORDS: usize = 1 << 20;
+
+/// glibc's `pthread_rwlock_t` on x86-64.
+#[repr(C)]
+struct Native {
+    readers: c_uint,
+    writers: c_uint,
+    phase: c_uint,
+    queue: c_uint,
+    padding: [c_uint; 2],
+    writer: c_int,
+    shared: c_int,
+    more: [u64; 2],
+    flags: c_uint,
+}
+
+/// Where glibc's count of readers begins in `readers`.
+const READER: u32 = 3;
+/// The value of `flags` that lets waiting writers bar new readers.
+const WRITERS_FIRST: c_uint = 2;
+
+struct State {
+    locks: Table<RwLock>,
+    readers: Option<Readers<'static>>,
+}
+
+static STATE: Serial<State> = Serial::new(State {
+    locks: Table::new(),
+    readers: None,
+});
+
+fn state() -> (&'static mut Table<RwLock>, &'static mut Readers<'static>) {
+    // SAFETY: the running thread; no reference is kept over a switch.
+    let state = unsafe { STATE.get() };
+    let readers = state.readers.get_or_insert_with(|| {
+        let memory = os::map_memory(RECORDS * size_of::<Reader>()).cast::<Reader>();
+        // SAFETY: fresh memory of this size; all-zero bytes are a record.
+        Readers::new(unsafe { core::slice::from_raw_parts_mut(memory, RECORDS) })
+    });
+    (&mut state.locks, readers)
+}
+
+/// Forgets the locks in `from..to`.
+pub fn forget(from: u64, to: u64) {
+    // SAFETY: as above.
+    if unsafe { STATE.get() }.locks.len() == 0 {
+        return;
+    }
+    let (locks, readers) = state();
+    locks.remove_range(from, to, |_, mut lock| readers.clear(&mut lock));
+}
+
+impl Native {
+    /// # Safety
+    /// `l` points to a lock.
+    unsafe fn of<'a>(l: *mut pthread_rwlock_t) -> &'a mut Native {
+        // SAFETY: the caller's promise; the layout is glibc's.
+        unsafe { &mut *l.cast::<Native>() }
+    }
+
+    /// Writes something of the kind that glibc would have written.
+    fn mirror(&mut self, model: &RwLock) {
+        self.readers = model.reading << READER;
+        self.writer = match model.writer {
+            slot::NONE => 0,
+            writer => c_int::from(writer) + 1,
+        };
+    }
+}
+
+/// The model of the lock as its bytes show it now.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn observe(l: *mut pthread_rwlock_t, pc: usize) -> &'static mut RwLock {
+    let object = l as u64;
+    check_alive(WHAT, object, pc);
+    // SAFETY: the caller's promise.
+    let native = unsafe { Native::of(l) };
+    let (locks, readers) = state();
+    let model = locks.entry(object, || RwLock::FREE);
+    let reading = native.readers >> READER;
+    match (model.held(), native.writer != 0 || reading != 0) {
+        (true, false) => {
+            readers.clear(model);
+            model.writer = slot::NONE;
+        }
+        // Locked before threads were controlled, when main was the only one.
+        (false, true) if native.writer != 0 => model.writer = slot::MAIN,
+        (false, true) => {
+            for _ in 0..reading {
+                model.read(readers, slot::MAIN, 0);
+            }
+        }
+        _ => {}
+    }
+    model
+}
+
+fn may_read(p: &Pending, who: Slot) -> bool {
+    let (locks, _) = state();
+    locks
+        .get(p.object)
+        .is_none_or(|l| l.may_read(who, p.aux & 1 != 0))
+}
+
+fn may_write(p: &Pending, who: Slot) -> bool {
+    let (locks, _) = state();
+    locks.get(p.object).is_none_or(|l| l.may_write(who))
+}
+
+/// What the pending operation needs to know: who waits, and whether writers come first.
+fn aux(who: Slot, writers_first: bool) -> u64 {
+    u64::from(who) << 1 | u64::from(writers_first)
+}
+
+/// The writer, or one of the readers; the one who waits itself, if it reads.
+fn holder(p: &Pending) -> (Slot, usize) {
+    let (locks, readers) = state();
+    match locks.get(p.object) {
+        Some(l) if l.writer != slot::NONE => (l.writer, l.taken_at),
+        Some(l) => readers
+            .some(l, (p.aux >> 1) as Slot)
+            .map_or((slot::NONE, 0), |r| (r.who, r.taken_at)),
+        None => super::nobody(p),
+    }
+}
+
+/// Applies `change` to the lock at the instant of the running thread's step.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn perform(
+    l: *mut pthread_rwlock_t,
+    pc: usize,
+    change: impl FnOnce(&mut RwLock, &mut Readers<'static>, Slot) -> Verdict,
+) -> Verdict {
+    // SAFETY: the caller's promise.
+    let model = unsafe { observe(l, pc) };
+    let verdict = change(model, state().1, gate::me());
+    // SAFETY: as above.
+    unsafe { Native::of(l) }.mirror(model);
+    gate::touch(l as u64);
+    verdict
+}
+
+fn enter(model: &mut RwLock, readers: &mut Readers, me: Slot, write: bool, pc: usize) -> Verdict {
+    Verdict::Returns(if write {
+        model.write(me, pc)
+    } else {
+        model.read(readers, me, pc).unwrap_or(EAGAIN)
+    })
+}
+
+/// Locks; `deadline`: virtual nanoseconds, 0: waits for ever.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) -> c_int {
+    let object = l as u64;
+    let kind = if write { Kind::RwWrite } else { Kind::RwRead };
+    // SAFETY: the caller's promise, also below.
+    let writers_first = unsafe { Native::of(l) }.flags == WRITERS_FIRST;
+    let waits = |change: fn(u32, u32) -> u32| {
+        if write {
+            // SAFETY: as above.
+            let model = unsafe { observe(l, pc) };
+            model.writers_waiting = change(model.writers_waiting, 1);
+        }
+    };
+    // SAFETY: as above.
+    unsafe { observe(l, pc) };
+    waits(u32::wrapping_add);
+    if writers_first {
+        gate::touch(object);
+    }
+    let wake = gate::point(Pending {
+        aux: aux(gate::me(), writers_first),
+        deadline,
+        ready: if write { may_write } else { may_read },
+        holder,
+        ..pending(kind, object, pc)
+    });
+    waits(u32::saturating_sub);
+    let verdict = match wake {
+        Wake::Ready => {
+            // SAFETY: as above.
+            unsafe {
+                perform(l, pc, |model, readers, me| {
+                    enter(model, readers, me, write, pc)
+                })
+            }
+        }
+        Wake::TimedOut | Wake::Cancelled => {
+            gate::touch(object);
+            Verdict::Returns(ETIMEDOUT)
+        }
+    };
+    conclude(kind, verdict, object, pc)
+}
+
+unsafe fn try_lock(l: *mut pthread_rwlock_t, write: bool, pc: usize) -> c_int {
+    let kind = if write {
+        Kind::RwTryWrite
+    } else {
+        Kind::RwTryRead
+    };
+    gate::simple(kind, l as u64, pc);
+    // SAFETY: the program's lock.
+    let verdict = unsafe {
+        perform(l, pc, |model, readers, me| {
+            let own = model.writer == me;
+            match enter(model, readers, me, write, pc) {
+                Verdict::Returns(code) if own && code != 0 => Verdict::Returns(EBUSY),
+                verdict => verdict,
+            }
+        })
+    };
+    conclude(kind, verdict, l as u64, pc)
+}
+
+unsafe fn lock_until(
+    l: *mut pthread_rwlock_t,
+    write: bool,
+    clock: Option<Clock>,
+    at: *const timespec,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the program's lock and time.
+    match clock.and_then(|clock| time::deadline(clock, unsafe { &*at })) {
+        // SAFETY: as above.
+        Some(deadline) => unsafe { lock(l, write, deadline, pc) },
+        None => EINVAL,
+    }
+}
+
+unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
+    gate::simple(Kind::RwUnlock, l as u64, pc);
+    // SAFETY: the program's lock.
+    let verdict = unsafe { perform(l, pc, |model, readers, me| model.unlock(readers, me)) };
+    conclude(Kind::RwUnlock, verdict, l as u64, pc)
+}
+
+unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
+    let object = l as u64;
+    check_alive(WHAT, object, pc);
+    let code = initialise();
+    if code == 0 {
+        forget(object, object + 1);
+        gate::touch(object);
+    }
+    code
+}
+
+unsafe fn destroy(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
+    let object = l as u64;
+    gate::simple(Kind::RwDestroy, object, pc);
+    // SAFETY: the program's lock.
+    let held = unsafe { observe(l, pc) }.held();
+    let code = conclude(Kind::RwDestroy, DONE, object, pc);
+    if held {
+        misuse(says::DESTROYED_HELD, object, pc);
+    }
+    forget(object, object + 1);
+    code
+}
+
+intercept! {
+    fn pthread_rwlock_init(l: *mut pthread_rwlock_t, attr: *const pthread_rwlockattr_t) -> c_int,
+        pc => init(l, pc, || real::pthread_rwlock_init(l, attr));
+    fn pthread_rwlock_destroy(l: *mut pthread_rwlock_t) -> c_int, pc => destroy(l, pc);
+    fn pthread_rwlock_rdlock(l: *mut pthread_rwlock_t) -> c_int, pc => lock(l, false, 0, pc);
+    fn pthread_rwlock_wrlock(l: *mut pthread_rwlock_t) -> c_int, pc => lock(l, true, 0, pc);
+    fn pthread_rwlock_tryrdlock(l: *mut pthread_rwlock_t) -> c_int, pc => try_lock(l, false, pc);
+    fn pthread_rwlock_trywrlock(l: *mut pthread_rwlock_t) -> c_int, pc => try_lock(l, true, pc);
+    fn pthread_rwlock_timedrdlock(l: *mut pthread_rwlock_t, at: *const timespec) -> c_int,
+        pc => lock_until(l, false, Some(Clock::Wall), at, pc);
+    fn pthread_rwlock_timedwrlock(l: *mut pthread_rwlock_t, at: *const timespec) -> c_int,
+        pc => lock_until(l, true, Some(Clock::Wall), at, pc);
+    fn pthread_rwlock_clockrdlock(l: *mut pthread_rwlock_t, clock: clockid_t, at: *const timespec) -> c_int,
+        pc => lock_until(l, false, Clock::for_waiting(clock), at, pc);
+    fn pthread_rwlock_clockwrlock(l: *mut pthread_rwlock_t, clock: clockid_t, at: *const timespec) -> c_int,
+        pc => lock_until(l, true, Clock::for_waiting(clock), at, pc);
+    fn pthread_rwlock_unlock(l: *mut pthread_rwlock_t) -> c_int, pc => unlock(l, pc);
+}
+
+export! {
+    /// Older names that the C library still offers.
+    fn __pthread_rwlock_init(l: *mut pthread_rwlock_t, attr: *const pthread_rwlockattr_t) -> c_int = on::pthread_rwlock_init;
+    fn __pthread_rwlock_destroy(l: *mut pthread_rwlock_t) -> c_int = on::pthread_rwlock_destroy;
+    fn __pthread_rwlock_rdlock(l: *mut pthread_rwlock_t) -> c_int = on::pthread_rwlock_rdlock;
+    fn __pthread_rwlock_wrlock(l: *mut pthread_rwlock_t) -> c_int = on::pthread_rwlock_wrlock;
+    fn __pthread_rwlock_tryrdlock(l: *mut pthread_rwlock_t) -> c_int = on::pthread_rwlock_tryrdlock;
+    fn __pthread_rwlock_trywrlock(l: *mut pthread_rwlock_t) -> c_int = on::pthread_rwlock_trywrlock;
+    fn __pthread_rwlock_unlock(l: *mut pthread_rwlock_t) -> c_int = on::pthread_rwlock_unlock;
+}

@@ -1,1 +1,175 @@
-//! Semaphores.
+//! Semaphores. The count lies in the object, where glibc keeps it; so a named one works like any
+//! other, as far as this process alone uses it.
+
+use super::model::semaphore::Semaphore;
+use super::model::verdict::Verdict;
+use super::{check_alive, conclude, pending};
+use crate::gate::{self, Pending, Wake};
+use crate::intercept;
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::time::{self, Clock};
+use core::ffi::{c_int, c_uint};
+use libc::{EINVAL, ETIMEDOUT, clockid_t, sem_t, timespec};
+use raddle_protocol::Slot;
+use raddle_protocol::event::Kind;
+
+const WHAT: &str = "a semaphore";
+
+static TABLE: Serial<Table<Semaphore>> = Serial::new(Table::new());
+
+fn table() -> &'static mut Table<Semaphore> {
+    // SAFETY: the running thread; no reference is kept over a switch.
+    unsafe { TABLE.get() }
+}
+
+/// Forgets the semaphores in `from..to`.
+pub fn forget(from: u64, to: u64) {
+    table().remove_range(from, to, |_, _| ());
+}
+
+/// The count's word in glibc's `sem_t` on x86-64.
+fn count(s: *mut sem_t) -> *mut c_uint {
+    s.cast()
+}
+
+/// The model with the count that the object holds now.
+///
+/// # Safety
+/// `s` points to a semaphore.
+unsafe fn observe(s: *mut sem_t, pc: usize) -> &'static mut Semaphore {
+    check_alive(WHAT, s as u64, pc);
+    let model = table().entry(s as u64, || Semaphore {
+        value: 0,
+        waiting: 0,
+    });
+    // SAFETY: the caller's promise.
+    model.value = unsafe { count(s).read() };
+    model
+}
+
+fn ready(p: &Pending, _: Slot) -> bool {
+    table().get(p.object).is_none_or(|s| s.value > 0)
+}
+
+unsafe fn perform(
+    s: *mut sem_t,
+    pc: usize,
+    change: impl FnOnce(&mut Semaphore) -> Verdict,
+) -> Verdict {
+    // SAFETY: the program's semaphore.
+    let model = unsafe { observe(s, pc) };
+    let verdict = change(model);
+    // SAFETY: as above.
+    unsafe { count(s).write(model.value) };
+    gate::touch(s as u64);
+    verdict
+}
+
+unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
+    let object = s as u64;
+    // SAFETY: the program's semaphore, also below.
+    unsafe { observe(s, pc) }.waiting += 1;
+    let wake = gate::point(Pending {
+        deadline,
+        ready,
+        cancellable: true,
+        ..pending(kind, object, pc)
+    });
+    if let Some(model) = table().get(object) {
+        model.waiting = model.waiting.saturating_sub(1);
+    }
+    let verdict = match wake {
+        // SAFETY: as above.
+        Wake::Ready => unsafe { perform(s, pc, Semaphore::try_wait) },
+        Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
+        Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
+    };
+    let code = conclude(kind, verdict, object, pc);
+    if wake == Wake::Cancelled {
+        crate::threads::cancel_now();
+    }
+    time::failing(code)
+}
+
+unsafe fn wait_until(s: *mut sem_t, clock: Option<Clock>, at: *const timespec, pc: usize) -> c_int {
+    // SAFETY: the program's arguments.
+    match clock.and_then(|clock| time::deadline(clock, unsafe { &*at })) {
+        // SAFETY: as above.
+        Some(deadline) => unsafe { wait(s, Kind::SemTimedWait, deadline, pc) },
+        None => time::failing(EINVAL),
+    }
+}
+
+unsafe fn try_wait(s: *mut sem_t, pc: usize) -> c_int {
+    gate::simple(Kind::SemTryWait, s as u64, pc);
+    // SAFETY: the program's semaphore.
+    let verdict = unsafe { perform(s, pc, Semaphore::try_wait) };
+    time::failing(conclude(Kind::SemTryWait, verdict, s as u64, pc))
+}
+
+unsafe fn post(s: *mut sem_t, pc: usize) -> c_int {
+    gate::simple(Kind::SemPost, s as u64, pc);
+    // SAFETY: the program's semaphore.
+    let verdict = unsafe { perform(s, pc, Semaphore::post) };
+    time::failing(conclude(Kind::SemPost, verdict, s as u64, pc))
+}
+
+unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
+    gate::simple(Kind::SemGetValue, s as u64, pc);
+    // SAFETY: the program's semaphore and variable.
+    unsafe {
+        let value = observe(s, pc).value;
+        gate::log(Kind::SemGetValue, s as u64, u64::from(value), pc);
+        into.write(value as c_int);
+    }
+    0
+}
+
+unsafe fn init(
+    s: *mut sem_t,
+    shared: c_int,
+    pc: usize,
+    initialise: impl FnOnce() -> c_int,
+) -> c_int {
+    check_alive(WHAT, s as u64, pc);
+    if shared != 0 {
+        gate::uncontrolled("process-shared semaphore");
+    }
+    let code = initialise();
+    if code == 0 {
+        // SAFETY: the program's semaphore. Threads that wait stay counted.
+        unsafe { observe(s, pc) };
+        gate::touch(s as u64);
+    }
+    code
+}
+
+unsafe fn destroy(s: *mut sem_t, pc: usize) -> c_int {
+    let object = s as u64;
+    gate::simple(Kind::SemDestroy, object, pc);
+    // SAFETY: the program's semaphore.
+    let verdict = unsafe { observe(s, pc) }.destroy();
+    let code = conclude(Kind::SemDestroy, verdict, object, pc);
+    table().remove(object);
+    code
+}
+
+intercept! {
+    fn sem_init(s: *mut sem_t, shared: c_int, value: c_uint) -> c_int,
+        pc => init(s, shared, pc, || real::sem_init(s, shared, value));
+    fn sem_destroy(s: *mut sem_t) -> c_int, pc => destroy(s, pc);
+    fn sem_wait(s: *mut sem_t) -> c_int, pc => wait(s, Kind::SemWait, 0, pc);
+    fn sem_trywait(s: *mut sem_t) -> c_int, pc => try_wait(s, pc);
+    fn sem_timedwait(s: *mut sem_t, at: *const timespec) -> c_int,
+        pc => wait_until(s, Some(Clock::Wall), at, pc);
+    fn sem_clockwait(s: *mut sem_t, clock: clockid_t, at: *const timespec) -> c_int,
+        pc => wait_until(s, Clock::for_waiting(clock), at, pc);
+    fn sem_post(s: *mut sem_t) -> c_int, pc => post(s, pc);
+    fn sem_getvalue(s: *mut sem_t, into: *mut c_int) -> c_int, pc => get_value(s, into, pc);
+    /// Two of the arguments are there only for a new semaphore; they are handed on in any case.
+    fn sem_open(name: *const libc::c_char, flags: c_int, mode: libc::mode_t, value: c_uint) -> *mut sem_t, pc => {
+        gate::uncontrolled("sem_open");
+        real::sem_open(name, flags, mode, value)
+    };
+}

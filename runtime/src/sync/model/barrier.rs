@@ -68,7 +68,7 @@ mod tests {
                 waiters.push(&mut barrier.waiting, who as u16, 64, 1);
             }
             assert!(barrier.completes(count));
-            while let Some(who) = waiters.matching(&barrier.waiting, 1).next() {
+            while let Some(who) = waiters.nth(&barrier.waiting, 1, 0) {
                 waiters.release(&mut barrier.waiting, who);
             }
             assert_eq!(barrier, Barrier::IDLE);
@@ -81,10 +81,7 @@ mod tests {
         let mut waiters = Box::new(Waiters::new());
         let mut barrier = Barrier::IDLE;
         waiters.push(&mut barrier.waiting, 3, 64, 1);
-        assert_eq!(
-            barrier.destroy(),
-            Verdict::Misuse(says::DESTROYED_WAITING)
-        );
+        assert_eq!(barrier.destroy(), Verdict::Misuse(says::DESTROYED_WAITING));
         assert_eq!(barrier.init(), Verdict::Misuse(says::INIT_WAITING));
     }
 }

@@ -11,7 +11,6 @@ pub mod says {
     pub const NOT_HELD: &str = "a mutex that nobody holds was unlocked";
     pub const NOT_OWNER: &str = "a mutex that another thread holds was unlocked";
     pub const DESTROYED_HELD: &str = "a mutex was destroyed while it was locked";
-    pub const INIT_HELD: &str = "a mutex was initialised again while it was locked";
     pub const DEAD: &str = "a mutex was used after it was destroyed";
     pub const UNINITIALISED: &str = "a mutex was used that is not initialised";
 }

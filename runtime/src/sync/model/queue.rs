@@ -132,8 +132,7 @@ impl Waiters {
         *self.at(who) = IDLE;
     }
 
-    /// Moves `who` from the end of nowhere in `from` to the end of `to`, which belongs to
-    /// `object`.
+    /// Moves `who`, which stands in `from`, to the end of `to`, which belongs to `object`.
     pub fn move_over(&mut self, from: &mut Queue, to: &mut Queue, who: Slot, object: u64) {
         let bits = self.of(who).bits;
         self.unlink(from, who);
@@ -145,8 +144,18 @@ impl Waiters {
         *self.at(who) = IDLE;
     }
 
+    /// The `n`-th of the waiters of `queue` that share a bit with `bits`.
+    pub fn nth(&self, queue: &Queue, bits: u32, n: usize) -> Option<Slot> {
+        self.matching(queue, bits).nth(n)
+    }
+
+    /// How many of the waiters of `queue` share a bit with `bits`.
+    pub fn count(&self, queue: &Queue, bits: u32) -> usize {
+        self.matching(queue, bits).count()
+    }
+
     /// The waiters of `queue` that share a bit with `bits`, oldest first.
-    pub fn matching(&self, queue: &Queue, bits: u32) -> impl Iterator<Item = Slot> + '_ {
+    fn matching(&self, queue: &Queue, bits: u32) -> impl Iterator<Item = Slot> + '_ {
         let mut at = queue.head;
         core::iter::from_fn(move || {
             (at != NONE).then(|| {
@@ -209,8 +218,10 @@ mod tests {
     #[test]
     fn bits_select() {
         let (waiters, queue) = filled(&[1, 2, 33, 4]);
-        let picked: Vec<Slot> = waiters.matching(&queue, 1 << 1).collect();
-        assert_eq!(picked, [1, 33]);
+        assert_eq!(waiters.count(&queue, 1 << 1), 2);
+        for (n, who) in [(0, Some(1)), (1, Some(33)), (2, None)] {
+            assert_eq!(waiters.nth(&queue, 1 << 1, n), who);
+        }
     }
 
     #[test]

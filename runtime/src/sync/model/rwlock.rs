@@ -12,7 +12,6 @@ pub mod says {
     pub const NOT_HELD: &str = "a read-write lock that nobody holds was unlocked";
     pub const NOT_OWNER: &str = "a read-write lock that other threads hold was unlocked";
     pub const DESTROYED_HELD: &str = "a read-write lock was destroyed while it was locked";
-    pub const INIT_HELD: &str = "a read-write lock was initialised again while it was locked";
 }
 
 /// The end of a list in [`Readers`].

@@ -10,7 +10,6 @@ pub mod says {
     pub const NOT_HELD: &str = "a spinlock that nobody holds was unlocked";
     pub const NOT_OWNER: &str = "a spinlock that another thread holds was unlocked";
     pub const DESTROYED_HELD: &str = "a spinlock was destroyed while it was locked";
-    pub const INIT_HELD: &str = "a spinlock was initialised again while it was locked";
 }
 
 /// One spinlock.
