@@ -84,9 +84,10 @@ impl Direct {
         )
     }
 
-    /// Starts the debugger `gdb` on the program, with `commands` to execute first. The program
-    /// is started, without a shell, by the debugger's own `run`.
-    pub fn debugger(&mut self, gdb: &OsStr, commands: &[&str]) -> Command {
+    /// Starts the debugger `gdb` on the program, with `commands` to execute first and further
+    /// `options` of gdb's behind them. The program is started, without a shell, by the debugger's
+    /// own `run`.
+    pub fn debugger(&mut self, gdb: &OsStr, commands: &[&str], options: &[OsString]) -> Command {
         self.debugged = true;
         let preload = OsStr::new("LD_PRELOAD");
         let mut environment = self.environment.clone();
@@ -106,6 +107,7 @@ impl Direct {
             execute(command);
         }
         commands.iter().for_each(|c| execute(c.into()));
+        words.extend(options.iter().cloned());
         words.push("--args".into());
         launch::command(
             &self.target,
