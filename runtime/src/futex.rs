@@ -397,7 +397,7 @@ unsafe extern "C-unwind" fn on_syscall(
         }
     };
     if (-4095..0).contains(&result) {
-        return c_long::from(time::failing(-result as c_int));
+        return c_long::from(time::errno_result(-result as c_int));
     }
     result as c_long
 }
@@ -408,6 +408,7 @@ unsafe extern "C-unwind" fn on_syscall(
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn syscall(number: c_long) -> c_long {
     core::arch::naked_asm!(
+        ".cfi_startproc",
         "sub rsp, 8",
         ".cfi_adjust_cfa_offset 8",
         "push [rsp + 8]",
@@ -418,6 +419,7 @@ pub unsafe extern "C-unwind" fn syscall(number: c_long) -> c_long {
         "add rsp, 24",
         ".cfi_adjust_cfa_offset -24",
         "ret",
+        ".cfi_endproc",
         sym on_syscall,
     )
 }

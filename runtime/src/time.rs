@@ -195,7 +195,7 @@ pub unsafe fn sleep_by(id: clockid_t, flags: c_int, request: *const timespec, pc
 }
 
 /// Turns an errno into the -1 of most functions.
-pub fn failing(code: c_int) -> c_int {
+pub fn errno_result(code: c_int) -> c_int {
     if code == 0 {
         return 0;
     }
@@ -216,11 +216,11 @@ intercept! {
         0
     };
     fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int, pc => {
-        failing(sleep_by(CLOCK_REALTIME, 0, request, pc))
+        errno_result(sleep_by(CLOCK_REALTIME, 0, request, pc))
     };
     fn clock_nanosleep(id: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int,
         pc => sleep_by(id, flags, request, pc);
-    fn clock_gettime(id: clockid_t, into: *mut timespec) -> c_int, pc => failing(-get(id, into));
+    fn clock_gettime(id: clockid_t, into: *mut timespec) -> c_int, pc => errno_result(-get(id, into));
     fn clock_getres(id: clockid_t, into: *mut timespec) -> c_int, pc => resolution(id, into);
     fn gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_int, pc => {
         time_of_day(into);
@@ -251,7 +251,7 @@ intercept! {
 /// `into` is null or writable.
 unsafe fn resolution(id: clockid_t, into: *mut timespec) -> c_int {
     if Clock::of(id).is_none() {
-        return failing(EINVAL);
+        return errno_result(EINVAL);
     }
     // SAFETY: the caller's promise.
     if let Some(into) = unsafe { into.as_mut() } {

@@ -89,7 +89,7 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
     if wake == Wake::Cancelled {
         crate::threads::cancel_now();
     }
-    time::failing(code)
+    time::errno_result(code)
 }
 
 unsafe fn wait_until(s: *mut sem_t, clock: Option<Clock>, at: *const timespec, pc: usize) -> c_int {
@@ -97,7 +97,7 @@ unsafe fn wait_until(s: *mut sem_t, clock: Option<Clock>, at: *const timespec, p
     match clock.and_then(|clock| time::deadline(clock, unsafe { &*at })) {
         // SAFETY: as above.
         Some(deadline) => unsafe { wait(s, Kind::SemTimedWait, deadline, pc) },
-        None => time::failing(EINVAL),
+        None => time::errno_result(EINVAL),
     }
 }
 
@@ -105,14 +105,14 @@ unsafe fn try_wait(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemTryWait, s as u64, pc);
     // SAFETY: the program's semaphore.
     let verdict = unsafe { perform(s, pc, Semaphore::try_wait) };
-    time::failing(conclude(Kind::SemTryWait, verdict, s as u64, pc))
+    time::errno_result(conclude(Kind::SemTryWait, verdict, s as u64, pc))
 }
 
 unsafe fn post(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemPost, s as u64, pc);
     // SAFETY: the program's semaphore.
     let verdict = unsafe { perform(s, pc, Semaphore::post) };
-    time::failing(conclude(Kind::SemPost, verdict, s as u64, pc))
+    time::errno_result(conclude(Kind::SemPost, verdict, s as u64, pc))
 }
 
 unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
