@@ -6,7 +6,8 @@
 /// puts the caller's return address into the sixth argument register and jumps to the
 /// implementation, which therefore is an `extern "C-unwind" fn` of exactly six parameters: the function's
 /// own (at most five, none of them floating point), `usize` for every register in between (their
-/// content is undefined), and the return address. The type is checked. `C-unwind` because
+/// content is undefined), and the return address. The type is checked. Its name must not be that of the
+/// symbol. `C-unwind` because
 /// `pthread_exit` and cancellation unwind the program's stack through our frames: code that may
 /// switch threads must hold nothing with a destructor. Unit tests get no symbol:
 /// they must not hijack their own process.
@@ -21,12 +22,14 @@ macro_rules! export {
         const _: $crate::export_type!(($($ty),*) $(-> $ret)?) = $imp;
 
         #[cfg(not(test))]
-        $(#[$doc])*
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        pub unsafe extern "C-unwind" fn $name($($arg: $ty),*) $(-> $ret)? {
-            core::arch::naked_asm!("mov r9, [rsp]", "jmp {}", sym $imp)
-        }
+        const _: () = {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name($($arg: $ty),*) $(-> $ret)? {
+                core::arch::naked_asm!("mov r9, [rsp]", "jmp {}", sym $imp)
+            }
+        };
     )*};
 }
 

@@ -5,6 +5,7 @@
 compile_error!("the runtime supports x86-64 Linux only");
 
 mod export;
+mod intercept;
 mod real;
 
 mod access;
@@ -22,6 +23,7 @@ mod policy;
 mod rng;
 mod serial;
 mod shadow;
+mod slots;
 mod start;
 mod substrate;
 mod sync;

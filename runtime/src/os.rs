@@ -1,6 +1,10 @@
 //! Raw system calls: no errno, no cancellation, no C library state.
 
+use crate::pages::Os;
 use core::arch::asm;
+use core::sync::atomic::{AtomicU32, Ordering};
+use raddle_protocol::outcome::STACK;
+use raddle_protocol::shared::Control;
 
 /// Calls the kernel; the result is its own (negative: errno).
 ///
@@ -74,4 +78,216 @@ pub fn map_memory(len: usize) -> *mut u8 {
 pub fn unmap(address: *mut u8, len: usize) {
     // SAFETY: the caller gives up the whole mapping.
     unsafe { syscall(libc::SYS_munmap, address as usize, len, 0, 0, 0, 0) };
+}
+
+/// How the runtime reaches the controller.
+pub struct Kernel {
+    notify: i32,
+}
+
+impl Kernel {
+    /// Not connected.
+    pub const fn new() -> Kernel {
+        Kernel { notify: -1 }
+    }
+
+    /// Uses this eventfd.
+    pub fn set_notify(&mut self, fd: i32) {
+        self.notify = fd;
+    }
+}
+
+impl Os for Kernel {
+    fn drain(&mut self, control: &Control) {
+        let before = control.drains.load(Ordering::Acquire);
+        control.drain_wanted.store(1, Ordering::Release);
+        if write(self.notify, &1u64.to_ne_bytes()) != 8 {
+            die("raddle: the program closed the runtime's descriptor", b"");
+        }
+        while control.drains.load(Ordering::Acquire) == before {
+            futex_wait(&control.drains, before);
+        }
+    }
+
+    fn stack(&mut self, into: &mut [usize; STACK]) -> usize {
+        // SAFETY: the buffer holds STACK pointers; the unwinder was loaded at the start.
+        unsafe { backtrace(into.as_mut_ptr().cast(), STACK as i32) as usize }
+    }
+}
+
+unsafe extern "C" {
+    fn backtrace(buffer: *mut *mut core::ffi::c_void, size: i32) -> i32;
+}
+
+/// Waits until the word is no longer `value` or somebody wakes it; may return early. Works across
+/// processes.
+pub fn futex_wait(word: &AtomicU32, value: u32) {
+    let address = word.as_ptr() as usize;
+    // SAFETY: the word is alive.
+    unsafe { syscall(libc::SYS_futex, address, libc::FUTEX_WAIT as usize, value as usize, 0, 0, 0) };
+}
+
+/// Wakes one waiter.
+pub fn futex_wake(word: &AtomicU32) {
+    let address = word.as_ptr() as usize;
+    // SAFETY: the word is alive.
+    unsafe { syscall(libc::SYS_futex, address, libc::FUTEX_WAKE as usize, 1, 0, 0, 0) };
+}
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// Fresh zeroed private memory at exactly this address; `None` if something is there.
+pub fn map_fixed(address: usize, len: usize) -> Option<*mut u8> {
+    let flags = libc::MAP_PRIVATE
+        | libc::MAP_ANONYMOUS
+        | libc::MAP_NORESERVE
+        | libc::MAP_STACK
+        | libc::MAP_FIXED_NOREPLACE;
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    // SAFETY: replaces nothing.
+    let got = unsafe {
+        syscall(libc::SYS_mmap, address, len, protection, flags as usize, usize::MAX, 0)
+    };
+    (got as usize == address).then_some(address as *mut u8)
+}
+
+/// Ends the calling kernel thread only.
+pub fn exit_thread() -> ! {
+    loop {
+        // SAFETY: does not return.
+        unsafe { syscall(libc::SYS_exit, 0, 0, 0, 0, 0, 0) };
+    }
+}
+
+/// Blocks every signal, the C library's own included; returns the former mask.
+pub fn block_signals() -> u64 {
+    signal_mask(u64::MAX)
+}
+
+/// Sets the mask that [`block_signals`] returned.
+pub fn restore_signals(mask: u64) {
+    signal_mask(mask);
+}
+
+fn signal_mask(mask: u64) -> u64 {
+    let mut former = 0u64;
+    let (new, old) = (&raw const mask as usize, &raw mut former as usize);
+    // SAFETY: both point to eight bytes.
+    unsafe {
+        let how = libc::SIG_SETMASK as usize;
+        syscall(libc::SYS_rt_sigprocmask, how, new, old, 8, 0, 0)
+    };
+    former
+}
+
+/// Keeps the calling thread, and the threads it makes, on the core where it runs.
+pub fn pin_to_one_core() {
+    let mut cpu = 0u32;
+    let mut mask = [0u64; 128];
+    // SAFETY: the buffers are as large as said.
+    unsafe {
+        syscall(libc::SYS_getcpu, &raw mut cpu as usize, 0, 0, 0, 0, 0);
+        mask[cpu as usize / 64 % 128] = 1 << (cpu % 64);
+        syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr() as usize, 0, 0, 0);
+    }
+}
+
+/// The calling process's id.
+pub fn process() -> i32 {
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_getpid, 0, 0, 0, 0, 0, 0) as i32 }
+}
+
+/// Its parent's.
+pub fn parent() -> i32 {
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_getppid, 0, 0, 0, 0, 0, 0) as i32 }
+}
+
+/// The calling kernel thread's id.
+pub fn thread_id() -> i32 {
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) as i32 }
+}
+
+/// Closes a descriptor.
+pub fn close(fd: i32) {
+    // SAFETY: the caller owns it.
+    unsafe { syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0) };
+}
+
+/// Maps a shared file; ends the process if that fails.
+pub fn map_shared(fd: i32, len: usize) -> *mut u8 {
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    // SAFETY: a new mapping.
+    let address = unsafe {
+        syscall(libc::SYS_mmap, 0, len, protection, libc::MAP_SHARED as usize, fd as usize, 0)
+    };
+    if address < 0 {
+        die("raddle: the shared pages cannot be mapped", b"");
+    }
+    address as *mut u8
+}
+
+/// The next byte of a descriptor; `None` at its end.
+pub fn read_byte(fd: i32) -> Option<u8> {
+    let mut byte = 0u8;
+    loop {
+        let to = &raw mut byte as usize;
+        // SAFETY: one byte of room.
+        match unsafe { syscall(libc::SYS_read, fd as usize, to, 1, 0, 0, 0) } {
+            1 => return Some(byte),
+            n if n == -(libc::EINTR as isize) => {}
+            _ => return None,
+        }
+    }
+}
+
+/// Copies the process, as a child of its parent; 0 in the copy, else its id or minus an errno.
+pub fn clone_sibling() -> isize {
+    let flags = (libc::CLONE_PARENT | libc::SIGCHLD) as usize;
+    // SAFETY: without CLONE_VM the copy has its own memory and the same stack.
+    unsafe { syscall(libc::SYS_clone, flags, 0, 0, 0, 0, 0) }
+}
+
+/// Makes the process the leader of a group of its own.
+pub fn lead_group() {
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_setpgid, 0, 0, 0, 0, 0, 0) };
+}
+
+/// SIGKILL when the parent dies.
+pub fn die_with_parent() {
+    // SAFETY: no memory is involved.
+    unsafe {
+        let option = libc::PR_SET_PDEATHSIG as usize;
+        syscall(libc::SYS_prctl, option, libc::SIGKILL as usize, 0, 0, 0, 0)
+    };
+}
+
+/// Gives standard input, if it is a regular file, an offset of its own.
+pub fn reopen_stdin() {
+    // SAFETY: plain calls on a path that is constant and a structure that is large enough.
+    unsafe {
+        let mut stat: libc::stat = core::mem::zeroed();
+        let failed = syscall(libc::SYS_fstat, 0, &raw mut stat as usize, 0, 0, 0, 0) != 0;
+        if failed || stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+            return;
+        }
+        let path = c"/proc/self/fd/0".as_ptr() as usize;
+        let at = libc::AT_FDCWD as usize;
+        let fd = syscall(libc::SYS_openat, at, path, libc::O_RDONLY as usize, 0, 0, 0);
+        if fd > 0 {
+            syscall(libc::SYS_dup2, fd as usize, 0, 0, 0, 0, 0);
+            close(fd as i32);
+        }
+    }
+}
+
+/// Loads what the C library would load on the first use of its unwinder.
+pub fn prime() {
+    let mut frames = [core::ptr::null_mut(); 4];
+    // SAFETY: the buffer is as large as said.
+    unsafe { backtrace(frames.as_mut_ptr(), 4) };
 }

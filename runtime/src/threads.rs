@@ -1,39 +1,497 @@
-//! The pthread_* functions that make, join and end threads.
+//! The pthread_* functions that make, join, cancel and end threads.
 
+mod cancel;
+mod names;
+
+pub use cancel::cancel_now;
+
+use crate::gate::{self, Pending, State, Wake};
+use crate::serial::Serial;
+use crate::slots::{PerSlot, Zero};
+use crate::substrate::{self, Attributes};
+use crate::time::{self, Clock};
+use crate::{keys, vars};
 use core::ffi::{c_int, c_void};
-use libc::{pthread_attr_t, pthread_t};
+use libc::{pthread_attr_t, pthread_t, timespec};
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::End;
+use raddle_protocol::{Slot, slot};
+
+mod real {
+    use super::Routine;
+    use libc::{pthread_attr_t, pthread_t, timespec};
+    crate::real! {
+        fn pthread_create(
+            thread: *mut pthread_t,
+            attr: *const pthread_attr_t,
+            routine: Routine,
+            argument: *mut core::ffi::c_void,
+        ) -> core::ffi::c_int;
+        fn pthread_join(thread: pthread_t, value: *mut *mut core::ffi::c_void) -> core::ffi::c_int;
+        fn pthread_tryjoin_np(
+            thread: pthread_t,
+            value: *mut *mut core::ffi::c_void,
+        ) -> core::ffi::c_int;
+        fn pthread_timedjoin_np(
+            thread: pthread_t,
+            value: *mut *mut core::ffi::c_void,
+            limit: *const timespec,
+        ) -> core::ffi::c_int;
+        fn pthread_clockjoin_np(
+            thread: pthread_t,
+            value: *mut *mut core::ffi::c_void,
+            clock: libc::clockid_t,
+            limit: *const timespec,
+        ) -> core::ffi::c_int;
+        fn pthread_detach(thread: pthread_t) -> core::ffi::c_int;
+        fn pthread_exit(value: *mut core::ffi::c_void) -> !;
+        fn pthread_getattr_np(thread: pthread_t, attr: *mut pthread_attr_t) -> core::ffi::c_int;
+    }
+}
+
+crate::export! {
+    fn pthread_create(
+        thread: *mut pthread_t,
+        attr: *const pthread_attr_t,
+        routine: Routine,
+        argument: *mut c_void,
+    ) -> c_int = create_from;
+    fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int = join_from;
+    fn pthread_tryjoin_np(thread: pthread_t, value: *mut *mut c_void) -> c_int = try_join_from;
+    fn pthread_timedjoin_np(
+        thread: pthread_t,
+        value: *mut *mut c_void,
+        limit: *const timespec,
+    ) -> c_int = timed_join_from;
+    fn pthread_clockjoin_np(
+        thread: pthread_t,
+        value: *mut *mut c_void,
+        clock: libc::clockid_t,
+        limit: *const timespec,
+    ) -> c_int = clock_join_from;
+    fn pthread_detach(thread: pthread_t) -> c_int = detach_from;
+    fn pthread_exit(value: *mut c_void) -> ! = exit_from;
+    fn pthread_getattr_np(thread: pthread_t, attr: *mut pthread_attr_t) -> c_int = attributes_from;
+}
 
 /// A thread's start routine.
 pub type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
+/// What is known of a thread besides what the gate knows.
+struct Info {
+    pthread: pthread_t,
+    routine: Option<Routine>,
+    argument: *mut c_void,
+    /// Expression of the argument (0: concrete).
+    expression: u32,
+    result: *mut c_void,
+    detached: bool,
+    joined: bool,
+    /// Has begun to end: cancellation has no effect any more.
+    exiting: bool,
+    cancel_requested: bool,
+    cancel_disabled: bool,
+    cancel_async: bool,
+    named: bool,
+    name: [u8; names::LEN],
+    /// Bytes of the guard below its stack, as the program was promised.
+    guard: usize,
+}
+
+// SAFETY: integers, pointers, `Option<fn>`, false.
+unsafe impl Zero for Info {}
+
+static INFOS: Serial<PerSlot<Info>> = Serial::new(PerSlot::new());
+
+fn info(s: Slot) -> &'static mut Info {
+    // SAFETY: serialised; no caller keeps it over a switch.
+    unsafe { &mut INFOS.get()[s] }
+}
+
+/// Prepares for threads: main's own entry. To be called in the process that obeys the job.
+pub fn begin() {
+    // SAFETY: only one thread exists.
+    unsafe {
+        INFOS.get().map();
+        info(slot::MAIN).pthread = libc::pthread_self();
+    }
+    keys::arm();
+}
+
+/// The slot of `thread`; `None` if there is no such thread.
+pub fn slot_of(thread: pthread_t) -> Option<Slot> {
+    let is = |s: &Slot| gate::state(*s) != State::Free && info(*s).pthread == thread;
+    let likely = substrate::slot_of_pthread(thread).filter(is);
+    likely.or_else(|| (0..slot::COUNT as Slot).find(is))
+}
+
+/// The `pthread_t` of `s`.
+pub fn pthread_of(s: Slot) -> pthread_t {
+    info(s).pthread
+}
+
+/// The slot of `thread`; ends the execution if it is none, or none any more.
+fn known(thread: pthread_t, what: &str, pc: usize) -> Slot {
+    match slot_of(thread) {
+        Some(s) if info(s).joined => misuse(what, "a thread that has been joined", thread, pc),
+        Some(s) => s,
+        None => misuse(what, "something that is not a thread", thread, pc),
+    }
+}
+
+fn misuse(what: &str, of: &str, thread: pthread_t, pc: usize) -> ! {
+    gate::finish(gate::Fatal {
+        end: End::Misuse,
+        code: 0,
+        message: format_args!("{what} of {of}"),
+        detail: [thread, 0, 0, 0],
+        pc,
+        stack: true,
+    })
+}
+
+unsafe extern "C-unwind" fn create_from(
+    thread: *mut pthread_t,
+    attr: *const pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_create(thread, attr, routine, argument) };
+    }
+    let expression = crate::shadow::argument(c"pthread_create", 3);
+    spawn_with(thread, attr, routine, argument, expression, pc)
+}
+
 /// Creates a controlled thread as `pthread_create` does (the events included). `pc`: where the
 /// program asks for it. Returns 0 or an errno.
 pub fn spawn(
-    _thread: *mut pthread_t,
-    _attr: *const pthread_attr_t,
-    _routine: Routine,
-    _argument: *mut c_void,
-    _pc: usize,
+    thread: *mut pthread_t,
+    attr: *const pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+    pc: usize,
 ) -> c_int {
-    libc::EAGAIN
+    spawn_with(thread, attr, routine, argument, 0, pc)
+}
+
+fn spawn_with(
+    thread: *mut pthread_t,
+    attr: *const pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+    expression: u32,
+    pc: usize,
+) -> c_int {
+    gate::simple(Kind::ThreadCreate, 0, pc);
+    // SAFETY: the program's attributes are initialised.
+    let attributes = unsafe { Attributes::read(attr) };
+    let made = match gate::name_child() {
+        None => Err(libc::EAGAIN),
+        Some(s) => gate::as_thread(s, || substrate::spawn(s, &attributes)).map(|t| (s, t)),
+    };
+    let mut event = Event {
+        kind: Kind::ThreadCreate as u8,
+        object: routine as usize as u64,
+        value: u64::from(slot::NONE),
+        aux: expression,
+        pc: pc as u64,
+        ..Event::default()
+    };
+    let (s, pthread) = match made {
+        Ok(made) => made,
+        Err(error) => {
+            gate::log_full(event);
+            return error;
+        }
+    };
+    let creator = gate::me();
+    names::inherit(s, creator);
+    let info = info(s);
+    info.pthread = pthread;
+    info.routine = Some(routine);
+    info.argument = argument;
+    info.expression = expression;
+    info.detached = attributes.detached;
+    info.guard = attributes.guard;
+    // SAFETY: the program's variable, as `pthread_create` says.
+    unsafe { thread.write(pthread) };
+    event.value = u64::from(s);
+    gate::log_full(event);
+    gate::add_thread(s, routine as usize, pc);
+    0
+}
+
+/// What a new thread does once it is chosen for the first time.
+extern "C-unwind" fn body() -> *mut c_void {
+    keys::arm();
+    let info = info(gate::me());
+    let (argument, expression) = (info.argument, info.expression);
+    let Some(routine) = info.routine else {
+        crate::os::die("raddle: a thread without a start routine", b"");
+    };
+    gate::log(Kind::ThreadStart, routine as usize as u64, 0, 0);
+    vars::prepare_call(routine as usize, expression);
+    let result = routine(argument);
+    self::info(gate::me()).result = result;
+    result
+}
+
+/// Makes parked threads ahead of time; see [`substrate::make_pool`].
+pub fn make_pool() {
+    substrate::make_pool(POOL, body);
+}
+
+/// How many threads the zygote makes ahead of time.
+const POOL: Slot = 16;
+
+/// The very end of a thread: after all of its destructors.
+pub fn ending() -> ! {
+    let me = gate::me();
+    info(me).exiting = true;
+    gate::set_cancel(me, gate::Cancel::No);
+    gate::simple(Kind::ThreadExit, info(me).pthread, 0);
+    gate::log(Kind::ThreadExit, 0, info(me).result as u64, 0);
+    if gate::threads_alive() == 1 {
+        crate::ends::exit(0);
+    }
+    gate::end_thread(info(me).pthread)
+}
+
+unsafe extern "C-unwind" fn exit_from(
+    value: *mut c_void,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> ! {
+    exit(value)
 }
 
 /// Ends the calling thread with `value`, as `pthread_exit` does.
-pub fn exit(_value: *mut c_void) -> ! {
-    crate::os::exit_group(0)
+pub fn exit(value: *mut c_void) -> ! {
+    if gate::active() {
+        info(gate::me()).result = value;
+        cancel::disarm();
+    }
+    // SAFETY: frames of ours hold nothing that has a destructor.
+    unsafe { real::pthread_exit(value) }
 }
 
-/// Acts on a cancellation request: what a model does after [`crate::gate::Wake::Cancelled`].
-pub fn cancel_now() -> ! {
-    exit(usize::MAX as *mut c_void)
+unsafe extern "C-unwind" fn join_from(
+    thread: pthread_t,
+    value: *mut *mut c_void,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_join(thread, value) };
+    }
+    // SAFETY: null or the program's variable.
+    join(thread, unsafe { value.as_mut() }, pc)
 }
 
 /// Joins as `pthread_join` does; the events included. Returns 0 or an errno.
-pub fn join(_thread: pthread_t, _value: Option<&mut *mut c_void>, _pc: usize) -> c_int {
-    libc::EINVAL
+pub fn join(thread: pthread_t, value: Option<&mut *mut c_void>, pc: usize) -> c_int {
+    join_until(thread, value, 0, pc)
+}
+
+/// [`join`] that gives up with ETIMEDOUT at the virtual time `deadline` (0: never).
+fn join_until(
+    thread: pthread_t,
+    value: Option<&mut *mut c_void>,
+    deadline: u64,
+    pc: usize,
+) -> c_int {
+    let target = known(thread, "pthread_join", pc);
+    if target == gate::me() || gate::waits_in(target, Kind::ThreadJoin, thread_of_me()) {
+        return libc::EDEADLK;
+    }
+    let wake = gate::point(Pending {
+        aux: u64::from(target),
+        deadline,
+        ready: |p, _| gate::state(p.aux as Slot) == State::Ended,
+        holder: |p| (p.aux as Slot, 0),
+        cancellable: true,
+        ..Pending::always(Kind::ThreadJoin, thread, pc)
+    });
+    match wake {
+        Wake::Cancelled => cancel_now(),
+        Wake::TimedOut => log_join(target, libc::ETIMEDOUT, pc),
+        Wake::Ready => reap(thread, target, value, pc),
+    }
+}
+
+fn thread_of_me() -> pthread_t {
+    info(gate::me()).pthread
+}
+
+/// The target has ended: takes its result.
+fn reap(
+    thread: pthread_t,
+    target: Slot,
+    value: Option<&mut *mut c_void>,
+    pc: usize,
+) -> c_int {
+    known(thread, "pthread_join", pc);
+    let info = info(target);
+    if info.detached {
+        misuse("pthread_join", "a detached thread", thread, pc);
+    }
+    info.joined = true;
+    if let Some(value) = value {
+        *value = info.result;
+    }
+    log_join(target, 0, pc)
+}
+
+fn log_join(target: Slot, result: c_int, pc: usize) -> c_int {
+    gate::log_full(Event {
+        kind: Kind::ThreadJoin as u8,
+        value: u64::from(target),
+        aux: result as u32,
+        pc: pc as u64,
+        ..Event::default()
+    });
+    result
+}
+
+unsafe extern "C-unwind" fn try_join_from(
+    thread: pthread_t,
+    value: *mut *mut c_void,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_tryjoin_np(thread, value) };
+    }
+    let target = known(thread, "pthread_tryjoin_np", pc);
+    gate::simple(Kind::ThreadJoin, thread, pc);
+    if gate::state(target) != State::Ended {
+        return log_join(target, libc::EBUSY, pc);
+    }
+    // SAFETY: null or the program's variable.
+    reap(thread, target, unsafe { value.as_mut() }, pc)
+}
+
+unsafe extern "C-unwind" fn timed_join_from(
+    thread: pthread_t,
+    value: *mut *mut c_void,
+    limit: *const timespec,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_timedjoin_np(thread, value, limit) };
+    }
+    // SAFETY: the program's own, as the function says.
+    unsafe { join_at(thread, value, libc::CLOCK_REALTIME, limit, pc) }
+}
+
+unsafe extern "C-unwind" fn clock_join_from(
+    thread: pthread_t,
+    value: *mut *mut c_void,
+    clock: libc::clockid_t,
+    limit: *const timespec,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_clockjoin_np(thread, value, clock, limit) };
+    }
+    // SAFETY: the program's own, as the function says.
+    unsafe { join_at(thread, value, clock, limit, pc) }
+}
+
+unsafe extern "C-unwind" fn detach_from(
+    thread: pthread_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_detach(thread) };
+    }
+    detach(thread, pc)
 }
 
 /// Detaches as `pthread_detach` does; the events included. Returns 0 or an errno.
-pub fn detach(_thread: pthread_t, _pc: usize) -> c_int {
-    libc::EINVAL
+pub fn detach(thread: pthread_t, pc: usize) -> c_int {
+    known(thread, "pthread_detach", pc);
+    gate::simple(Kind::ThreadDetach, thread, pc);
+    let target = known(thread, "pthread_detach", pc);
+    let info = info(target);
+    let result = if info.detached { libc::EINVAL } else { 0 };
+    info.detached = true;
+    gate::log_full(Event {
+        kind: Kind::ThreadDetach as u8,
+        value: u64::from(target),
+        aux: result as u32,
+        pc: pc as u64,
+        ..Event::default()
+    });
+    result
+}
+
+unsafe extern "C-unwind" fn attributes_from(
+    thread: pthread_t,
+    attr: *mut pthread_attr_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    let s = if gate::active() { slot_of(thread) } else { None };
+    let Some(s) = s.filter(|&s| s != slot::MAIN) else {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_getattr_np(thread, attr) };
+    };
+    // SAFETY: passed on; the C library takes our stacks for the program's, without a guard.
+    unsafe {
+        let error = substrate::asking(thread, || real::pthread_getattr_np(thread, attr));
+        if error != 0 {
+            return error;
+        }
+        libc::pthread_attr_setguardsize(attr, info(s).guard)
+    }
+}
+
+/// Waits for `thread` until `limit` on `clock`.
+///
+/// # Safety
+/// The pointers are valid, `value` may be null.
+unsafe fn join_at(
+    thread: pthread_t,
+    value: *mut *mut c_void,
+    clock: libc::clockid_t,
+    limit: *const timespec,
+    pc: usize,
+) -> c_int {
+    let Some(clock) = Clock::for_waiting(clock) else {
+        return libc::EINVAL;
+    };
+    // SAFETY: the caller's promise.
+    let (value, limit) = unsafe { (value.as_mut(), limit.as_ref()) };
+    let deadline = match limit.map(|limit| time::deadline(clock, limit)) {
+        None => 0, // no limit: wait for ever
+        Some(Some(deadline)) => deadline,
+        Some(None) => return libc::EINVAL,
+    };
+    join_until(thread, value, deadline, pc)
 }

@@ -68,3 +68,15 @@ pub fn prepare_call(callee: usize, argument: u32) {
         raddle_sym_args[0] = argument;
     }
 }
+
+/// The expression of the result of the call of `callee` that has just returned (0: concrete).
+pub fn result_of(callee: usize) -> u32 {
+    // SAFETY: as above.
+    unsafe {
+        if raddle_mode & MODE_SYMBOLIC != 0 && raddle_sym_returner == callee {
+            raddle_sym_result
+        } else {
+            0
+        }
+    }
+}

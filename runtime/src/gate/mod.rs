@@ -1,9 +1,23 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
-use core::fmt;
-use raddle_protocol::Slot;
+mod core;
+mod deadlock;
+mod prefix;
+#[cfg(test)]
+mod tests;
+
+pub use self::core::{Cancel, State};
+
+use self::core::{Gate, Stop};
+use crate::os::Kernel;
+use crate::serial::Serial;
+use crate::substrate;
+use ::core::ffi::c_int;
+use ::core::fmt;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
 
 /// An announced operation.
 #[derive(Clone, Copy)]
@@ -23,6 +37,22 @@ pub struct Pending {
     pub holder: fn(&Pending) -> (Slot, usize),
     /// A deferred cancellation point.
     pub cancellable: bool,
+}
+
+impl Pending {
+    /// An operation that can always complete.
+    pub fn always(kind: Kind, object: u64, pc: usize) -> Pending {
+        Pending {
+            kind,
+            object,
+            pc,
+            aux: 0,
+            deadline: 0,
+            ready: |_, _| true,
+            holder: |_| (slot::NONE, 0),
+            cancellable: false,
+        }
+    }
 }
 
 /// Why a thread goes on.
@@ -48,80 +78,233 @@ pub struct Fatal<'a> {
     pub stack: bool,
 }
 
-/// Is the calling thread controlled now? If not, pass through to the real function.
-pub fn active() -> bool {
-    false
+static GATE: Serial<Gate<Kernel>> = Serial::new(Gate::new(Kernel::new()));
+static ACTIVE: Serial<bool> = Serial::new(false);
+
+/// The gate. Not to be kept over a switch.
+fn gate() -> &'static mut Gate<Kernel> {
+    // SAFETY: every caller is the running thread and drops the reference before it switches.
+    unsafe { GATE.get() }
 }
 
-/// The running thread. [`raddle_protocol::slot::MAIN`] while not active.
+/// Uses the shared pages at `base`.
+///
+/// # Safety
+/// `shared::TOTAL` bytes are mapped there for ever.
+pub unsafe fn attach(base: *mut u8, notify: c_int) {
+    let gate = gate();
+    gate.pages.os.set_notify(notify);
+    // SAFETY: passed on.
+    unsafe { gate.pages.attach(base) };
+}
+
+/// The shared pages.
+pub fn pages() -> &'static mut crate::pages::Pages<Kernel> {
+    &mut gate().pages
+}
+
+/// Takes control: the caller becomes the thread main and obeys the job.
+pub fn begin() {
+    if let Err(Stop) = gate().begin() {
+        stop();
+    }
+    // SAFETY: only one thread exists.
+    unsafe { *ACTIVE.get() = true };
+}
+
+/// Is the calling thread controlled now? If not, pass through to the real function.
+#[inline]
+pub fn active() -> bool {
+    // SAFETY: a plain flag.
+    unsafe { *ACTIVE.get() }
+}
+
+/// The running thread. `slot::MAIN` while not active.
+#[inline]
 pub fn me() -> Slot {
-    raddle_protocol::slot::MAIN
+    gate().running()
 }
 
 /// How many threads have been created and have not ended.
+#[inline]
 pub fn threads_alive() -> usize {
-    1
+    gate().alive().max(1)
 }
 
 /// [`raddle_protocol::shared::flags`] of the job; 0 while not active.
+#[inline]
 pub fn flags() -> u32 {
-    0
+    gate().flags
 }
 
 /// Announces an operation, lets the policy choose, returns when this thread is chosen: one step.
-pub fn point(_p: Pending) -> Wake {
-    Wake::Ready
+#[inline]
+pub fn point(p: Pending) -> Wake {
+    let me = me();
+    let Ok(next) = gate().announce(p) else { stop() };
+    if next != me {
+        substrate::switch(me, next);
+    }
+    let wake = gate().arrive();
+    if wake == Wake::Cancelled && !p.cancellable {
+        crate::threads::cancel_now();
+    }
+    wake
 }
 
 /// [`point`] for an operation that can always complete.
-pub fn simple(_kind: Kind, _object: u64, _pc: usize) {}
+#[inline]
+pub fn simple(kind: Kind, object: u64, pc: usize) {
+    point(Pending::always(kind, object, pc));
+}
 
 /// The state of `object` changed: evaluate `ready` anew for every thread that announced an
 /// operation on it. To be called after every acquire and every release, post, signal.
-pub fn touch(_object: u64) {}
+#[inline]
+pub fn touch(object: u64) {
+    gate().touch(object);
+}
 
 /// Evaluates `ready` anew for one thread.
-pub fn touch_thread(_slot: Slot) {}
+pub fn touch_thread(slot: Slot) {
+    gate().touch_thread(slot);
+}
 
 /// Changes the announced operation of `slot`, a thread that waits in [`point`], and evaluates it
-/// anew: a signal turns a wait for a condition into one for the mutex, without a deadline. The
-/// deadline, if any, may only be dropped.
-pub fn amend(_slot: Slot, _change: impl FnOnce(&mut Pending)) {}
+/// anew: a signal turns a wait for a condition into one for the mutex, without a deadline.
+pub fn amend(slot: Slot, change: impl FnOnce(&mut Pending)) {
+    gate().amend(slot, change);
+}
 
 /// Chooses a value below `n`; one entry of the schedule if `n >= 2`. The caller writes the record
 /// by [`log_choice`] right after the step's own.
-pub fn choose(_n: usize) -> usize {
-    0
+pub fn choose(n: usize) -> usize {
+    match gate().choose(n) {
+        Ok(picked) => picked,
+        Err(Stop) => stop(),
+    }
 }
 
 /// Records the step just taken by the running thread (nothing without `flags::EVENTS`).
-pub fn log(_kind: Kind, _object: u64, _value: u64, _pc: usize) {}
+#[inline]
+pub fn log(kind: Kind, object: u64, value: u64, pc: usize) {
+    let gate = gate();
+    if gate.logging() {
+        gate.log(Event { kind: kind as u8, object, value, pc: pc as u64, ..Event::default() });
+    }
+}
 
 /// [`log`] with all fields; `thread` is filled in.
-pub fn log_full(_event: Event) {}
+#[inline]
+pub fn log_full(event: Event) {
+    gate().log(event);
+}
 
 /// The record of a [`choose`].
-pub fn log_choice(_picked: usize, _of: usize) {}
+pub fn log_choice(picked: usize, of: usize) {
+    gate().log(Event {
+        kind: Kind::Choice as u8,
+        value: picked as u64,
+        aux: of as u32,
+        ..Event::default()
+    });
+}
+
+/// How many records have been written: the index of the next one.
+pub fn events() -> u64 {
+    gate().events()
+}
 
 /// Writes the outcome, unless one is there, and returns: for what then takes its native course.
-pub fn record(_outcome: &Fatal) {}
+pub fn record(outcome: &Fatal) {
+    gate().record(outcome);
+}
+
+/// Has an outcome been written?
+pub fn recorded() -> bool {
+    gate().pages.recorded()
+}
 
 /// Writes the outcome and ends the process (or traps, with `flags::TRAP`).
 pub fn finish(outcome: Fatal) -> ! {
     record(&outcome);
-    crate::os::exit_group(EXIT_STATUS)
+    stop()
 }
 
 /// Exit status of a process that [`finish`] ended.
 pub const EXIT_STATUS: i32 = 66;
 
+/// Ends the process; the outcome is there.
+fn stop() -> ! {
+    if flags() & flags::TRAP != 0 {
+        // SAFETY: a breakpoint for the debugger.
+        unsafe { ::core::arch::asm!("int3") };
+    }
+    crate::os::exit_group(EXIT_STATUS)
+}
+
 /// Names something that is not controlled; the execution goes on.
-pub fn uncontrolled(_name: &str) {}
+pub fn uncontrolled(name: &str) {
+    if pages().attached() {
+        pages().uncontrolled(name);
+    }
+}
 
 /// Virtual nanoseconds since the start.
 pub fn now() -> u64 {
-    0
+    gate().clock()
 }
 
 /// Moves the virtual clock forwards to `ns`; never backwards.
-pub fn advance_to(_ns: u64) {}
+pub fn advance_to(ns: u64) {
+    gate().advance_to(ns);
+}
+
+/// The slot of the next child of the running thread; `None` when there are too many threads.
+pub fn name_child() -> Option<Slot> {
+    gate().name_child()
+}
+
+/// Brings a thread to life; its first announcement is a `ThreadStart`.
+pub fn add_thread(s: Slot, start_routine: usize, pc: usize) {
+    gate().add(s, Pending::always(Kind::ThreadStart, start_routine as u64, pc));
+}
+
+/// Where `s` is in its life.
+pub fn state(s: Slot) -> State {
+    gate().threads[s].state
+}
+
+/// Sets or withdraws a request to cancel `s`.
+pub fn set_cancel(s: Slot, cancel: Cancel) {
+    gate().threads[s].cancel = cancel;
+    touch_thread(s);
+}
+
+/// Is a request to cancel `s` pending?
+pub fn cancel_of(s: Slot) -> Cancel {
+    gate().threads[s].cancel
+}
+
+/// Runs `f` with `s` passing for the running thread, so that what it allocates belongs to `s`.
+pub fn as_thread<R>(s: Slot, f: impl FnOnce() -> R) -> R {
+    let former = gate().impersonate(s);
+    let result = f();
+    gate().impersonate(former);
+    result
+}
+
+/// Does `s` wait in an operation of this kind on `object`?
+pub fn waits_in(s: Slot, kind: Kind, object: u64) -> bool {
+    state(s) == State::Alive && gate().announced(s, kind, object)
+}
+
+/// The running thread, whose `pthread_t` is `object`, has taken its last step: others go on, this
+/// call never returns.
+pub fn end_thread(object: u64) -> ! {
+    let me = me();
+    match gate().retire(object) {
+        Ok(next) => substrate::finish(me, next),
+        Err(Stop) => stop(),
+    }
+}

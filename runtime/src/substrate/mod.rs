@@ -1,1 +1,218 @@
-//! What carries the target's threads: see DESIGN §5.
+//! What carries the target's threads (DESIGN §5): fibers on one kernel thread, or kernel threads
+//! that hand a baton round. Lock, wait and join logic stands above and is the same on both.
+
+mod descriptor;
+mod fiber;
+mod kernel;
+mod stacks;
+
+pub use stacks::slot_of_pthread;
+
+use crate::serial::Serial;
+use crate::slots::{PerSlot, Zero};
+use core::ffi::{c_int, c_void};
+use libc::{pthread_attr_t, pthread_t};
+use raddle_protocol::Slot;
+
+mod real {
+    use libc::{pthread_attr_t, pthread_t};
+    crate::real! {
+        fn pthread_create(
+            thread: *mut pthread_t,
+            attr: *const pthread_attr_t,
+            routine: super::Entry,
+            argument: *mut core::ffi::c_void,
+        ) -> core::ffi::c_int;
+    }
+}
+
+/// What a new thread executes, once it is the running thread.
+pub type Body = extern "C-unwind" fn() -> *mut c_void;
+
+/// A start routine as the C library calls it.
+type Entry = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+/// What each new thread calls once it runs.
+static BODY: Serial<Option<Body>> = Serial::new(None);
+
+/// Runs [`BODY`].
+fn run_body() -> *mut c_void {
+    // SAFETY: set before the first thread was made.
+    match unsafe { *BODY.get() } {
+        Some(body) => body(),
+        None => crate::os::die("raddle: a thread without a body", b""),
+    }
+}
+
+/// How threads exist and control passes between them.
+trait Substrate {
+    /// Makes the thread of `s`, which will run the [`Body`] when it is first switched to.
+    fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int>;
+    /// Leaves `from` and goes on in `to`; returns when somebody switches to `from`.
+    fn switch(&mut self, from: Slot, to: Slot);
+    /// Ends `me` and goes on in `to`.
+    fn finish(&mut self, me: Slot, to: Slot) -> !;
+}
+
+/// What a program may ask for a thread.
+#[derive(Clone, Copy)]
+pub struct Attributes {
+    /// The program's own, if it gave any.
+    pub given: *const pthread_attr_t,
+    /// Bytes.
+    pub stack: usize,
+    /// Bytes.
+    pub guard: usize,
+    /// The program provides the stack.
+    pub user_stack: bool,
+    /// Created detached.
+    pub detached: bool,
+}
+
+impl Attributes {
+    /// Decodes; null means the defaults.
+    ///
+    /// # Safety
+    /// `attr` is null or initialised.
+    pub unsafe fn read(attr: *const pthread_attr_t) -> Attributes {
+        // SAFETY: the C library initialises and reads its own structure.
+        unsafe {
+            let mut defaults: pthread_attr_t = core::mem::zeroed();
+            let readable = if attr.is_null() {
+                pthread_getattr_default_np(&mut defaults);
+                &raw const defaults
+            } else {
+                attr
+            };
+            let (mut low, mut size, mut guard) = (core::ptr::null_mut(), 0usize, 0usize);
+            libc::pthread_attr_getstack(readable, &mut low, &mut size);
+            // Without a stack of the user's own its top is 0.
+            let user_stack = (low as usize).wrapping_add(size) != 0;
+            libc::pthread_attr_getstacksize(readable, &mut size);
+            libc::pthread_attr_getguardsize(readable, &mut guard);
+            let mut detach = 0;
+            pthread_attr_getdetachstate(readable, &mut detach);
+            Attributes {
+                given: attr,
+                stack: size,
+                guard,
+                user_stack,
+                detached: detach == libc::PTHREAD_CREATE_DETACHED,
+            }
+        }
+    }
+
+    /// Nothing out of the ordinary?
+    fn is_default(&self) -> bool {
+        self.given.is_null()
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
+    fn pthread_getattr_default_np(attr: *mut pthread_attr_t) -> c_int;
+}
+
+/// A thread that does not run.
+#[repr(C)]
+struct Context {
+    /// Fibers: the stack pointer; callee-saved registers lie above it.
+    rsp: u64,
+    /// Fibers: base of the FS segment, which on x86-64 glibc is the `pthread_t`.
+    fs: u64,
+    /// Fibers: not 0 until the kernel thread that made it is gone. Baton: 1 when it may run.
+    word: core::sync::atomic::AtomicU32,
+}
+
+// SAFETY: integers.
+unsafe impl Zero for Context {}
+
+static CONTEXTS: Serial<PerSlot<Context>> = Serial::new(PerSlot::new());
+static KERNEL_THREADS: Serial<bool> = Serial::new(false);
+
+fn context(s: Slot) -> *mut Context {
+    // SAFETY: a pointer only; each field's users are serialised or atomic.
+    unsafe { CONTEXTS.get().at(s) }
+}
+
+/// Prepares for threads; `kernel`: one kernel thread each. To be called in the process that obeys
+/// the job.
+pub fn begin(kernel: bool) {
+    // SAFETY: only one thread exists.
+    unsafe {
+        CONTEXTS.get().map();
+        *KERNEL_THREADS.get() = kernel;
+    }
+    if kernel {
+        kernel::begin();
+    } else {
+        fiber::begin();
+    }
+}
+
+/// Are threads kernel threads?
+pub fn kernel_threads() -> bool {
+    // SAFETY: as above.
+    unsafe { *KERNEL_THREADS.get() }
+}
+
+/// Makes the thread of `s`; see [`Substrate::spawn`].
+pub fn spawn(s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
+    if kernel_threads() {
+        kernel::Baton.spawn(s, attr)
+    } else {
+        fiber::Fibers.spawn(s, attr)
+    }
+}
+
+/// Goes on in `to`; see [`Substrate::switch`].
+#[inline]
+pub fn switch(from: Slot, to: Slot) {
+    if kernel_threads() {
+        kernel::Baton.switch(from, to);
+    } else {
+        fiber::Fibers.switch(from, to);
+    }
+}
+
+/// Ends `me`, goes on in `to`.
+pub fn finish(me: Slot, to: Slot) -> ! {
+    if kernel_threads() {
+        kernel::Baton.finish(me, to)
+    } else {
+        fiber::Fibers.finish(me, to)
+    }
+}
+
+/// Makes parked threads for the first children of main ahead of time, in a process that is going
+/// to be cloned: their memory is all that a fiber needs. Every thread, of the pool or not, will
+/// run `body`.
+pub fn make_pool(count: Slot, body: Body) {
+    // SAFETY: only one thread exists.
+    unsafe {
+        descriptor::find();
+        CONTEXTS.get().map();
+        *BODY.get() = Some(body);
+    }
+    fiber::make_pool(count);
+}
+
+/// Puts right what a raw clone leaves wrong: the C library's idea of the thread's id.
+pub fn after_clone() {
+    // SAFETY: only one thread exists.
+    descriptor::set_thread_id(unsafe { libc::pthread_self() }, crate::os::thread_id());
+}
+
+/// Calls `ask`, which queries the C library about `thread`, as if the thread's kernel thread were
+/// the running one.
+pub fn asking<R>(thread: pthread_t, ask: impl FnOnce() -> R) -> R {
+    if kernel_threads() {
+        return ask();
+    }
+    let former = descriptor::set_thread_id(thread, crate::os::thread_id());
+    let result = ask();
+    if let Some(former) = former {
+        descriptor::set_thread_id(thread, former);
+    }
+    result
+}

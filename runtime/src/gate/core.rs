@@ -1,0 +1,554 @@
+//! The state machine behind the gate: no threads, no system calls, so that unit tests can drive
+//! all of it.
+
+use super::prefix::{Prefix, Wanted};
+use super::{Fatal, Pending, Wake};
+use crate::pages::{Os, Pages};
+use crate::policy::{Operation, Policy, View, reads_only};
+use crate::slots::{PerSlot, SlotSet, Zero};
+use core::mem::MaybeUninit;
+use core::sync::atomic::Ordering;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::{Divergence, End};
+use raddle_protocol::schedule::CHOICE_BIT;
+use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
+
+/// The execution is over: the outcome has been written, the process must end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stop;
+
+/// Where a thread is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// The slot was never used.
+    Free = 0,
+    /// It has announced an operation (and runs, if it is the running thread).
+    Alive = 1,
+    /// It has taken its last step.
+    Ended = 2,
+}
+
+/// A request to cancel a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Cancel {
+    /// None, or the thread has disabled cancellation.
+    No = 0,
+    /// Acts at the next cancellation point.
+    Deferred = 1,
+    /// Acts at the next point of any kind.
+    Now = 2,
+}
+
+/// What the gate knows of a thread.
+pub struct Thread {
+    /// Initialised when `state` is not [`State::Free`].
+    pending: MaybeUninit<Pending>,
+    pub state: State,
+    pub cancel: Cancel,
+    /// How many threads it has created.
+    children: u32,
+}
+
+// SAFETY: the enums have a 0, the rest is plain.
+unsafe impl Zero for Thread {}
+
+impl Thread {
+    fn pending(&self) -> &Pending {
+        assert!(self.state != State::Free);
+        // SAFETY: written before the state left Free.
+        unsafe { self.pending.assume_init_ref() }
+    }
+}
+
+/// See the module.
+pub struct Gate<O: Os> {
+    pub pages: Pages<O>,
+    pub threads: PerSlot<Thread>,
+    /// Alive threads.
+    alive: SlotSet,
+    /// Alive threads whose announced operation can complete (stale for the running thread).
+    ready: SlotSet,
+    /// Alive threads that can go on only by letting their time run out.
+    timed: SlotSet,
+    no_one: SlotSet,
+    running: Slot,
+    prefix: Prefix,
+    policy: Policy,
+    pub flags: u32,
+    logging: bool,
+    max_steps: u64,
+    steps: u64,
+    switches: u64,
+    preemptions: u64,
+    created: u64,
+    clock: u64,
+}
+
+impl<O: Os> Gate<O> {
+    /// Idle: [`Gate::begin`] starts it.
+    pub const fn new(os: O) -> Gate<O> {
+        Gate {
+            pages: Pages::new(os),
+            threads: PerSlot::new(),
+            alive: SlotSet::EMPTY,
+            ready: SlotSet::EMPTY,
+            timed: SlotSet::EMPTY,
+            no_one: SlotSet::EMPTY,
+            running: slot::MAIN,
+            prefix: Prefix::EMPTY,
+            policy: Policy::idle(),
+            flags: 0,
+            logging: false,
+            max_steps: 0,
+            steps: 0,
+            switches: 0,
+            preemptions: 0,
+            created: 0,
+            clock: 0,
+        }
+    }
+
+    /// Obeys the job in the pages from now on; the caller is main. `Err`: the job is malformed.
+    pub fn begin(&mut self) -> Result<(), Stop> {
+        let job = self.pages.job();
+        self.threads.map();
+        self.flags = job.flags;
+        self.logging =
+            job.flags & (flags::EVENTS | flags::ENABLED | flags::SYMBOLIC) != 0;
+        self.max_steps = job.max_steps;
+        self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
+        match Policy::new(job.tail) {
+            Some(policy) => self.policy = policy,
+            None => {
+                let message = format_args!("the job has the unknown tail rule {}", job.tail[0]);
+                return Err(self.fault(End::ToolFault, message, [0; 4]));
+            }
+        }
+        self.add(slot::MAIN, Pending::always(Kind::ThreadStart, 0, 0));
+        Ok(())
+    }
+
+    /// The running thread.
+    #[inline]
+    pub fn running(&self) -> Slot {
+        self.running
+    }
+
+    /// Has `s` been created and not ended?
+    pub(super) fn is_alive(&self, s: Slot) -> bool {
+        self.alive.contains(s)
+    }
+
+    /// Can what `s` announced complete?
+    pub(super) fn is_ready(&self, s: Slot) -> bool {
+        self.ready.contains(s)
+    }
+
+    /// What `s` announced.
+    pub(super) fn pending(&self, s: Slot) -> &Pending {
+        self.threads[s].pending()
+    }
+
+    /// All alive threads, lowest first.
+    pub(super) fn alive_threads(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.alive.iter()
+    }
+
+    /// Makes `s` pass for the running thread, so that what is allocated is its own.
+    pub fn impersonate(&mut self, s: Slot) -> Slot {
+        core::mem::replace(&mut self.running, s)
+    }
+
+    /// How many threads are alive.
+    #[inline]
+    pub fn alive(&self) -> usize {
+        self.alive.len()
+    }
+
+    /// Virtual nanoseconds since the start.
+    #[inline]
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// Records written so far.
+    pub fn events(&self) -> u64 {
+        self.pages.events()
+    }
+
+    /// Names the next child of the running thread; `None` when all slots are taken.
+    pub fn name_child(&mut self) -> Option<Slot> {
+        let parent = self.running;
+        let k = self.threads[parent].children;
+        self.threads[parent].children += 1;
+        let mut s = slot::preferred(parent, k);
+        let first = s;
+        while self.threads[s].state != State::Free {
+            s = if usize::from(s) + 1 == slot::COUNT { slot::FIRST_NESTED } else { s + 1 };
+            if s == first || first < slot::FIRST_NESTED {
+                return None;
+            }
+        }
+        Some(s)
+    }
+
+    /// Brings `s` to life with its first announcement.
+    pub fn add(&mut self, s: Slot, first: Pending) {
+        let thread = &mut self.threads[s];
+        thread.pending.write(first);
+        thread.state = State::Alive;
+        self.alive.set(s, true);
+        self.created += 1;
+        self.pages.control().threads.store(self.created, Ordering::Relaxed);
+        self.policy.created(s);
+        self.policy.announced(s);
+        self.evaluate(s);
+        self.update_mode();
+    }
+
+    fn update_mode(&self) {
+        let on = self.alive.len() >= 2 && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0;
+        crate::vars::set_mode(raddle_protocol::hooks::MODE_ACCESSES, on);
+    }
+
+    /// The running thread announces `p`; the result is who takes the next step.
+    #[inline]
+    pub fn announce(&mut self, p: Pending) -> Result<Slot, Stop> {
+        let me = self.running;
+        let control = self.pages.control();
+        control.last_kind.store(p.kind as u32, Ordering::Relaxed);
+        control.last_pc.store(p.pc as u64, Ordering::Relaxed);
+        self.threads[me].pending.write(p);
+        self.policy.announced(me);
+        if !self.evaluate(me) && p.deadline == 0 {
+            self.check_cycle(me)?;
+        }
+        self.next_step()
+    }
+
+    /// The running thread has taken its last step; those who wait for `object` may be ready. The
+    /// result is who goes on.
+    pub fn retire(&mut self, object: u64) -> Result<Slot, Stop> {
+        let me = self.running;
+        self.threads[me].state = State::Ended;
+        self.alive.set(me, false);
+        self.ready.set(me, false);
+        self.timed.set(me, false);
+        self.running = slot::NONE;
+        self.update_mode();
+        self.touch(object);
+        self.next_step()
+    }
+
+    /// Sorts an alive thread into the sets; true if it is ready.
+    #[inline]
+    fn evaluate(&mut self, s: Slot) -> bool {
+        let thread = &self.threads[s];
+        let p = thread.pending();
+        let ready = (p.ready)(p, s) || self.cancelled(thread) || self.expired(p);
+        let timed = !ready && p.deadline != 0;
+        self.ready.set(s, ready);
+        self.timed.set(s, timed);
+        ready
+    }
+
+    #[inline]
+    fn cancelled(&self, thread: &Thread) -> bool {
+        match thread.cancel {
+            Cancel::No => false,
+            Cancel::Deferred => thread.pending().cancellable,
+            Cancel::Now => true,
+        }
+    }
+
+    #[inline]
+    fn expired(&self, p: &Pending) -> bool {
+        p.deadline != 0 && p.deadline <= self.clock
+    }
+
+    /// See [`super::touch`].
+    pub fn touch(&mut self, object: u64) {
+        if self.alive.len() == 1 && self.alive.contains(self.running) {
+            return;
+        }
+        let mut next = self.alive.next(0);
+        while let Some(s) = next {
+            if s != self.running && self.threads[s].pending().object == object {
+                self.evaluate(s);
+            }
+            next = self.alive.next(s + 1);
+        }
+    }
+
+    /// Has `s` announced an operation of this kind on `object`?
+    pub fn announced(&self, s: Slot, kind: Kind, object: u64) -> bool {
+        let p = self.threads[s].pending();
+        s != self.running && p.kind == kind && p.object == object
+    }
+
+    /// See [`super::touch_thread`].
+    pub fn touch_thread(&mut self, s: Slot) {
+        if s != self.running && self.alive.contains(s) {
+            self.evaluate(s);
+        }
+    }
+
+    /// See [`super::amend`].
+    pub fn amend(&mut self, s: Slot, change: impl FnOnce(&mut Pending)) {
+        if s != self.running && self.alive.contains(s) {
+            let mut pending = *self.pending(s);
+            change(&mut pending);
+            self.threads[s].pending.write(pending);
+            self.evaluate(s);
+        }
+    }
+
+    /// Who of `timed` has the earliest deadline.
+    fn earliest(&self) -> Slot {
+        let deadline = |s: &Slot| self.threads[*s].pending().deadline;
+        self.timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
+    }
+
+    /// May `s` be chosen now?
+    fn enabled(&self, s: Slot) -> bool {
+        if self.ready.contains(s) {
+            return true;
+        }
+        let lazy = self.flags & flags::LAZY_TIME != 0;
+        self.timed.contains(s) && (!lazy || (self.ready.is_empty() && s == self.earliest()))
+    }
+
+    fn next_step(&mut self) -> Result<Slot, Stop> {
+        if self.ready.is_empty() && self.timed.is_empty() {
+            return Err(self.deadlock());
+        }
+        if self.max_steps != 0 && self.steps >= self.max_steps {
+            let limit = self.max_steps;
+            let message = format_args!("still running after {limit} steps");
+            return Err(self.fault(End::StepLimit, message, [limit, 0, 0, 0]));
+        }
+        if self.flags & flags::ENABLED != 0 {
+            self.log_enabled();
+        }
+        let next = match self.follow_prefix()? {
+            Some(next) => next,
+            None => self.ask_policy(),
+        };
+        self.commit(next);
+        Ok(next)
+    }
+
+    /// The thread that the prefix wants; `None` when the prefix is used up.
+    #[inline]
+    fn follow_prefix(&mut self) -> Result<Option<Slot>, Stop> {
+        let tolerant = self.flags & flags::TOLERANT != 0;
+        while let Some(wanted) = self.prefix.wanted() {
+            let why = match wanted {
+                Wanted::Thread(s) if self.enabled(s) => {
+                    self.prefix.advance();
+                    return Ok(Some(s));
+                }
+                Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
+                Wanted::Thread(s) => match self.threads[s].state {
+                    State::Free => Divergence::NoSuchThread,
+                    State::Alive => Divergence::Blocked,
+                    State::Ended => Divergence::Ended,
+                },
+                Wanted::Choice(_) => Divergence::KindOfStep,
+            };
+            if !tolerant {
+                return Err(self.diverge(wanted, why));
+            }
+            self.prefix.skip_run();
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn ask_policy(&mut self) -> Slot {
+        let lazy = self.flags & flags::LAZY_TIME != 0 && !self.ready.is_empty();
+        let earliest = if self.timed.is_empty() || lazy { slot::NONE } else { self.earliest() };
+        if self.flags & flags::LAZY_TIME != 0 && self.ready.is_empty() {
+            return earliest;
+        }
+        let (running, threads) = (self.running, &self.threads);
+        let alive = self.alive.contains(running);
+        let view = View {
+            running,
+            kind: if alive { threads[running].pending().kind } else { Kind::ThreadExit },
+            ready: &self.ready,
+            timed: if lazy { &self.no_one } else { &self.timed },
+            earliest,
+            step: self.steps + 1,
+        };
+        self.policy.pick(&view, &self.alive, |s| {
+            let p = threads[s].pending();
+            Operation { object: p.object, reads_only: reads_only(p.kind) }
+        })
+    }
+
+    /// `next` takes a step.
+    #[inline]
+    fn commit(&mut self, next: Slot) {
+        self.pages.take(next);
+        self.steps += 1;
+        let control = self.pages.control();
+        control.steps.store(self.steps, Ordering::Relaxed);
+        if next == self.running {
+            if self.timed.contains(next) {
+                self.advance_to(self.threads[next].pending().deadline);
+            }
+            return;
+        }
+        self.switches += 1;
+        control.switches.store(self.switches, Ordering::Relaxed);
+        if self.ready.contains(self.running) {
+            self.preemptions += 1;
+            control.preemptions.store(self.preemptions, Ordering::Relaxed);
+        }
+        self.running = next;
+        let p = *self.threads[next].pending();
+        control.running.store(u32::from(next), Ordering::Relaxed);
+        control.last_kind.store(p.kind as u32, Ordering::Relaxed);
+        control.last_pc.store(p.pc as u64, Ordering::Relaxed);
+        if self.timed.contains(next) {
+            self.advance_to(p.deadline);
+        }
+    }
+
+    /// Why the running thread, just chosen, goes on.
+    #[inline]
+    pub fn arrive(&self) -> Wake {
+        let thread = &self.threads[self.running];
+        let p = thread.pending();
+        if thread.cancel != Cancel::No && self.cancelled(thread) {
+            Wake::Cancelled
+        } else if p.deadline != 0 && !(p.ready)(p, self.running) {
+            Wake::TimedOut
+        } else {
+            Wake::Ready
+        }
+    }
+
+    /// Moves the clock; waits whose time has come are ready.
+    pub fn advance_to(&mut self, ns: u64) {
+        if ns <= self.clock {
+            return;
+        }
+        self.clock = ns;
+        self.pages.control().clock.store(ns, Ordering::Relaxed);
+        let mut next = self.timed.next(0);
+        while let Some(s) = next {
+            if s != self.running {
+                self.evaluate(s);
+            }
+            next = self.timed.next(s + 1);
+        }
+    }
+
+    /// See [`super::choose`].
+    pub fn choose(&mut self, n: usize) -> Result<usize, Stop> {
+        if n < 2 {
+            return Ok(0);
+        }
+        let tolerant = self.flags & flags::TOLERANT != 0;
+        let picked = match self.prefix.wanted() {
+            None => self.policy.choose(n),
+            Some(Wanted::Choice(k)) if usize::from(k) < n => {
+                self.prefix.advance();
+                usize::from(k)
+            }
+            Some(Wanted::Choice(_)) if tolerant => {
+                self.prefix.advance();
+                0
+            }
+            Some(Wanted::Thread(_)) if tolerant => 0,
+            Some(wanted @ Wanted::Choice(_)) => {
+                return Err(self.diverge(wanted, Divergence::NoSuchChoice));
+            }
+            Some(wanted) => return Err(self.diverge(wanted, Divergence::KindOfStep)),
+        };
+        self.pages.take(picked as u16 | CHOICE_BIT);
+        Ok(picked)
+    }
+
+    /// Records an event of the running thread.
+    #[inline]
+    pub fn log(&mut self, event: Event) {
+        if self.logging {
+            self.pages.log(Event { thread: self.running, ..event });
+        }
+    }
+
+    /// Are events recorded?
+    #[inline]
+    pub fn logging(&self) -> bool {
+        self.logging
+    }
+
+    fn log_enabled(&mut self) {
+        let mut rest = self.alive.iter().filter(|&s| self.enabled(s)).count();
+        let mut event = self.enabled_record();
+        let mut next = self.alive.next(0);
+        while let Some(this) = next {
+            if self.enabled(this) {
+                let (word, shift) = (event.size / 4, 16 * (event.size % 4));
+                let bits = u64::from(this) << shift;
+                match word {
+                    0 => event.object |= bits,
+                    1 => event.value |= bits,
+                    _ => event.pc |= bits,
+                }
+                event.size += 1;
+                rest -= 1;
+                if event.size == 12 || rest == 0 {
+                    event.aux = rest as u32;
+                    self.pages.log(event);
+                    event = self.enabled_record();
+                }
+            }
+            next = self.alive.next(this + 1);
+        }
+    }
+
+    fn enabled_record(&self) -> Event {
+        Event { kind: Kind::Enabled as u8, thread: self.running, ..Event::default() }
+    }
+
+    fn diverge(&mut self, wanted: Wanted, why: Divergence) -> Stop {
+        let (step, running) = (self.steps, self.running);
+        let (what, text) = match wanted {
+            Wanted::Thread(s) => (s, "thread"),
+            Wanted::Choice(n) => (n | CHOICE_BIT, "alternative"),
+        };
+        let detail = [step, u64::from(what), why as u64, u64::from(running)];
+        let number = what & !CHOICE_BIT;
+        let reason = match why {
+            Divergence::NoSuchThread => "it does not exist",
+            Divergence::Ended => "it has ended",
+            Divergence::Blocked => "it is blocked",
+            Divergence::KindOfStep => "another kind of step is due",
+            Divergence::NoSuchChoice => "there are not so many",
+        };
+        let message = format_args!("step {step}: the schedule wants {text} {number}, but {reason}");
+        self.fault(End::Divergence, message, detail)
+    }
+
+    fn fault(&mut self, end: End, message: core::fmt::Arguments, detail: [u64; 4]) -> Stop {
+        let pc = match self.alive.contains(self.running) {
+            true => self.threads[self.running].pending().pc,
+            false => 0,
+        };
+        self.record(&Fatal { end, code: 0, message, detail, pc, stack: true })
+    }
+
+    /// Writes the outcome, unless there is one.
+    pub fn record(&mut self, outcome: &Fatal) -> Stop {
+        let running = self.running;
+        self.pages.record(outcome, running, core::iter::empty());
+        Stop
+    }
+}

@@ -1,0 +1,82 @@
+//! The schedule's prefix, step by step.
+
+use raddle_protocol::schedule::{CHOICE_BIT, Step};
+
+/// What the schedule asks for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A step of this thread.
+    Thread(u16),
+    /// This alternative of a choice.
+    Choice(u16),
+}
+
+/// A cursor over run-length coded steps.
+pub struct Prefix {
+    steps: &'static [Step],
+    index: usize,
+    /// Steps already used of the entry at `index`.
+    used: u16,
+}
+
+impl Prefix {
+    /// Nothing is prescribed.
+    pub const EMPTY: Prefix = Prefix::new(&[]);
+
+    /// All of `steps`, in order.
+    pub const fn new(steps: &'static [Step]) -> Prefix {
+        Prefix { steps, index: 0, used: 0 }
+    }
+
+    /// What is due; `None` at the end.
+    #[inline]
+    pub fn wanted(&self) -> Option<Wanted> {
+        let what = self.steps.get(self.index)?.what;
+        Some(if what & CHOICE_BIT != 0 {
+            Wanted::Choice(what & !CHOICE_BIT)
+        } else {
+            Wanted::Thread(what)
+        })
+    }
+
+    /// One step was taken.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.used += 1;
+        if self.used >= self.steps[self.index].count {
+            self.skip_run();
+        }
+    }
+
+    /// Leaves out the rest of the current entry.
+    pub fn skip_run(&mut self) {
+        self.index += 1;
+        self.used = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_unrolled() {
+        static STEPS: [Step; 3] = [Step::thread(0, 2), Step::choice(3), Step::thread(5, 1)];
+        let mut prefix = Prefix::new(&STEPS);
+        let mut seen = Vec::new();
+        while let Some(wanted) = prefix.wanted() {
+            seen.push(wanted);
+            prefix.advance();
+        }
+        use Wanted::*;
+        assert_eq!(seen, [Thread(0), Thread(0), Choice(3), Thread(5)]);
+        let mut prefix = Prefix::new(&STEPS);
+        prefix.skip_run();
+        assert_eq!(prefix.wanted(), Some(Choice(3)));
+        // A count of 0 in pages that someone scribbled over is one step, not a hang.
+        static ZERO: [Step; 1] = [Step { what: 1, count: 0 }];
+        let mut prefix = Prefix::new(&ZERO);
+        prefix.advance();
+        assert_eq!(prefix.wanted(), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! Fibers: every thread is a real pthread with its own stack, descriptor and thread-local storage,
+//! but the main kernel thread runs them all.
+//!
+//! A new thread's kernel thread saves its registers and leaves by a raw `exit`; the kernel clears
+//! [`Context::word`] when it is gone for good. From then on the context belongs to whoever switches
+//! to it. The C library still believes that the thread lives, and no fiber ever reaches the end of
+//! its start routine's caller: see `threads::ending`.
+
+use super::{Attributes, Context, Substrate, context, run_body, stacks};
+use crate::os;
+use crate::serial::Serial;
+use core::arch::naked_asm;
+use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
+use core::sync::atomic::Ordering;
+use libc::pthread_t;
+use raddle_protocol::Slot;
+
+/// The substrate of this name.
+pub struct Fibers;
+
+/// Has the kernel let programs set the FS base (AT_HWCAP2 bit 1)?
+static FSGSBASE: Serial<bool> = Serial::new(false);
+/// Slots 1 to this have been made by [`make_pool`] and not been used in this process.
+static POOL: Serial<Slot> = Serial::new(0);
+/// See [`super::begin`].
+pub fn begin() {
+    // SAFETY: only one thread exists; getauxval reads a table.
+    unsafe {
+        *FSGSBASE.get() = libc::getauxval(libc::AT_HWCAP2) & 2 != 0;
+        let main = context(raddle_protocol::slot::MAIN);
+        (*main).fs = libc::pthread_self();
+    }
+}
+
+/// See [`super::make_pool`].
+pub fn make_pool(count: Slot) {
+    // SAFETY: as said there.
+    let attributes = unsafe { Attributes::read(core::ptr::null()) };
+    for s in 1..=count {
+        if crate::gate::as_thread(s, || create(s, &attributes)).is_err() {
+            return;
+        }
+        // SAFETY: only one thread exists.
+        unsafe { *POOL.get() = s };
+    }
+}
+
+/// Makes the context of `s` and waits until its kernel thread has gone.
+fn create(s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
+    let context = context(s);
+    // SAFETY: the context is ours until the thread is known; all signals stay blocked while there
+    // are two kernel threads, so that none is delivered to the one that leaves.
+    unsafe {
+        (*context).word.store(1, Ordering::Relaxed);
+        let former = os::block_signals();
+        let result = stacks::create(s, attr, false, entry, context.cast());
+        if result.is_ok() {
+            while (*context).word.load(Ordering::Acquire) != 0 {
+                os::futex_wait(&(*context).word, 1);
+            }
+        }
+        os::restore_signals(former);
+        result
+    }
+}
+
+impl Substrate for Fibers {
+    fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
+        // SAFETY: serialised.
+        if attr.is_default() && s <= unsafe { *POOL.get() } {
+            // SAFETY: written by `create`.
+            return Ok(unsafe { (*context(s)).fs });
+        }
+        create(s, attr)
+    }
+
+    #[inline]
+    fn switch(&mut self, from: Slot, to: Slot) {
+        // SAFETY: `from` is running, `to` is parked.
+        unsafe {
+            if *FSGSBASE.get() {
+                switch_fast(context(from), context(to));
+            } else {
+                switch_slow(context(from), context(to));
+            }
+        }
+    }
+
+    fn finish(&mut self, me: Slot, to: Slot) -> ! {
+        self.switch(me, to);
+        os::die("raddle: a thread that had ended was continued", b"")
+    }
+}
+
+/// First code on a new thread: it parks here, and goes on when first switched to.
+extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the argument is the thread's own context.
+    unsafe { park(argument.cast()) };
+    run_body()
+}
+
+macro_rules! save {
+    () => {
+        "push rbp; push rbx; push r12; push r13; push r14; push r15
+         sub rsp, 8; stmxcsr [rsp]; fnstcw [rsp + 4]"
+    };
+}
+
+macro_rules! restore {
+    () => {
+        "ldmxcsr [rsp]; fldcw [rsp + 4]; add rsp, 8
+         pop r15; pop r14; pop r13; pop r12; pop rbx; pop rbp
+         ret"
+    };
+}
+
+/// Saves the caller's context and ends the kernel thread; returns on whichever switches to it.
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn park(_context: *mut Context) {
+    naked_asm!(
+        save!(),
+        "mov [rdi + {rsp}], rsp",
+        "mov rax, fs:[0x10]", // the descriptor's pointer to itself
+        "mov [rdi + {fs}], rax",
+        "lea rdi, [rdi + {word}]",
+        "mov eax, {set_tid_address}",
+        "syscall",
+        "2: xor edi, edi",
+        "mov eax, {exit}",
+        "syscall",
+        "jmp 2b",
+        rsp = const offset_of!(Context, rsp),
+        fs = const offset_of!(Context, fs),
+        word = const offset_of!(Context, word),
+        set_tid_address = const libc::SYS_set_tid_address,
+        exit = const libc::SYS_exit,
+    )
+}
+
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn switch_fast(_from: *mut Context, _to: *const Context) {
+    naked_asm!(
+        save!(),
+        "mov [rdi + {rsp}], rsp",
+        "mov rsp, [rsi + {rsp}]",
+        "mov rax, [rsi + {fs}]",
+        "wrfsbase rax",
+        restore!(),
+        rsp = const offset_of!(Context, rsp),
+        fs = const offset_of!(Context, fs),
+    )
+}
+
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn switch_slow(_from: *mut Context, _to: *const Context) {
+    naked_asm!(
+        save!(),
+        "mov [rdi + {rsp}], rsp",
+        "mov rsp, [rsi + {rsp}]",
+        "mov rsi, [rsi + {fs}]",
+        "mov edi, 0x1002", // ARCH_SET_FS
+        "mov eax, {arch_prctl}",
+        "syscall",
+        restore!(),
+        rsp = const offset_of!(Context, rsp),
+        fs = const offset_of!(Context, fs),
+        arch_prctl = const libc::SYS_arch_prctl,
+    )
+}

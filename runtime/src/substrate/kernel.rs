@@ -1,0 +1,62 @@
+//! Kernel threads that hand a baton round by futex, all on one core. Nothing is virtualised: for
+//! debuggers and for code that depends on the identity of its kernel thread.
+
+use super::{Attributes, Substrate, context, run_body, stacks};
+use crate::os;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU32, Ordering};
+use libc::pthread_t;
+use raddle_protocol::{Slot, slot};
+
+/// The substrate of this name.
+pub struct Baton;
+
+/// See [`super::begin`].
+pub fn begin() {
+    os::pin_to_one_core();
+}
+
+fn word(s: Slot) -> &'static AtomicU32 {
+    // SAFETY: mapped for ever; an atomic.
+    unsafe { &(*context(s)).word }
+}
+
+fn wait(s: Slot) {
+    while word(s).swap(0, Ordering::Acquire) == 0 {
+        os::futex_wait(word(s), 0);
+    }
+}
+
+fn pass(to: Slot) {
+    word(to).store(1, Ordering::Release);
+    os::futex_wake(word(to));
+}
+
+impl Substrate for Baton {
+    fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
+        word(s).store(0, Ordering::Relaxed);
+        stacks::create(s, attr, true, entry, usize::from(s) as *mut c_void)
+    }
+
+    fn switch(&mut self, from: Slot, to: Slot) {
+        pass(to);
+        wait(from);
+    }
+
+    fn finish(&mut self, me: Slot, to: Slot) -> ! {
+        pass(to);
+        if me == slot::MAIN {
+            // The process's first thread stays, so that the process does not look dead.
+            loop {
+                wait(me);
+            }
+        }
+        os::exit_thread()
+    }
+}
+
+/// First code on a new thread.
+extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
+    wait(argument as usize as Slot);
+    run_body()
+}

@@ -1,0 +1,86 @@
+//! Names of threads. Modelled, because with fibers the kernel knows one thread only.
+
+use super::{info, slot_of};
+use crate::gate;
+use core::ffi::{c_char, c_int};
+use libc::pthread_t;
+use raddle_protocol::Slot;
+
+mod real {
+    use core::ffi::{c_char, c_int};
+    use libc::pthread_t;
+    crate::real! {
+        fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int;
+        fn pthread_getname_np(thread: pthread_t, name: *mut c_char, len: usize) -> c_int;
+    }
+}
+
+crate::export! {
+    fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int = set_from;
+    fn pthread_getname_np(thread: pthread_t, name: *mut c_char, len: usize) -> c_int = get_from;
+}
+
+/// Longest name, the NUL included.
+pub const LEN: usize = 16;
+
+/// The name of `s`; main's is the kernel's own until the program sets one.
+fn name(s: Slot) -> &'static mut [u8; LEN] {
+    let info = info(s);
+    if !info.named {
+        info.named = true;
+        // SAFETY: the buffer has 16 bytes, as prctl wants.
+        unsafe { libc::prctl(libc::PR_GET_NAME, info.name.as_mut_ptr()) };
+    }
+    &mut info.name
+}
+
+/// `child` has the name of its creator, as the kernel does it.
+pub fn inherit(child: Slot, creator: Slot) {
+    let from = info(creator);
+    let (named, name) = (from.named, from.name);
+    let child = info(child);
+    (child.named, child.name) = (named, name);
+}
+
+unsafe extern "C-unwind" fn set_from(
+    thread: pthread_t,
+    new: *const c_char,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    let s = if gate::active() { slot_of(thread) } else { None };
+    let Some(s) = s else {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_setname_np(thread, new) };
+    };
+    // SAFETY: a string, as the function says.
+    let new = unsafe { core::ffi::CStr::from_ptr(new) }.to_bytes_with_nul();
+    if new.len() > LEN {
+        return libc::ERANGE;
+    }
+    name(s)[..new.len()].copy_from_slice(new);
+    0
+}
+
+unsafe extern "C-unwind" fn get_from(
+    thread: pthread_t,
+    buffer: *mut c_char,
+    len: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    let s = if gate::active() { slot_of(thread) } else { None };
+    let Some(s) = s else {
+        // SAFETY: passed on.
+        return unsafe { real::pthread_getname_np(thread, buffer, len) };
+    };
+    if len < LEN {
+        return libc::ERANGE;
+    }
+    // SAFETY: the buffer has at least LEN bytes.
+    unsafe { buffer.cast::<[u8; LEN]>().write(*name(s)) };
+    0
+}
