@@ -68,9 +68,10 @@ pub struct TargetOptions {
     #[arg(long, value_enum, default_value_t = Substrate::Fiber)]
     pub threads: Substrate,
 
-    /// Steps after which an execution counts as a livelock; 0: no limit
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
-    pub max_steps: u64,
+    /// Steps after which an execution counts as a livelock; 0: no limit (default: 10 million;
+    /// for verify 100,000)
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
 
     /// Wall-clock limit of one execution
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]

@@ -1,30 +1,39 @@
 //! The subcommands: from options to an exit code.
 
-use crate::cli::{Cli, Command, FindingOptions, OutputOptions, RunOptions, ShowOptions};
+use crate::cli::{
+    Cli, Command, FindingOptions, OutputOptions, RunOptions, ShowOptions, VerifyOptions,
+};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::explore::{Campaign, explore};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::replay::replay;
 use crate::report::{Style, report};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
 use crate::triage::{Triage, Wishes};
+use crate::verify;
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Exit> {
     match cli.command {
         Command::Run(options) => run_command(&options),
         Command::Show(options) => show(&options),
-        _ => Err(Error::usage("not built", "")),
+        Command::Replay(options) => replay(&options),
+        Command::Verify(options) => verify_command(&options),
+        Command::Cc(_) | Command::Cxx(_) => Err(Error::usage("not here", "")),
     }
 }
+
+/// Step limit of `run`, where the options name none.
+const MAX_STEPS: u64 = 10_000_000;
 
 fn run_command(options: &RunOptions) -> Result<Exit> {
     let (policy, executions) = options.plan()?;
     let interrupt = Interrupt::install()?;
-    let setup = Setup::new(&options.target, &interrupt)?;
+    let setup = Setup::new(&options.target, MAX_STEPS, &interrupt)?;
     let expected_output = match &options.expect_output {
         Some(path) => Some(setup::expected_output(path)?),
         None => None,
@@ -49,6 +58,19 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     let triage = Triage::new(&setup, wishes, &interrupt);
     let progress = Progress::new(executions, options.output.quiet);
     let result = explore(&setup, &campaign, triage, &interrupt, &progress);
+    progress.done();
+    let (summary, trouble) = result?;
+    finish(&summary, trouble, &options.output, style)
+}
+
+fn verify_command(options: &VerifyOptions) -> Result<Exit> {
+    let interrupt = Interrupt::install()?;
+    let setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
+    let style = Style::of_stdout();
+    let wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
+    let triage = Triage::new(&setup, wishes, &interrupt);
+    let progress = Progress::new(None, options.output.quiet);
+    let result = verify::verify(&setup, options, triage, &interrupt, &progress);
     progress.done();
     let (summary, trouble) = result?;
     finish(&summary, trouble, &options.output, style)

@@ -33,8 +33,13 @@ const RECORD_BYTES: usize = 1 << 30;
 const STDIN_IN_WITNESS: u64 = 64 << 20;
 
 impl Setup {
-    /// Checks the program and opens what it reads.
-    pub fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Setup> {
+    /// Checks the program and opens what it reads. `default_steps`: the step limit where the
+    /// options name none.
+    pub fn new(
+        options: &TargetOptions,
+        default_steps: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Setup> {
         let (program, args) = options
             .command
             .split_first()
@@ -42,7 +47,7 @@ impl Setup {
         let program = Path::new(program);
         let inspected = inspect(program)?;
         let mut base = Job::new(Tail::RunUntilBlocked);
-        base.max_steps = options.max_steps;
+        base.max_steps = options.max_steps.unwrap_or(default_steps);
         if options.threads == Substrate::Kernel {
             base.flags |= flags::KERNEL_THREADS;
         }
@@ -60,6 +65,35 @@ impl Setup {
             },
             limits: limits(options.timeout),
             program: inspected,
+            base,
+        })
+    }
+
+    /// A program whose start is known in every detail.
+    pub fn of_parts(
+        program: PathBuf,
+        args: Vec<OsString>,
+        env: Vec<(OsString, OsString)>,
+        stdin: Option<&[u8]>,
+        limits: Limits,
+        base: Job,
+    ) -> Result<Setup> {
+        let stdin = match stdin {
+            Some(content) => Stdin::bytes(content)
+                .map_err(|e| Error::file("write", Path::new("standard input"), &e))?,
+            None => Stdin::Null,
+        };
+        Ok(Setup {
+            program: inspect(&program)?,
+            target: Target {
+                program,
+                args,
+                env,
+                cwd: None,
+                stdin,
+                runtime: runtime_library()?,
+            },
+            limits,
             base,
         })
     }

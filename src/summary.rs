@@ -1,5 +1,6 @@
 //! The result of a command: what is said at its end, and what `--json` writes.
 
+use crate::divergence::Divergence;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::report::Style;
@@ -46,6 +47,17 @@ pub struct Summary {
     pub notes: Vec<String>,
     #[serde(flatten)]
     pub verify: Option<Verification>,
+    #[serde(flatten)]
+    pub replay: Option<Replays>,
+}
+
+/// What only `replay` knows.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Replays {
+    /// Executions that failed in the same way, with the same events.
+    pub reproduced: u64,
+    /// The first one that did not.
+    pub divergence: Option<Divergence>,
 }
 
 /// What only `verify` knows.
@@ -131,6 +143,7 @@ impl Summary {
             complete: false,
             notes: Vec::new(),
             verify: None,
+            replay: None,
         }
     }
 

@@ -5,6 +5,7 @@ mod text;
 mod words;
 
 pub use text::{Names, Style, base_name, place};
+pub use words::words as event_words;
 
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;

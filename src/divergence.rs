@@ -1,0 +1,195 @@
+//! Where and why a replay is not the execution that its witness recorded.
+
+use crate::report::{Names, event_words, place};
+use raddle_protocol::event::Kind;
+use raddle_protocol::outcome::{Divergence as Refused, End};
+use raddle_protocol::schedule::CHOICE_BIT;
+use raddle_protocol::slot;
+use raddle_protocol::trace::Outcome;
+use raddle_protocol::witness::{Record, Site, Witness};
+use serde::Serialize;
+
+/// What is different.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Difference {
+    /// Another event happened than the witness has.
+    Event { expected: String, got: String },
+    /// The thread whose turn it was could not take its step.
+    Step { expected: String, refused: String },
+    /// The execution ended before the witness does.
+    Ended { expected: String },
+    /// The execution went on where the witness ends.
+    WentOn { got: String },
+    /// The same events, but another failure.
+    Failure { expected: String, got: String },
+    /// The same events, but no failure.
+    NoFailure { expected: String },
+}
+
+/// A replay that is not what its witness says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Divergence {
+    /// Number of the first event that is different, from 1; one more than there are when all are
+    /// the same.
+    pub event: usize,
+    /// Events in the witness.
+    pub of: usize,
+    pub difference: Difference,
+    /// Which files have changed since the witness was written, and how.
+    pub changed: Vec<String>,
+}
+
+impl std::fmt::Display for Divergence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Divergence { event, of, .. } = self;
+        match &self.difference {
+            Difference::Event { expected, got } => {
+                write!(
+                    f,
+                    "at event {event} of {of}: expected {expected}; got {got}"
+                )
+            }
+            Difference::Step { expected, refused } => {
+                write!(
+                    f,
+                    "at event {event} of {of}: expected {expected}; {refused}"
+                )
+            }
+            Difference::Ended { expected } => write!(
+                f,
+                "at event {event} of {of}: expected {expected}; the execution had ended"
+            ),
+            Difference::WentOn { got } => {
+                write!(
+                    f,
+                    "after all {of} events of the witness it went on with {got}"
+                )
+            }
+            Difference::Failure { expected, got } => write!(
+                f,
+                "all {of} events are the same, but it failed differently: expected {expected}; got {got}"
+            ),
+            Difference::NoFailure { expected } => write!(
+                f,
+                "all {of} events are the same, but it did not fail: expected {expected}"
+            ),
+        }?;
+        match self.changed.is_empty() {
+            true => write!(
+                f,
+                "; program and libraries are unchanged, so something is not under control"
+            ),
+            false => write!(f, "; the reason: {}", self.changed.join(", ")),
+        }
+    }
+}
+
+/// The replayed execution in the witness's terms.
+pub struct Replayed<'a> {
+    pub records: &'a [Record],
+    pub sites: &'a [Site],
+    pub outcome: &'a Outcome,
+    /// The same program and libraries: places are compared by address, else by function.
+    pub unchanged: bool,
+}
+
+/// The first difference between the events of a witness and those of a replay; `None`: all the
+/// same.
+pub fn first(
+    witness: &Witness,
+    replayed: &Replayed<'_>,
+    words: impl Fn(&Record) -> String,
+) -> Option<(usize, Difference)> {
+    let names = Names::new(&witness.events);
+    let expected = |record: &Record| {
+        let site = &witness.sites[record.site as usize];
+        let thread = names.of(record.thread);
+        format!(
+            "{} by {thread} at {}",
+            event_words(record, witness, &names),
+            place(site)
+        )
+    };
+    // What was left out of the middle of a long witness cannot be compared.
+    let comparable = match witness.events_left_out {
+        0 => witness.events.len(),
+        _ => witness.events.len().min(Witness::HEAD),
+    };
+    let same = |a: &Record, b: &Record| {
+        a.kind == b.kind
+            && a.thread == b.thread
+            && same_place(
+                &witness.sites[a.site as usize],
+                &replayed.sites[b.site as usize],
+                replayed.unchanged,
+            )
+    };
+    let common = comparable.min(replayed.records.len());
+    let pairs = witness.events[..common].iter().zip(replayed.records);
+    if let Some((i, (a, b))) = pairs.enumerate().find(|(_, (a, b))| !same(a, b)) {
+        let got = words(b);
+        let expected = expected(a);
+        return Some((i + 1, Difference::Event { expected, got }));
+    }
+    if let Some(missing) = witness.events[..comparable].get(replayed.records.len()) {
+        let expected = expected(missing);
+        let difference = match replayed.outcome.end {
+            End::Divergence => Difference::Step {
+                expected,
+                refused: refused(replayed.outcome, &names),
+            },
+            _ => Difference::Ended { expected },
+        };
+        return Some((replayed.records.len() + 1, difference));
+    }
+    let further = replayed.records.get(comparable);
+    match further {
+        Some(extra) if witness.events_left_out == 0 => {
+            let got = words(extra);
+            Some((comparable + 1, Difference::WentOn { got }))
+        }
+        _ => None,
+    }
+}
+
+fn same_place(a: &Site, b: &Site, by_address: bool) -> bool {
+    if by_address {
+        return a.module.is_some() == b.module.is_some() && a.offset == b.offset;
+    }
+    let function = |site: &Site| site.frames[site.shown as usize].function.clone();
+    function(a) == function(b)
+}
+
+/// Why the runtime could not follow the schedule.
+fn refused(outcome: &Outcome, names: &Names) -> String {
+    let [_, wanted, why, _] = outcome.detail;
+    let wanted = wanted as u16;
+    let who = match wanted & CHOICE_BIT {
+        0 => names.of(wanted),
+        _ => format!("alternative {}", wanted & !CHOICE_BIT),
+    };
+    match Refused::from_u32(why as u32) {
+        Some(Refused::NoSuchThread) => format!("{who} does not exist"),
+        Some(Refused::Ended) => format!("{who} has ended"),
+        Some(Refused::Blocked) => format!("{who} is blocked"),
+        Some(Refused::KindOfStep) => "a choice came where a thread was due, or the reverse".into(),
+        Some(Refused::NoSuchChoice) => format!("{who} does not exist there"),
+        None => "the schedule could not be followed".to_string(),
+    }
+}
+
+/// An event of the replay in words.
+pub fn in_words(record: &Record, sites: &[Site], names: &Names) -> String {
+    let site = &sites[record.site as usize];
+    let kind = Kind::from_u8(record.kind).map_or("?", Kind::text);
+    let child = match record.kind == Kind::ThreadCreate as u8 && record.value as u16 != slot::NONE {
+        true => format!(" of {}", names.of(record.value as u16)),
+        false => String::new(),
+    };
+    format!(
+        "{kind}{child} by {} at {}",
+        names.of(record.thread),
+        place(site)
+    )
+}

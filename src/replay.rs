@@ -1,0 +1,404 @@
+//! `raddle replay`: the execution of a witness again, compared event by event.
+
+use crate::class::Class;
+use crate::cli::ReplayOptions;
+use crate::describe;
+use crate::divergence::{Difference, Divergence, Replayed, first, in_words};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::report::{Names, Style, base_name, report};
+use crate::setup::{Setup, limits};
+use crate::store::read_witness;
+use crate::summary::{Found, Replays, Summary, Verdict};
+use crate::symbols::Symbols;
+use crate::triage::class_of;
+use raddle_protocol::job::{Input, Job};
+use raddle_protocol::schedule::{Step, Tail};
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::Trace;
+use raddle_protocol::witness::{Module, Witness};
+use raddle_scheduler::{RunError, StopFlag, direct};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The subcommand.
+pub fn replay(options: &ReplayOptions) -> Result<Exit> {
+    if options.times == 0 {
+        return Err(Error::usage(
+            "`-n 0` asks for no replay at all",
+            "give at least 1",
+        ));
+    }
+    let witness = read_witness(&options.witness)?;
+    let json = options.output.json.as_deref().map(std::path::absolute);
+    let json = json
+        .transpose()
+        .map_err(|e| Error::file("find", Path::new("the working directory"), &e))?;
+    let file = std::path::absolute(&options.witness).unwrap_or(options.witness.clone());
+    let style = Style::of_stdout();
+    let interrupt = Interrupt::install()?;
+    let setup = setup(&witness, options)?;
+    let identity = &witness.modules[0].identity;
+    check_program(&witness, &setup, options)?;
+    if options.gdb {
+        return debug(&witness, &setup, options);
+    }
+    let mut replayer = Replayer::start(&witness, &setup, &interrupt)?;
+    let started = Instant::now();
+    let mut summary = Summary::new("replay".to_string(), witness.finding.seed);
+    let mut replays = Replays::default();
+    for _ in 0..options.times {
+        let (label, difference) = match replayer.once()? {
+            Some(result) => result,
+            None => break,
+        };
+        summary.executions += 1;
+        *summary.outcomes.entry(label).or_default() += 1;
+        match difference {
+            None => replays.reproduced += 1,
+            Some(difference) => {
+                replays.divergence.get_or_insert(difference);
+            }
+        }
+    }
+    summary.took(started.elapsed());
+    summary.interrupted = interrupt.requested();
+    let repaired = matches!(
+        &replays.divergence,
+        Some(Divergence {
+            difference: Difference::NoFailure { .. },
+            ..
+        })
+    ) && setup.program.identity != *identity;
+    summary.verdict = match &replays.divergence {
+        None if replays.reproduced > 0 => Verdict::Finding,
+        None => Verdict::NothingFound,
+        Some(_) if repaired && replays.reproduced == 0 => Verdict::NothingFound,
+        Some(_) => Verdict::Diverged,
+    };
+    if replays.reproduced > 0 {
+        let mut found = Found::new(&witness, Some(file.clone()));
+        found.seen = replays.reproduced;
+        summary.findings.push(found);
+    }
+    if !options.output.quiet && summary.verdict == Verdict::Finding {
+        print!("{}", report(&witness, Some(&options.witness), style));
+    }
+    println!(
+        "{}",
+        conclusion(&witness, &summary, &replays, replayer.changed(), style)
+    );
+    let error = match (&summary.verdict, &replays.divergence) {
+        (Verdict::Diverged, Some(divergence)) => Some(Error::new(
+            Exit::Diverged,
+            format!("the replay diverged {divergence}"),
+            "",
+        )),
+        _ => None,
+    };
+    summary.replay = Some(replays);
+    if let Some(path) = json {
+        summary.write(&path)?;
+    }
+    match error {
+        Some(error) => Err(error),
+        None => Ok(summary.exit()),
+    }
+}
+
+fn conclusion(
+    witness: &Witness,
+    summary: &Summary,
+    replays: &Replays,
+    changed: &[String],
+    style: Style,
+) -> String {
+    let total = summary.executions;
+    let counts = format!(
+        "{} of {total} replays in {:.2} s",
+        replays.reproduced, summary.seconds
+    );
+    let mut text = match summary.verdict {
+        Verdict::Finding => {
+            let again = style.red("failed again in the same way");
+            format!("raddle: {again}: {} ({counts})", witness.finding.class)
+        }
+        Verdict::Diverged => format!("raddle: {}: {counts} are the same", style.red("diverged")),
+        Verdict::NothingFound if total == 0 => "raddle: stopped".to_string(),
+        _ => format!(
+            "raddle: {}: the schedule was followed to its end without a failure",
+            style.green("no longer fails")
+        ),
+    };
+    if !changed.is_empty() && summary.verdict != Verdict::Diverged {
+        text.push_str(&format!("\n  note: {}", changed.join(", ")));
+    }
+    text
+}
+
+/// What the witness says about the start of the program.
+fn setup(witness: &Witness, options: &ReplayOptions) -> Result<Setup> {
+    let command = &witness.command;
+    let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    let override_program = match &options.program {
+        Some(path) => Some(std::path::absolute(path).map_err(|e| Error::file("find", path, &e))?),
+        None => None,
+    };
+    let cwd = PathBuf::from(text(&command.cwd.0));
+    if let Err(e) = std::env::set_current_dir(&cwd)
+        && override_program.is_none()
+    {
+        return Err(Error::new(
+            Exit::InputOutput,
+            format!(
+                "cannot enter {}, where the witness was made: {e}",
+                cwd.display()
+            ),
+            "make that directory, or name the program with --program",
+        ));
+    }
+    let program = override_program.unwrap_or_else(|| PathBuf::from(text(&command.program.0)));
+    let env = command.env.iter().filter_map(|line| {
+        let at = line.0.iter().position(|&b| b == b'=')?;
+        Some((text(&line.0[..at]), text(&line.0[at + 1..])))
+    });
+    let wall = match witness.recipe.timeout_ms {
+        0 => Duration::from_secs(60),
+        ms => Duration::from_millis(ms),
+    };
+    let args: Vec<OsString> = command.args.iter().map(|a| text(&a.0)).collect();
+    let stdin = command.stdin.as_ref().map(|content| content.0.as_slice());
+    Setup::of_parts(
+        program,
+        args,
+        env.collect(),
+        stdin,
+        limits(wall),
+        job(witness),
+    )
+}
+
+/// The execution of the witness as a job.
+fn job(witness: &Witness) -> Job {
+    let recipe = &witness.recipe;
+    let mut job = Job::new(Tail::RunUntilBlocked);
+    job.prefix = recipe
+        .steps
+        .iter()
+        .map(|&(what, count)| Step { what, count })
+        .collect();
+    job.inputs = recipe
+        .inputs
+        .iter()
+        .map(|input| Input {
+            thread: input.thread,
+            index: input.index,
+            bytes: input.bytes.0.clone(),
+        })
+        .collect();
+    job.ranges = recipe.ranges.clone();
+    job.flags = recipe.flags;
+    job.max_steps = recipe.max_steps;
+    job.clock_base = recipe.clock_base;
+    job.entropy = recipe.entropy;
+    job
+}
+
+/// Refuses a witness of another program; one that was built again is compared all the same.
+fn check_program(witness: &Witness, setup: &Setup, options: &ReplayOptions) -> Result<()> {
+    let recorded = &witness.modules[0];
+    if recorded.identity == setup.program.identity {
+        return Ok(());
+    }
+    let (theirs, ours) = (
+        recorded.path.to_text(),
+        setup.program.path.to_string_lossy(),
+    );
+    match base_name(&theirs) == base_name(&ours) {
+        true => Ok(()),
+        false => Err(Error::new(
+            Exit::BadWitness,
+            format!(
+                "{}: the witness is for another program: {theirs}, not {ours}",
+                options.witness.display()
+            ),
+            "name the right program with --program",
+        )),
+    }
+}
+
+struct Replayer<'a> {
+    witness: &'a Witness,
+    session: raddle_scheduler::Session,
+    symbols: Symbols,
+    job: Job,
+    changed: Vec<String>,
+}
+
+impl<'a> Replayer<'a> {
+    fn start(witness: &'a Witness, setup: &Setup, interrupt: &Interrupt) -> Result<Replayer<'a>> {
+        let session = setup.session(&interrupt.search)?;
+        let symbols = Symbols::new(session.modules(), &setup.program.path);
+        let changed = changed(&witness.modules, &symbols.modules());
+        let mut job = setup.base.clone();
+        job.flags |= flags::EVENTS;
+        Ok(Replayer {
+            witness,
+            session,
+            symbols,
+            job,
+            changed,
+        })
+    }
+
+    fn changed(&self) -> &[String] {
+        &self.changed
+    }
+
+    /// One replay: how it ended, and what is different. `None`: it was stopped.
+    fn once(&mut self) -> Result<Option<(String, Option<Divergence>)>> {
+        let trace = match self.session.run(&self.job) {
+            Ok(trace) => trace,
+            Err(RunError::Stopped) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let label = crate::class::label(&trace.outcome);
+        Ok(Some((label, self.compare(&trace))))
+    }
+
+    fn compare(&mut self, trace: &Trace) -> Option<Divergence> {
+        let finding = &self.witness.finding;
+        let story = describe::story(trace, &mut self.symbols);
+        let replayed = Replayed {
+            records: &story.records,
+            sites: self.symbols.sites(),
+            outcome: &trace.outcome,
+            unchanged: self.changed.is_empty(),
+        };
+        let names = Names::new(&story.records);
+        let sites = self.symbols.sites();
+        let words = |record: &_| in_words(record, sites, &names);
+        let class = class_of(trace, self.witness.recipe.expected_output);
+        let endless = class.is_some_and(|c| c == Class::Timeout && c.name() == finding.class);
+        let of = self.witness.events.len();
+        let diverged = |event, difference| Divergence {
+            event,
+            of,
+            difference,
+            changed: self.changed.clone(),
+        };
+        // How far an execution gets within a time limit is not the program's doing.
+        if !endless && let Some((event, difference)) = first(self.witness, &replayed, words) {
+            return Some(diverged(event, difference));
+        }
+        let expected = format!("{}: {}", finding.class, finding.message);
+        let Some(class) = class else {
+            let difference = match trace.outcome.end {
+                raddle_protocol::outcome::End::Divergence => Difference::Step {
+                    expected,
+                    refused: "the schedule could not be followed".to_string(),
+                },
+                _ => Difference::NoFailure { expected },
+            };
+            return Some(diverged(of + 1, difference));
+        };
+        let failure = describe::failure(class, trace, &mut self.symbols);
+        let same = match self.changed.is_empty() {
+            true => failure.fingerprint == finding.fingerprint,
+            false => class.name() == finding.class,
+        };
+        let got = format!("{class}: {}", failure.message);
+        (!same).then(|| Divergence {
+            event: of + 1,
+            of,
+            difference: Difference::Failure { expected, got },
+            changed: self.changed.clone(),
+        })
+    }
+}
+
+/// Which modules of the witness are not what they were.
+fn changed(then: &[Module], now: &[Module]) -> Vec<String> {
+    let name = |module: &Module| base_name(&module.path.to_text()).to_string();
+    let mut changes = Vec::new();
+    for (i, old) in then.iter().enumerate() {
+        // The runtime itself may be another build: it does as the schedule says.
+        if name(old) == "libraddle.so" {
+            continue;
+        }
+        let new = match i {
+            0 => now.first(),
+            _ => now.iter().find(|new| name(new) == name(old)),
+        };
+        match new {
+            None => changes.push(format!("{} is not loaded any more", name(old))),
+            Some(new) if new.identity != old.identity => changes.push(format!(
+                "{} has changed since the witness was written ({} then, {} now)",
+                name(old),
+                short(&old.identity),
+                short(&new.identity)
+            )),
+            Some(_) => {}
+        }
+    }
+    changes
+}
+
+fn short(identity: &str) -> String {
+    let most = identity.find(':').map_or(0, |colon| colon + 1) + 8;
+    identity.chars().take(most).collect()
+}
+
+/// Stops at the failure in gdb.
+fn debug(witness: &Witness, setup: &Setup, options: &ReplayOptions) -> Result<Exit> {
+    let mut job = setup.base.clone();
+    // One kernel thread per thread, so that the debugger sees all of them.
+    job.flags |= flags::KERNEL_THREADS | flags::TRAP;
+    // Ctrl-C is for the debugger.
+    let never = StopFlag::new().map_err(|e| Error::fault(format!("cannot make a flag: {e}")))?;
+    let mut direct = direct(&setup.target, &job, &setup.limits, &never)?;
+    let mut commands = vec!["set breakpoint pending on", "set print thread-events off"];
+    if witness.finding.class == Class::Exit.name() {
+        commands.push("catch syscall exit_group");
+    }
+    let content = witness.command.stdin.as_ref();
+    let input = content
+        .map(|content| InputFile::new(&content.0))
+        .transpose()?;
+    let run = match &input {
+        Some(file) => {
+            // Only a shell redirects.
+            commands.push("set startup-with-shell on");
+            format!("run < {}", file.0.path().display())
+        }
+        None => "run".to_string(),
+    };
+    commands.push(&run);
+    let gdb = std::env::var_os("RADDLE_GDB").unwrap_or_else(|| "gdb".into());
+    let mut command = direct.debugger(&gdb, &commands, &options.gdb_args);
+    let child = command.spawn().map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::new(
+            Exit::MissingTool,
+            format!("{} is not installed", gdb.to_string_lossy()),
+            "install gdb (Debian: apt-get install gdb), or replay without --gdb",
+        ),
+        _ => Error::new(Exit::MissingTool, format!("gdb cannot be started: {e}"), ""),
+    })?;
+    direct.follow(child)?;
+    Ok(Exit::Finding)
+}
+
+/// Standard input of the program in a file of its own.
+struct InputFile(tempfile::NamedTempFile);
+
+impl InputFile {
+    fn new(content: &[u8]) -> Result<InputFile> {
+        let failed = |e: std::io::Error| Error::file("write", Path::new("a temporary file"), &e);
+        let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
+        std::io::Write::write_all(&mut file, content).map_err(failed)?;
+        Ok(InputFile(file))
+    }
+}
