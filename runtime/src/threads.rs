@@ -227,13 +227,13 @@ fn spawn_with(
 
 /// What a new thread does once it is chosen for the first time.
 extern "C-unwind" fn body() -> *mut c_void {
-    keys::arm();
     let info = info(gate::me());
     let (argument, expression) = (info.argument, info.expression);
     let Some(routine) = info.routine else {
         crate::os::die("raddle: a thread without a start routine", b"");
     };
     gate::log(Kind::ThreadStart, routine as usize as u64, 0, 0);
+    keys::arm();
     vars::prepare_call(routine as usize, expression);
     let result = routine(argument);
     self::info(gate::me()).result = result;
