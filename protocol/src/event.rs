@@ -80,6 +80,11 @@ kinds! {
     ThreadDetach = 5, true, "pthread_detach";
     /// `value`: slot of the thread to cancel.
     ThreadCancel = 6, true, "pthread_cancel";
+    /// In runs with [`crate::shared::flags::SYMBOLIC`] only: announced by exit, _exit, a return
+    /// from main, abort, a failed assertion and a failed assumption before they take effect, so
+    /// that the end of the process is a step of its own and other threads may come before it.
+    /// `value`: the exit status or signal.
+    ProcessEnd = 7, true, "process ends";
 
     /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).
     MutexLock = 10, true, "mutex_lock";

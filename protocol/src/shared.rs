@@ -73,7 +73,10 @@ pub mod flags {
     pub const ENABLED: u32 = 2;
     /// Shared accesses of instrumented code are scheduling points.
     pub const ACCESSES: u32 = 4;
-    /// Run the symbolic shadow; implies EVENTS and ACCESSES for the ranges of the job.
+    /// Run the symbolic shadow; implies EVENTS and ACCESSES for the ranges of the job. What a
+    /// thread records is then a function of what its own events returned: accesses of the ranges
+    /// are steps also while only one thread is alive, and the end of the process is a step
+    /// ([`crate::event::Kind::ProcessEnd`]).
     pub const SYMBOLIC: u32 = 8;
     /// A step of the prefix that cannot be taken is skipped instead of ending in a divergence.
     pub const TOLERANT: u32 = 16;
