@@ -1,166 +1,264 @@
 //! Exploration of all paths over schedules and inputs, with a proof at its end.
 
+mod deadlock;
+mod forest;
+mod formula;
+mod frontier;
+mod insert;
+mod locks;
+mod memory;
+mod plan;
+mod ranges;
+mod report;
+mod shape;
+mod solver;
+mod terms;
+
+pub use report::{Bounds, Concretised, Next, Noted, Report, Strategy, Verdict};
+
+use forest::Forest;
+use frontier::{Decision, Frontier};
+use plan::Plan;
 use raddle_protocol::expr::Why;
-use raddle_protocol::job::Job;
+use raddle_protocol::job::{Input, Job};
+use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
-use raddle_protocol::trace::{Corrupt, Trace};
-use std::time::Duration;
-
-/// How the next path is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// Per-thread trees and one query for all frontiers (DESIGN §8). Sound.
-    Frontier,
-    /// Strategy 1 of papers/mpc.txt, section 3.4.1. Can miss paths; never ends in
-    /// [`Verdict::Verified`].
-    MpcS1,
-}
-
-/// Where exploration stops although something may be left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Executions; 0: no limit.
-    pub executions: u64,
-    /// Time since [`Verifier::new`], solver and executions together.
-    pub time: Option<Duration>,
-    /// Steps of one execution; 0: no limit.
-    pub steps: u64,
-    /// Decisions on one local path of a thread; 0: no limit.
-    pub branches: u32,
-}
-
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds {
-            executions: 0,
-            time: None,
-            steps: 100_000,
-            branches: 256,
-        }
-    }
-}
-
-/// What is claimed at the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing unexplored is reachable, under the assumptions of the report.
-    Verified,
-    /// As `Verified`, but only within the bounds that the text names.
-    VerifiedWithinBounds(String),
-}
-
-/// Values that had to be made concrete at one statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Concretised {
-    /// Return address into the program.
-    pub pc: u64,
-    /// Why.
-    pub why: Why,
-    /// How often, over all executions.
-    pub count: u64,
-}
-
-/// The result of an exploration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    pub verdict: Verdict,
-    /// Executions that were observed.
-    pub executions: u64,
-    /// Questions to the solver.
-    pub queries: u64,
-    /// Different complete local paths, summed over the threads.
-    pub local_paths: u64,
-    /// Time in the solver, in milliseconds.
-    pub solver_ms: f64,
-    /// What the verdict takes for granted.
-    pub assumptions: Vec<String>,
-    pub concretised: Vec<Concretised>,
-    /// Frontiers that were reachable in the formula but not in the executions that aimed at them.
-    pub unreached: Vec<String>,
-    /// How often the exploration started anew because a location turned out to be shared.
-    pub restarts: u64,
-}
-
-/// What to do next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Next {
-    /// Run this and [observe](Verifier::observe) its trace.
-    Run(Job),
-    /// The end.
-    Done(Report),
-}
-
-/// What an observation brought to light, for the progress display and the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Noted {
-    /// So many ranges were found to be shared; exploration starts anew with them.
-    NewShared(usize),
-    /// New local paths or decisions.
-    NewPaths(u64),
-    /// The trace is not well-formed and was not used.
-    Corrupt(Corrupt),
-    /// The execution left its schedule.
-    Diverged,
-    /// The execution taught nothing new.
-    Nothing,
-}
+use raddle_protocol::trace::Trace;
+use ranges::Ranges;
+use solver::Effort;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// Explores one program. One job is under way at a time: [`Verifier::next`], run it,
 /// [`Verifier::observe`].
-#[derive(Debug)]
 pub struct Verifier {
+    strategy: Strategy,
     bounds: Bounds,
+    start: Instant,
+    forest: Forest,
+    frontier: Frontier,
+    ranges: Ranges,
+    /// Inputs of the first execution after a restart.
+    inputs: Vec<Input>,
+    effort: Effort,
     executions: u64,
+    /// Executions since the last restart.
+    observed: u64,
+    restarts: u64,
+    diverged: u64,
+    corrupt: u64,
+    uncontrolled: BTreeSet<String>,
     stopped: Option<String>,
 }
 
 impl Verifier {
     /// Starts an exploration.
     pub fn new(strategy: Strategy, bounds: Bounds) -> Verifier {
-        let _ = strategy;
         Verifier {
+            strategy,
             bounds,
+            start: Instant::now(),
+            forest: Forest::new(),
+            frontier: Frontier::default(),
+            ranges: Ranges::default(),
+            inputs: Vec::new(),
+            effort: Effort::default(),
             executions: 0,
+            observed: 0,
+            restarts: 0,
+            diverged: 0,
+            corrupt: 0,
+            uncontrolled: BTreeSet::new(),
             stopped: None,
         }
     }
 
     /// Ends the exploration: the next [`Verifier::next`] is [`Next::Done`], with this reason.
     pub fn stop(&mut self, why: &str) {
-        self.stopped = Some(why.to_string());
+        self.stopped.get_or_insert_with(|| why.to_string());
     }
 
     /// The next job or the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Next {
-        if self.executions > 0 || self.stopped.is_some() {
-            let why = self
-                .stopped
-                .clone()
-                .unwrap_or_else(|| "one execution".into());
-            return Next::Done(Report {
-                verdict: Verdict::VerifiedWithinBounds(why),
-                executions: self.executions,
-                queries: 0,
-                local_paths: 0,
-                solver_ms: 0.0,
-                assumptions: Vec::new(),
-                concretised: Vec::new(),
-                unreached: Vec::new(),
-                restarts: 0,
-            });
+        if self.bounds.executions != 0 && self.executions >= self.bounds.executions {
+            self.stop("the number of executions was limited");
         }
+        if self.remaining() == Some(Duration::ZERO) {
+            self.stop("the time was limited");
+        }
+        if self.stopped.is_some() {
+            return Next::Done(self.report());
+        }
+        if self.observed == 0 {
+            let plan = Plan {
+                inputs: self.inputs.clone(),
+                ..Plan::default()
+            };
+            return Next::Run(self.job(plan, true));
+        }
+        let limit = self.remaining();
+        match self.frontier.decide(&self.forest, limit, &mut self.effort) {
+            Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
+            Decision::Exhausted => Next::Done(self.report()),
+            Decision::Unknown => {
+                self.stop("the solver gave up");
+                Next::Done(self.report())
+            }
+        }
+    }
+
+    /// Time left; `None`: no limit.
+    fn remaining(&self) -> Option<Duration> {
+        let limit = self.bounds.time?;
+        Some(limit.saturating_sub(self.start.elapsed()))
+    }
+
+    fn job(&self, plan: Plan, tolerant: bool) -> Job {
         let mut job = Job::new(Tail::RunUntilBlocked);
+        job.prefix = plan.prefix;
+        job.inputs = plan.inputs;
+        job.ranges = self.ranges.as_slice().to_vec();
         job.flags = flags::SYMBOLIC | flags::EVENTS | flags::ACCESSES;
+        if tolerant {
+            job.flags |= flags::TOLERANT;
+        }
         job.max_steps = self.bounds.steps;
-        Next::Run(job)
+        job
     }
 
     /// Learns from the execution of the job that [`Verifier::next`] gave.
     pub fn observe(&mut self, job: &Job, trace: &Trace) -> Vec<Noted> {
-        let _ = (job, trace);
         self.executions += 1;
-        vec![Noted::Nothing]
+        self.uncontrolled.extend(trace.uncontrolled.iter().cloned());
+        let mut noted = Vec::new();
+        if trace.outcome.end == End::Divergence {
+            self.diverged += 1;
+            noted.push(Noted::Diverged);
+        }
+        let shared = self.ranges.learn(trace);
+        if shared > 0 {
+            noted.push(Noted::NewShared(shared));
+            self.restart(job);
+            return noted;
+        }
+        self.observed += 1;
+        let before = self.forest.facts;
+        if let Err(corrupt) = insert::insert(&mut self.forest, trace, self.bounds.branches) {
+            self.corrupt += 1;
+            noted.push(Noted::Corrupt(corrupt));
+        }
+        self.frontier.observed(&self.forest);
+        noted.push(match self.forest.facts - before {
+            0 => Noted::Nothing,
+            new => Noted::NewPaths(new),
+        });
+        noted
+    }
+
+    /// What was learnt with too small ranges is worth nothing.
+    fn restart(&mut self, job: &Job) {
+        self.forest = Forest::new();
+        self.frontier = Frontier::default();
+        self.inputs = job.inputs.clone();
+        self.observed = 0;
+        self.restarts += 1;
+        self.corrupt = 0;
+    }
+
+    fn report(&self) -> Report {
+        let unreached = self.frontier.unreached(&self.forest);
+        let limits = self.limits(&unreached);
+        let verdict = match limits.is_empty() {
+            true => Verdict::Verified,
+            false => Verdict::VerifiedWithinBounds(limits.join("; ")),
+        };
+        Report {
+            verdict,
+            executions: self.executions,
+            queries: self.effort.queries,
+            local_paths: self.forest.local_paths(),
+            solver_ms: self.effort.time.as_secs_f64() * 1e3,
+            longest_ms: self.effort.longest.as_secs_f64() * 1e3,
+            assumptions: self.assumptions(),
+            concretised: self.concretised(),
+            unreached,
+            restarts: self.restarts,
+            diverged: self.diverged,
+        }
+    }
+
+    /// Why the verdict is not the full one.
+    fn limits(&self, unreached: &[String]) -> Vec<String> {
+        let mut limits: Vec<String> = self.stopped.iter().cloned().collect();
+        if self.strategy == Strategy::MpcS1 {
+            limits.push("the strategy mpc-s1 can miss paths".into());
+        }
+        let bounds = self.forest.bounds_hit.iter();
+        limits.extend(bounds.map(|b| format!("bound reached: {b}")));
+        let kinds = self.forest.unmodelled.iter();
+        limits.extend(kinds.map(|k| format!("not modelled: {}", k.text())));
+        let lost: u64 = self.forest.lost.values().sum();
+        let unstable = self.forest.unstable.len();
+        let counted = [
+            (lost, "operations on symbolic values not followed"),
+            (
+                unstable as u64,
+                "statements that depend on something not recorded",
+            ),
+            (
+                unreached.len() as u64,
+                "frontiers not reached by executions",
+            ),
+            (self.corrupt, "traces not well-formed"),
+            (
+                self.uncontrolled.len() as u64,
+                "kinds of operations not controlled",
+            ),
+        ];
+        limits.extend(
+            counted
+                .iter()
+                .filter(|c| c.0 > 0)
+                .map(|(n, what)| format!("{n} {what}")),
+        );
+        limits
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let mut all = vec![
+            "memory is sequentially consistent".to_string(),
+            "threads influence each other only through instrumented accesses and intercepted calls"
+                .to_string(),
+        ];
+        all.extend(
+            self.forest
+                .unmodelled
+                .iter()
+                .map(|k| format!("{} leaves nothing to explore", k.text())),
+        );
+        all.extend(
+            self.uncontrolled
+                .iter()
+                .map(|u| format!("{u} does not matter")),
+        );
+        all.extend(
+            self.forest
+                .unstable
+                .iter()
+                .map(|pc| format!("what happens at {pc:#x} does not matter")),
+        );
+        all
+    }
+
+    fn concretised(&self) -> Vec<Concretised> {
+        let lost = self.forest.lost.iter();
+        lost.map(|(&(pc, why), &count)| Concretised {
+            pc,
+            why: Why::from_u8(why).unwrap_or(Why::Type),
+            count,
+        })
+        .collect()
     }
 }

@@ -7,4 +7,5 @@ mod random;
 mod recorder;
 
 mod dfs;
+mod frontier;
 mod shrink;

@@ -1,0 +1,161 @@
+//! Is a deadlock reachable that no execution has shown?
+
+use super::forest::{NodeId, Pattern, TreeId};
+use super::formula::Formula;
+use super::locks::Section;
+use super::plan::{Plan, executed, follow};
+use super::solver::{Answer, Bool, Effort, Model, all, any, holds};
+use raddle_protocol::event::Kind;
+use std::time::Duration;
+
+/// Result of a query.
+pub enum Found {
+    /// A job that should end like this.
+    Yes(Plan, Pattern),
+    No,
+    Unknown,
+}
+
+/// First threads that wait for each other, then a state in which every thread waits or has ended.
+pub fn query(formula: &mut Formula<'_>, limit: Option<Duration>, effort: &mut Effort) -> Found {
+    for cycle in [true, false] {
+        let stuck: Vec<Bool> = (0..formula.forest.trees.len())
+            .map(|t| Bool::new_const(format!("stuck{t}")))
+            .collect();
+        formula.solver.push();
+        let facts = match cycle {
+            true => waiting_for_each_other(formula, &stuck),
+            false => nothing_left(formula, &stuck),
+        };
+        for fact in facts {
+            formula.solver.assert(&fact);
+        }
+        formula.solver.assert(&any(&stuck));
+        let answer = formula.solver.check(limit, effort);
+        formula.solver.pop();
+        match answer {
+            Answer::Sat(model) => {
+                let pattern = pattern(formula, &model, &stuck, cycle);
+                let steps = executed(formula, &model);
+                return Found::Yes(follow(formula, &model, &steps), pattern);
+            }
+            Answer::Unsat => {}
+            Answer::Unknown => return Found::Unknown,
+        }
+    }
+    Found::No
+}
+
+/// A set of threads each of which waits for one of them.
+fn waiting_for_each_other(formula: &mut Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
+    let mut facts = Vec::new();
+    for tree in 0..stuck.len() as TreeId {
+        let waits: Vec<Bool> = waiting_nodes(formula, tree)
+            .into_iter()
+            .map(|n| {
+                let held = holders(formula, n).into_iter().map(|(other, held)| {
+                    let stuck = stuck[other as usize].clone();
+                    all(&[stuck, held])
+                });
+                let held: Vec<Bool> = held.collect();
+                all(&[formula.waits_at(n), any(&held)])
+            })
+            .collect();
+        facts.push(stuck[tree as usize].implies(&any(&waits)));
+    }
+    facts
+}
+
+/// Every thread that was created has ended or waits for something that is not free.
+fn nothing_left(formula: &mut Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
+    let mut facts = Vec::new();
+    for tree in 0..stuck.len() as TreeId {
+        let waits: Vec<Bool> = waiting_nodes(formula, tree)
+            .into_iter()
+            .map(|n| {
+                let held: Vec<Bool> = holders(formula, n).into_iter().map(|h| h.1).collect();
+                all(&[formula.waits_at(n), any(&held)])
+            })
+            .collect();
+        let root = formula.forest.tree(tree).root;
+        let absent = formula.at[root as usize].not();
+        let stands = stuck[tree as usize].clone();
+        facts.push(stands.implies(&any(&waits)));
+        facts.push(any(&[absent, formula.finished(tree), stands]));
+    }
+    facts
+}
+
+fn waiting_nodes(formula: &Formula<'_>, tree: TreeId) -> Vec<NodeId> {
+    let of_tree = |id: &NodeId| formula.forest.node(*id).tree == tree && formula.can_wait(*id);
+    (0..formula.forest.nodes.len() as NodeId)
+        .filter(of_tree)
+        .collect()
+}
+
+/// The threads that stand in the way of a waiting step, and when they do.
+fn holders(formula: &mut Formula<'_>, id: NodeId) -> Vec<(TreeId, Bool)> {
+    let Some(action) = formula.forest.node(id).action().copied() else {
+        return Vec::new();
+    };
+    if action.kind == Kind::ThreadJoin {
+        let tree = action.value as TreeId;
+        let known = (tree as usize) < formula.forest.trees.len();
+        return known
+            .then(|| (tree, formula.finished(tree).not()))
+            .into_iter()
+            .collect();
+    }
+    let sections: Vec<Section> = formula
+        .locks
+        .sections
+        .get(&action.object)
+        .cloned()
+        .unwrap_or_default();
+    let mut holders = Vec::new();
+    for section in sections {
+        if formula.shape.exclusive(section.acquire, id)
+            || formula.forest.node(section.acquire).tree == formula.forest.node(id).tree
+        {
+            continue;
+        }
+        let tree = formula.forest.node(section.acquire).tree;
+        let held = [formula.acquired(&section), formula.released(&section).not()];
+        holders.push((tree, all(&held)));
+    }
+    holders
+}
+
+/// Who waits where in the model.
+fn pattern(formula: &mut Formula<'_>, model: &Model, stuck: &[Bool], cycle: bool) -> Pattern {
+    let mut positions = Vec::new();
+    for (tree, stands) in (0..).zip(stuck) {
+        if holds(model, stands) {
+            let here = waiting_nodes(formula, tree)
+                .into_iter()
+                .find(|&n| holds(model, &formula.waits_at(n)));
+            positions.extend(here.map(|n| (tree, n)));
+        }
+    }
+    if cycle && let Some(&(start, _)) = positions.first() {
+        // Follow who waits for whom until a thread comes again: from there on it is the cycle.
+        let mut walk: Vec<TreeId> = vec![start];
+        while let Some(&last) = walk.last() {
+            let Some(&(_, node)) = positions.iter().find(|p| p.0 == last) else {
+                break;
+            };
+            let next = holders(formula, node)
+                .into_iter()
+                .find(|(tree, held)| positions.iter().any(|p| p.0 == *tree) && holds(model, held));
+            let Some((next, _)) = next else { break };
+            if let Some(from) = walk.iter().position(|&t| t == next) {
+                positions.retain(|p| walk[from..].contains(&p.0));
+                break;
+            }
+            walk.push(next);
+        }
+    }
+    let mut stuck: Vec<NodeId> = positions.into_iter().map(|p| p.1).collect();
+    stuck.sort_unstable();
+    Pattern { stuck, cycle }
+}

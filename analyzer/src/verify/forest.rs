@@ -1,0 +1,234 @@
+//! What is known of the program: for each thread the tree of its local paths (DESIGN §8).
+//!
+//! A node is a *position* of a thread and what it does there. What a thread does next is a
+//! function of its local path, so each outcome of a node leads to exactly one next node. A node
+//! about which nothing is known yet is [`What::Open`].
+
+use super::terms::{TermId, Terms};
+use raddle_protocol::Slot;
+use raddle_protocol::event::Kind;
+use raddle_protocol::expr::Why;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Index of a node in the forest.
+pub type NodeId = u32;
+/// Index of a tree in the forest. Tree 0 is main's.
+pub type TreeId = u32;
+
+/// What a thread does at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Not known yet.
+    Open,
+    /// One step of the schedule.
+    Step(Action),
+    /// A decision on the value of a term; the outcomes are values.
+    Decide(TermId, Why),
+    /// An assumption; only the outcome 1 is of interest.
+    Assume(TermId),
+    /// An input comes into being: index in its thread, bytes.
+    Input(u32, u32),
+    /// The thread has ended.
+    Gone,
+    /// The process ends here, by what this thread did alone.
+    End,
+    /// Exploration stops here on purpose.
+    Bound,
+}
+
+/// A step, as far as it does not depend on the interleaving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Action {
+    pub kind: Kind,
+    pub size: u8,
+    pub object: u64,
+    /// Slot-free form of the event's `value` where that is no outcome: the tree created or joined,
+    /// the mutex of a wait, the bytes of a block.
+    pub value: u64,
+    /// Written value.
+    pub term: Option<TermId>,
+}
+
+/// One position.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub tree: TreeId,
+    /// The node and the outcome that lead here.
+    pub parent: Option<(NodeId, u64)>,
+    pub what: What,
+    /// Next node for each outcome seen. A step without any has never been executed.
+    pub next: Vec<(u64, NodeId)>,
+    /// Statement.
+    pub pc: u64,
+    /// Decisions above this node.
+    pub decisions: u32,
+    /// The execution of this step ends the process, whatever else happened (a deadlock with
+    /// itself, the unlocking of a mutex that is not held).
+    pub fatal: bool,
+}
+
+impl Node {
+    /// The action of a step.
+    pub fn action(&self) -> Option<&Action> {
+        match &self.what {
+            What::Step(action) => Some(action),
+            _ => None,
+        }
+    }
+
+    /// A step that was announced and never executed.
+    pub fn is_stub(&self) -> bool {
+        matches!(self.what, What::Step(_)) && self.next.is_empty()
+    }
+
+    /// The node that follows an outcome.
+    pub fn after(&self, outcome: u64) -> Option<NodeId> {
+        self.next.iter().find(|n| n.0 == outcome).map(|n| n.1)
+    }
+}
+
+/// All local paths of one thread.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The parent's node that creates the thread: its name. `None` for main.
+    pub create: Option<NodeId>,
+    pub root: NodeId,
+    /// Slot in the last execution that had it.
+    pub slot: Slot,
+}
+
+/// The trees of all threads.
+#[derive(Debug)]
+pub struct Forest {
+    pub nodes: Vec<Node>,
+    pub trees: Vec<Tree>,
+    pub terms: Terms,
+    /// The values with which each byte was seen before any recorded access.
+    pub init: HashMap<u64, BTreeSet<u8>>,
+    /// Positions that were filled in and outcomes that were added, ever.
+    pub facts: u64,
+    /// Deadlocks seen: see [`Pattern`].
+    pub deadlocks: Vec<Pattern>,
+    /// Losses per statement and reason.
+    pub lost: BTreeMap<(u64, u8), u64>,
+    /// Statements at which two executions with the same local path did different things.
+    pub unstable: BTreeSet<u64>,
+    /// Kinds of steps whose conditions the formula does not know.
+    pub unmodelled: BTreeSet<Kind>,
+    /// Where the bounds cut a path.
+    pub bounds_hit: BTreeSet<&'static str>,
+}
+
+/// The threads that wait in a deadlock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// The positions at which they wait, ascending.
+    pub stuck: Vec<NodeId>,
+    /// They wait for each other; otherwise all other threads must have ended too.
+    pub cycle: bool,
+}
+
+impl Forest {
+    /// Knows nothing but that there is main.
+    pub fn new() -> Forest {
+        let mut forest = Forest {
+            nodes: Vec::new(),
+            trees: Vec::new(),
+            terms: Terms::default(),
+            init: HashMap::new(),
+            facts: 0,
+            deadlocks: Vec::new(),
+            lost: BTreeMap::new(),
+            unstable: BTreeSet::new(),
+            unmodelled: BTreeSet::new(),
+            bounds_hit: BTreeSet::new(),
+        };
+        forest.plant(None, raddle_protocol::slot::MAIN, What::Open, 0);
+        forest
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    pub fn tree(&self, id: TreeId) -> &Tree {
+        &self.trees[id as usize]
+    }
+
+    /// Adds a tree.
+    pub fn plant(&mut self, create: Option<NodeId>, slot: Slot, root: What, pc: u64) -> TreeId {
+        let tree = self.trees.len() as TreeId;
+        let root = self.grow(tree, None, root, pc);
+        self.trees.push(Tree { create, root, slot });
+        tree
+    }
+
+    fn grow(&mut self, tree: TreeId, parent: Option<(NodeId, u64)>, what: What, pc: u64) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        let decisions = parent.map_or(0, |(p, _)| {
+            let parent = self.node(p);
+            parent.decisions + u32::from(matches!(parent.what, What::Decide(..)))
+        });
+        self.nodes.push(Node {
+            tree,
+            parent,
+            what,
+            next: Vec::new(),
+            pc,
+            decisions,
+            fatal: false,
+        });
+        id
+    }
+
+    /// The node after an outcome, which is new ([`What::Open`]) if the outcome is.
+    pub fn advance(&mut self, from: NodeId, outcome: u64) -> NodeId {
+        if let Some(next) = self.node(from).after(outcome) {
+            return next;
+        }
+        let next = self.grow(self.node(from).tree, Some((from, outcome)), What::Open, 0);
+        self.nodes[from as usize].next.push((outcome, next));
+        self.facts += 1;
+        next
+    }
+
+    /// Says what happens at a position. `false`: something else is known to happen there.
+    pub fn fill(&mut self, at: NodeId, what: What, pc: u64) -> bool {
+        let node = &mut self.nodes[at as usize];
+        if node.what == What::Open {
+            node.what = what;
+            node.pc = pc;
+            self.facts += 1;
+            return true;
+        }
+        node.what == what && node.pc == pc
+    }
+
+    /// The nearest node above that is a step, in the same tree.
+    pub fn step_above(&self, id: NodeId) -> Option<NodeId> {
+        let mut at = self.node(id).parent;
+        while let Some((above, _)) = at {
+            if matches!(self.node(above).what, What::Step(_)) {
+                return Some(above);
+            }
+            at = self.node(above).parent;
+        }
+        None
+    }
+
+    /// Ends of local paths, known to continue or not.
+    pub fn local_paths(&self) -> u64 {
+        self.nodes.iter().filter(|n| n.next.is_empty()).count() as u64
+    }
+
+    /// Notes a deadlock; `false` if it is known.
+    pub fn add_deadlock(&mut self, mut pattern: Pattern) -> bool {
+        pattern.stuck.sort_unstable();
+        let new = !self.deadlocks.contains(&pattern);
+        if new {
+            self.deadlocks.push(pattern);
+            self.facts += 1;
+        }
+        new
+    }
+}

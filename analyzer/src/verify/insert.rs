@@ -1,0 +1,537 @@
+//! Adds what one execution showed to the forest.
+
+use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
+use super::terms::{Term, TermId, mask};
+use raddle_protocol::Slot;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::expr::{Op, Why};
+use raddle_protocol::outcome::End;
+use raddle_protocol::slot;
+use raddle_protocol::trace::{Corrupt, Trace, validate};
+use std::collections::HashMap;
+
+/// Where one thread of the trace stands.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    tree: TreeId,
+    /// `None`: what it does is no longer followed.
+    at: Option<NodeId>,
+    ended: Option<u64>,
+}
+
+/// The positions at which the threads of an execution stood at its end, by slot.
+pub type Positions = HashMap<Slot, NodeId>;
+
+struct Insertion<'a> {
+    forest: &'a mut Forest,
+    trace: &'a Trace,
+    /// Decisions on one local path; 0: no limit.
+    max_decisions: u32,
+    cursors: HashMap<Slot, Cursor>,
+    /// Node of each read event.
+    reads: HashMap<u32, NodeId>,
+    /// Terms of the trace's expressions.
+    terms: Vec<Option<TermId>>,
+}
+
+/// Adds a trace. Nothing is lost on an error, but what came before the bad record stays.
+pub fn insert(
+    forest: &mut Forest,
+    trace: &Trace,
+    max_decisions: u32,
+) -> Result<Positions, Corrupt> {
+    validate(&trace.events, &trace.nodes, &trace.taken)?;
+    let main = Cursor {
+        tree: 0,
+        at: Some(forest.tree(0).root),
+        ended: None,
+    };
+    let mut insertion = Insertion {
+        forest,
+        trace,
+        max_decisions,
+        cursors: HashMap::from([(slot::MAIN, main)]),
+        reads: HashMap::new(),
+        terms: vec![None; trace.nodes.len()],
+    };
+    for (i, event) in trace.events.iter().enumerate() {
+        let kind = event.kind().ok_or(Corrupt::Kind(i))?;
+        insertion.record(i, event, kind)?;
+    }
+    insertion.end();
+    let at = |(slot, c): (&Slot, &Cursor)| c.at.map(|at| (*slot, at));
+    Ok(insertion.cursors.iter().filter_map(at).collect())
+}
+
+impl Insertion<'_> {
+    fn record(&mut self, i: usize, event: &Event, kind: Kind) -> Result<(), Corrupt> {
+        match kind {
+            Kind::Init => {
+                for (offset, byte) in (0u64..).zip(event.value.to_le_bytes()) {
+                    if offset < u64::from(event.size) {
+                        let address = event.object.wrapping_add(offset);
+                        self.forest.init.entry(address).or_default().insert(byte);
+                    }
+                }
+            }
+            Kind::Lost => {
+                let key = (event.pc, event.size);
+                *self.forest.lost.entry(key).or_default() += 1;
+            }
+            Kind::Branch | Kind::Assume | Kind::Input | Kind::Pending => {
+                if let Some(at) = self.cursor(i, event)?.at {
+                    self.local(i, event, kind, at)?;
+                }
+            }
+            kind if kind.is_step() => match self.cursor(i, event)?.at {
+                Some(at) => self.step(i, event, kind, at)?,
+                None => self.unfollowed(event, kind),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A record of a thread that is followed and that is not a step.
+    fn local(&mut self, i: usize, event: &Event, kind: Kind, at: NodeId) -> Result<(), Corrupt> {
+        match kind {
+            Kind::Input => {
+                let length = match self.trace.nodes.get(event.aux as usize) {
+                    Some(n) if event.aux != 0 && n.op() == Some(Op::Input) => n.c,
+                    _ => return Err(Corrupt::Expression(i)),
+                };
+                let what = What::Input(event.value as u32, length);
+                self.move_on(event, at, what, 0);
+            }
+            Kind::Pending => {
+                let kind = Kind::from_u8(event.size).filter(|k| k.is_step());
+                self.announce(event, kind.ok_or(Corrupt::Kind(i))?, at);
+            }
+            kind if event.aux != 0 => {
+                let term = self.term(i, event.aux)?;
+                let why = Why::from_u8(event.size).unwrap_or(Why::Branch);
+                let what = match kind {
+                    Kind::Assume => What::Assume(term),
+                    _ => What::Decide(term, why),
+                };
+                let value = event.value & mask(self.forest.terms.get(term).width());
+                self.move_on(event, at, what, value);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A step of a thread that is not followed: its children are not followed either.
+    fn unfollowed(&mut self, event: &Event, kind: Kind) {
+        if let (Kind::ThreadCreate, Some(parent)) = (kind, self.cursors.get(&event.thread)) {
+            let child = Cursor {
+                ended: None,
+                ..*parent
+            };
+            self.cursors.insert(event.value as Slot, child);
+        }
+        if let (Kind::ThreadExit, Some(cursor)) = (kind, self.cursors.get_mut(&event.thread)) {
+            cursor.ended = Some(event.value);
+        }
+    }
+
+    fn cursor(&self, i: usize, event: &Event) -> Result<Cursor, Corrupt> {
+        let cursor = self.cursors.get(&event.thread).copied();
+        cursor.ok_or(Corrupt::Kind(i))
+    }
+
+    /// Stops following a thread whose local path has become too long.
+    fn bounded(&mut self, at: NodeId) -> bool {
+        let bounded =
+            self.max_decisions != 0 && self.forest.node(at).decisions >= self.max_decisions;
+        if bounded {
+            self.forest.fill(at, What::Bound, 0);
+            self.forest.bounds_hit.insert("decisions of one thread");
+        }
+        bounded
+    }
+
+    /// The thread, which stands at `at`, does `what` with this outcome. `false`: something else is
+    /// known to happen there, or that is out of bounds; the thread is not followed any more.
+    fn move_on(&mut self, event: &Event, at: NodeId, what: What, outcome: u64) -> bool {
+        // The first step has no statement of its own.
+        let first = matches!(what, What::Step(a) if a.kind == Kind::ThreadStart);
+        let pc = if first { 0 } else { event.pc };
+        let mut next = None;
+        if !self.bounded(at) {
+            if self.forest.fill(at, what, pc) {
+                next = Some(self.forest.advance(at, outcome));
+            } else {
+                self.forest.unstable.insert(event.pc);
+            }
+        }
+        if let Some(cursor) = self.cursors.get_mut(&event.thread) {
+            cursor.at = next;
+        }
+        next.is_some()
+    }
+
+    fn step(&mut self, i: usize, event: &Event, kind: Kind, at: NodeId) -> Result<(), Corrupt> {
+        let stranger =
+            kind == Kind::ThreadJoin && !self.cursors.contains_key(&(event.value as Slot));
+        if stranger || !is_modelled(kind, self.outcome(event, kind)) {
+            self.forest.unmodelled.insert(kind);
+        }
+        if kind == Kind::ThreadCreate {
+            self.create(event, at);
+            return Ok(());
+        }
+        if is_access(kind) {
+            let sized = matches!(event.size, 1 | 2 | 4 | 8);
+            let fits = event.object.checked_add(u64::from(event.size)).is_some();
+            if !sized || !fits {
+                return Err(Corrupt::Kind(i));
+            }
+            if kind != Kind::Write && kind != Kind::AtomicWrite {
+                self.reads.insert(i as u32, at);
+            }
+        }
+        let term = match kind {
+            Kind::Write | Kind::AtomicWrite | Kind::Rmw => Some(self.written(i, event)?),
+            _ => None,
+        };
+        let action = Action {
+            term,
+            ..self.announced(event, kind)
+        };
+        let outcome = self.outcome(event, kind);
+        let followed = self.move_on(event, at, What::Step(action), outcome);
+        if kind == Kind::ThreadExit {
+            if followed {
+                self.finish(event.thread, What::Gone);
+            }
+            self.unfollowed(event, kind);
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, event: &Event, at: NodeId) {
+        let bounded = self.bounded(at);
+        let tree = match self.forest.node(at).what {
+            What::Step(action) if action.kind == Kind::ThreadCreate => action.value as TreeId,
+            What::Open if !bounded => {
+                let start = Action {
+                    kind: Kind::ThreadStart,
+                    size: 0,
+                    object: 0,
+                    value: 0,
+                    term: None,
+                };
+                let slot = event.value as Slot;
+                self.forest.plant(Some(at), slot, What::Step(start), 0)
+            }
+            _ => TreeId::MAX,
+        };
+        let action = Action {
+            kind: Kind::ThreadCreate,
+            size: 0,
+            object: event.object,
+            value: tree.into(),
+            term: None,
+        };
+        if !self.move_on(event, at, What::Step(action), 0) {
+            self.unfollowed(event, Kind::ThreadCreate);
+            return;
+        }
+        let slot = event.value as Slot;
+        self.forest.trees[tree as usize].slot = slot;
+        let child = Cursor {
+            tree,
+            at: Some(self.forest.tree(tree).root),
+            ended: None,
+        };
+        self.cursors.insert(slot, child);
+    }
+
+    /// What can be known of a step before it is executed.
+    fn announced(&self, event: &Event, kind: Kind) -> Action {
+        let value = match kind {
+            Kind::ThreadJoin => {
+                let target = self.cursors.get(&(event.value as Slot));
+                target.map_or(u64::MAX, |c| c.tree.into())
+            }
+            Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait => event.value,
+            _ => 0,
+        };
+        let access = is_access(kind);
+        let object = match kind {
+            Kind::ThreadStart | Kind::ThreadJoin => 0,
+            _ => event.object,
+        };
+        Action {
+            kind,
+            size: if access { event.size } else { 0 },
+            object,
+            value,
+            term: None,
+        }
+    }
+
+    fn written(&mut self, i: usize, event: &Event) -> Result<TermId, Corrupt> {
+        let width = 8 * event.size;
+        if event.aux == 0 {
+            return Ok(self.forest.terms.constant(width, event.value));
+        }
+        let term = self.term(i, event.aux)?;
+        match self.forest.terms.get(term).width() == width {
+            true => Ok(term),
+            false => Err(Corrupt::Expression(i)),
+        }
+    }
+
+    /// What the thread could see of how the step came out.
+    fn outcome(&self, event: &Event, kind: Kind) -> u64 {
+        match kind {
+            Kind::ThreadJoin => {
+                let target = self.cursors.get(&(event.value as Slot));
+                target.and_then(|c| c.ended).unwrap_or(0)
+            }
+            Kind::ThreadExit => event.value,
+            kind if has_result(kind) => event.value,
+            _ => 0,
+        }
+    }
+
+    /// A step that a thread announced and did not take.
+    fn announce(&mut self, event: &Event, kind: Kind, at: NodeId) {
+        // A creation is not known before it happens: its tree is made with it. The size of an
+        // access is not in the record. Both stay open, and are always enabled.
+        if kind == Kind::ThreadCreate
+            || is_access(kind)
+            || self.forest.node(at).what != What::Open
+            || self.bounded(at)
+        {
+            return;
+        }
+        if !is_modelled(kind, 0) {
+            self.forest.unmodelled.insert(kind);
+        }
+        let action = self.announced(event, kind);
+        self.forest.fill(at, What::Step(action), event.pc);
+    }
+
+    fn finish(&mut self, slot: Slot, what: What) {
+        let Some(Cursor { at: Some(at), .. }) = self.cursors.get(&slot).copied() else {
+            return;
+        };
+        if !self.forest.fill(at, what, 0) {
+            let pc = self.forest.node(at).pc;
+            self.forest.unstable.insert(pc);
+        }
+    }
+
+    /// Marks how the execution ended.
+    fn end(&mut self) {
+        let outcome = &self.trace.outcome;
+        let ender = outcome.thread;
+        match outcome.end {
+            End::Exit | End::Assertion | End::Abort | End::Signal | End::Assumed => {
+                self.finish(ender, What::End);
+            }
+            End::Unsupported => {
+                self.finish(ender, What::Bound);
+                self.forest.bounds_hit.insert("an unsupported operation");
+            }
+            End::StepLimit => {
+                self.stop(ender);
+                self.forest.bounds_hit.insert("steps of one execution");
+            }
+            End::None | End::ToolFault => {
+                self.stop(ender);
+                let why = match outcome.timed_out {
+                    true => "wall-clock time of one execution",
+                    false => "an execution that ended without a word",
+                };
+                self.forest.bounds_hit.insert(why);
+            }
+            End::Deadlock => self.deadlock(),
+            End::Misuse | End::UseAfterFree | End::DoubleFree | End::HeapOverflow => {
+                self.fatal_step(ender);
+            }
+            End::Divergence => {}
+        }
+    }
+
+    /// The thread is not explored beyond where it stands, if that is not known yet.
+    fn stop(&mut self, slot: Slot) {
+        if let Some(Cursor { at: Some(at), .. }) = self.cursors.get(&slot).copied()
+            && self.forest.node(at).next.is_empty()
+        {
+            self.forest.nodes[at as usize].what = What::Bound;
+        }
+    }
+
+    /// The step at which a thread stands ended the process, perhaps because of what others did
+    /// before. It is not explored beyond.
+    fn fatal_step(&mut self, slot: Slot) {
+        self.forest
+            .bounds_hit
+            .insert("an error that ended an execution");
+        if let Some(Cursor { at: Some(at), .. }) = self.cursors.get(&slot).copied() {
+            let node = &mut self.forest.nodes[at as usize];
+            if node.next.is_empty() && !node.fatal {
+                node.fatal = true;
+                self.forest.facts += 1;
+            }
+        }
+    }
+
+    fn deadlock(&mut self) {
+        let waits = &self.trace.outcome.waits;
+        let cycle = waits.iter().any(|w| w.in_cycle != 0);
+        let mut stuck = Vec::new();
+        for wait in waits.iter().filter(|w| !cycle || w.in_cycle != 0) {
+            let Some(Cursor { at: Some(at), .. }) = self.cursors.get(&wait.thread).copied() else {
+                return;
+            };
+            stuck.push(at);
+            if wait.holder == wait.thread {
+                // It waits for itself: the announcement alone ends the process.
+                self.forest.nodes[at as usize].what = What::End;
+            }
+        }
+        if !stuck.is_empty() {
+            self.forest.add_deadlock(Pattern { stuck, cycle });
+        }
+    }
+
+    /// The term of an expression of the trace.
+    fn term(&mut self, i: usize, wanted: u32) -> Result<TermId, Corrupt> {
+        let mut stack = vec![wanted];
+        while let Some(&top) = stack.last() {
+            let index = top as usize;
+            if self.terms[index].is_some() {
+                stack.pop();
+                continue;
+            }
+            let node = self.trace.nodes[index];
+            let bad = Corrupt::Node(index);
+            let op = node.op().ok_or(bad)?;
+            let operands = [node.a, node.b, node.c];
+            let missing = operands[..op.arity()]
+                .iter()
+                .find(|&&o| self.terms[o as usize].is_none());
+            if let Some(&operand) = missing {
+                stack.push(operand);
+                continue;
+            }
+            let term = match op {
+                Op::Const => self
+                    .forest
+                    .terms
+                    .constant(node.width, node.constant_value()),
+                Op::Input => {
+                    self.input_term(node.extra, node.a, node.b, node.c, node.width, bad)?
+                }
+                Op::Read => self.read_term(i, node.a, node.width, bad)?,
+                op => {
+                    let arg = |k: usize| match k < op.arity() {
+                        true => self.terms[operands[k] as usize].unwrap_or(0),
+                        false => 0,
+                    };
+                    let args = [arg(0), arg(1), arg(2)];
+                    let extra = if op == Op::Extract { node.extra } else { 0 };
+                    let applied = self.forest.terms.apply(op, node.width, extra, args);
+                    applied.ok_or(bad)?
+                }
+            };
+            self.terms[index] = Some(term);
+            stack.pop();
+        }
+        self.terms[wanted as usize].ok_or(Corrupt::Expression(i))
+    }
+
+    fn input_term(
+        &mut self,
+        thread: Slot,
+        index: u32,
+        offset: u32,
+        length: u32,
+        width: u8,
+        bad: Corrupt,
+    ) -> Result<TermId, Corrupt> {
+        let tree = self.cursors.get(&thread).ok_or(bad)?.tree;
+        let bytes = u32::from(width / 8);
+        let end = offset.checked_add(bytes).ok_or(bad)?;
+        if !width.is_multiple_of(8) || end > length {
+            return Err(bad);
+        }
+        Ok(self.forest.terms.id(Term::Input {
+            tree,
+            index,
+            offset,
+            width,
+        }))
+    }
+
+    fn read_term(
+        &mut self,
+        i: usize,
+        event: u32,
+        width: u8,
+        bad: Corrupt,
+    ) -> Result<TermId, Corrupt> {
+        let read = &self.trace.events[event as usize];
+        if event as usize > i || u32::from(width) != 8 * u32::from(read.size) {
+            return Err(bad);
+        }
+        match self.reads.get(&event) {
+            Some(&node) => Ok(self.forest.terms.id(Term::Read { node, width })),
+            None => Err(bad),
+        }
+    }
+}
+
+/// Accesses of 1 to 8 bytes.
+pub fn is_access(kind: Kind) -> bool {
+    use Kind::{AtomicRead, AtomicWrite, Read, Rmw, Write};
+    matches!(kind, Read | Write | Rmw | AtomicRead | AtomicWrite)
+}
+
+/// Does the step's `value` say something that the thread can see and that may differ?
+fn has_result(kind: Kind) -> bool {
+    use Kind::*;
+    matches!(
+        kind,
+        MutexLock
+            | MutexTryLock
+            | MutexTimedLock
+            | CondWake
+            | RwRead
+            | RwWrite
+            | RwTryRead
+            | RwTryWrite
+            | BarrierLeave
+            | SemWait
+            | SemTryWait
+            | SemTimedWait
+            | SemGetValue
+            | SpinTryLock
+            | OnceEnter
+            | FutexWait
+            | FutexWake
+    )
+}
+
+/// Is this a step whose conditions and outcomes the formula knows?
+fn is_modelled(kind: Kind, outcome: u64) -> bool {
+    use Kind::*;
+    match kind {
+        MutexLock => matches!(outcome, 0 | EDEADLK),
+        MutexTryLock | SpinTryLock => matches!(outcome, 0 | EBUSY),
+        ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,
+        MutexUnlock | SpinLock | SpinUnlock | Yield | Fence => true,
+        kind => is_access(kind),
+    }
+}
+
+/// What a busy mutex answers to trylock.
+pub const EBUSY: u64 = 16;
+/// What an error-checking mutex answers to its owner.
+pub const EDEADLK: u64 = 35;

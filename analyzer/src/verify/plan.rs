@@ -1,0 +1,89 @@
+//! From a model of the formula to a job that takes the program there.
+
+use super::forest::{Forest, NodeId, What};
+use super::formula::{Aim, Formula, Target, input_byte};
+use super::solver::{Model, bits, holds, integer};
+use raddle_protocol::job::{Input, push_step};
+use raddle_protocol::schedule::Step;
+
+/// What a job is to follow, and what it is to reach.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub prefix: Vec<Step>,
+    pub inputs: Vec<Input>,
+    /// The frontiers that the last step reaches.
+    pub aims: Vec<(NodeId, Aim)>,
+}
+
+/// The executed steps of a model in their order.
+pub fn executed(formula: &Formula<'_>, model: &Model) -> Vec<NodeId> {
+    let mut steps = Vec::new();
+    for (id, (exec, order)) in (0..).zip(formula.exec.iter().zip(&formula.order)) {
+        if let (Some(exec), Some(order)) = (exec, order)
+            && holds(model, exec)
+        {
+            // Within a thread and from a creation on, the places differ; elsewhere ties are free.
+            steps.push((integer(model, order), id));
+        }
+    }
+    steps.sort_unstable();
+    steps.into_iter().map(|s| s.1).collect()
+}
+
+/// Follows the model up to the first frontier that it reaches.
+pub fn to_frontier(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -> Plan {
+    let steps = executed(formula, model);
+    let mut first = usize::MAX;
+    let mut aims = Vec::new();
+    for target in targets.iter().filter(|t| holds(model, &t.condition)) {
+        let trigger = match target.aim {
+            Aim::Execute | Aim::Free | Aim::Busy | Aim::Result => Some(target.node),
+            Aim::Decide | Aim::Hold | Aim::Enter => formula.previous(target.node),
+        };
+        // The number of steps after which it is reached: none, for what main does at once.
+        let after = trigger.map_or(0, |t| {
+            let position = steps.iter().position(|&s| s == t);
+            position.map_or(steps.len(), |p| p + 1)
+        });
+        if after < first {
+            first = after;
+            aims.clear();
+        }
+        if after == first {
+            aims.push((target.node, target.aim));
+        }
+    }
+    let mut plan = follow(formula, model, &steps[..first.min(steps.len())]);
+    // One step into the unknown.
+    if let Some((node, _)) = aims.iter().find(|a| a.1 == Aim::Enter) {
+        push_step(&mut plan.prefix, slot(formula.forest, *node));
+    }
+    plan.aims = aims;
+    plan
+}
+
+fn slot(forest: &Forest, node: NodeId) -> u16 {
+    forest.tree(forest.node(node).tree).slot
+}
+
+/// These steps in this order, with the inputs of the model.
+pub fn follow(formula: &Formula<'_>, model: &Model, steps: &[NodeId]) -> Plan {
+    let mut plan = Plan::default();
+    for &step in steps {
+        push_step(&mut plan.prefix, slot(formula.forest, step));
+    }
+    for (id, node) in (0..).zip(&formula.forest.nodes) {
+        if let What::Input(index, length) = node.what
+            && holds(model, &formula.at[id])
+        {
+            let byte = |b| bits(model, &input_byte(node.tree, index, b)) as u8;
+            let input = Input {
+                thread: formula.forest.tree(node.tree).slot,
+                index,
+                bytes: (0..length).map(byte).collect(),
+            };
+            plan.inputs.push(input);
+        }
+    }
+    plan
+}

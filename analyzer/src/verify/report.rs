@@ -1,0 +1,109 @@
+//! What goes into an exploration and what comes out of it.
+
+use raddle_protocol::expr::Why;
+use raddle_protocol::job::Job;
+use raddle_protocol::trace::Corrupt;
+use std::time::Duration;
+
+/// How the next path is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Per-thread trees and one query for all frontiers (DESIGN §8). Sound.
+    Frontier,
+    /// Strategy 1 of papers/mpc.txt, section 3.4.1. Can miss paths; never ends in
+    /// [`Verdict::Verified`].
+    MpcS1,
+}
+
+/// Where exploration stops although something may be left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Executions; 0: no limit.
+    pub executions: u64,
+    /// Time since [`Verifier::new`](super::Verifier::new), solver and executions together.
+    pub time: Option<Duration>,
+    /// Steps of one execution; 0: no limit.
+    pub steps: u64,
+    /// Decisions on one local path of a thread; 0: no limit.
+    pub branches: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            executions: 0,
+            time: None,
+            steps: 100_000,
+            branches: 256,
+        }
+    }
+}
+
+/// What is claimed at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing unexplored is reachable, under the assumptions of the report.
+    Verified,
+    /// As `Verified`, but only within the bounds that the text names.
+    VerifiedWithinBounds(String),
+}
+
+/// Values that had to be made concrete at one statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Concretised {
+    /// Return address into the program.
+    pub pc: u64,
+    /// Why.
+    pub why: Why,
+    /// How often, over all executions.
+    pub count: u64,
+}
+
+/// The result of an exploration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub verdict: Verdict,
+    /// Executions that were observed.
+    pub executions: u64,
+    /// Questions to the solver.
+    pub queries: u64,
+    /// Different complete local paths, summed over the threads.
+    pub local_paths: u64,
+    /// Time in the solver, in milliseconds.
+    pub solver_ms: f64,
+    /// The longest single question, in milliseconds.
+    pub longest_ms: f64,
+    /// What the verdict takes for granted.
+    pub assumptions: Vec<String>,
+    pub concretised: Vec<Concretised>,
+    /// Frontiers that were reachable in the formula but not in the executions that aimed at them.
+    pub unreached: Vec<String>,
+    /// How often the exploration started anew because a location turned out to be shared.
+    pub restarts: u64,
+    /// Executions that left their schedule.
+    pub diverged: u64,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Run this and [observe](super::Verifier::observe) its trace.
+    Run(Job),
+    /// The end.
+    Done(Report),
+}
+
+/// What an observation brought to light, for the progress display and the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// So many ranges were found to be shared; exploration starts anew with them.
+    NewShared(usize),
+    /// New local paths or decisions.
+    NewPaths(u64),
+    /// The trace is not well-formed and was not used.
+    Corrupt(Corrupt),
+    /// The execution left its schedule.
+    Diverged,
+    /// The execution taught nothing new.
+    Nothing,
+}

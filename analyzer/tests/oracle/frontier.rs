@@ -1,0 +1,151 @@
+//! The strategy `frontier` finds exactly what brute force finds, in few executions.
+
+use crate::machine::Ending;
+use crate::player::{Behaviour, brute_force, play};
+use crate::program::Program;
+use crate::random::{self, INPUT_BOUND, Menu};
+use raddle_analyzer::verify::{Bounds, Next, Noted, Report, Strategy, Verdict, Verifier};
+use raddle_protocol::Slot;
+use raddle_protocol::outcome::End;
+
+/// What an exploration saw.
+pub struct Explored {
+    pub behaviour: Behaviour,
+    pub report: Report,
+    pub diverged: u64,
+    /// The execution (from 1) that showed the first failure.
+    pub first_failure: Option<u64>,
+}
+
+/// Runs an exploration to its end.
+pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explored {
+    let mut verifier = Verifier::new(strategy, bounds);
+    let mut behaviour = Behaviour::default();
+    let mut diverged = 0;
+    let mut first_failure = None;
+    let mut executions = 0;
+    loop {
+        match verifier.next() {
+            Next::Run(job) => {
+                executions += 1;
+                assert!(executions < 20_000, "endless: {program:?}");
+                let played = play(program, &job);
+                let failed = !matches!(played.ending, Some(Ending::Exit(0) | Ending::Assumed));
+                if failed && played.ending.is_some() {
+                    first_failure.get_or_insert(executions);
+                }
+                behaviour.add(played.ending.as_ref(), &played.paths);
+                let noted = verifier.observe(&job, &played.trace);
+                for note in noted {
+                    assert!(!matches!(note, Noted::Corrupt(_)), "{note:?} {program:?}");
+                }
+                diverged += u64::from(played.trace.outcome.end == End::Divergence);
+            }
+            Next::Done(report) => {
+                return Explored {
+                    behaviour,
+                    report,
+                    diverged,
+                    first_failure,
+                };
+            }
+        }
+    }
+}
+
+/// Compares with brute force; `None` when that is too much work.
+fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
+    let program = random::program(seed, menu);
+    let expected = brute_force(&program, inputs, INPUT_BOUND, 60_000)?;
+    let explored = explore(&program, Strategy::Frontier, Bounds::default());
+    let found = &explored.behaviour;
+    let relevant = |b: &Behaviour| {
+        let mut endings = b.endings.clone();
+        endings.remove(&Ending::Assumed);
+        endings
+    };
+    let context = || format!("seed {seed}\n{program:#?}\n{:#?}", explored.report);
+    let missing: Vec<_> = expected.paths.difference(&found.paths).collect();
+    assert!(missing.is_empty(), "{missing:?} is missed: {}", context());
+    let invented: Vec<_> = found.paths.difference(&expected.paths).collect();
+    assert!(
+        invented.is_empty(),
+        "{invented:?} is invented: {}",
+        context()
+    );
+    assert_eq!(relevant(&expected), relevant(found), "{}", context());
+    assert_eq!(explored.report.verdict, Verdict::Verified, "{}", context());
+    assert_eq!(explored.diverged, 0, "{}", context());
+    let deadlocks = expected.endings.iter();
+    let deadlocks = deadlocks
+        .filter(|e| matches!(e, Ending::Deadlock(_)))
+        .count() as u64;
+    let bound = expected.outcomes() as u64 + 1 + explored.report.restarts + deadlocks;
+    assert!(
+        explored.report.executions <= bound,
+        "{bound}: {}",
+        context()
+    );
+    Some(explored)
+}
+
+fn check_many(seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
+    let (mut programs, mut executions, mut failing) = (0, 0, 0);
+    for seed in seeds.clone() {
+        if let Some(explored) = check(seed, menu, inputs) {
+            programs += 1;
+            executions += explored.report.executions;
+            failing += u64::from(explored.first_failure.is_some());
+        }
+    }
+    eprintln!("{programs} programs, {executions} executions, {failing} failing");
+    assert!(programs * 4 > seeds.end - seeds.start, "{programs}");
+    assert!(failing > 0);
+}
+
+const MENU: Menu = Menu {
+    threads: 2,
+    statements: 5,
+    inputs: 0,
+    locks: 0,
+    nested_threads: false,
+    exits: false,
+    wide: false,
+    unjoined: false,
+};
+
+#[test]
+fn plain() {
+    check_many(0..300, MENU, &[]);
+}
+
+#[test]
+fn with_inputs() {
+    let menu = Menu { inputs: 1, ..MENU };
+    check_many(0..200, menu, &[(1, 0), (2, 0)]);
+}
+
+#[test]
+fn with_locks() {
+    let menu = Menu {
+        locks: 2,
+        statements: 6,
+        ..MENU
+    };
+    check_many(1000..1300, menu, &[]);
+}
+
+#[test]
+fn with_everything() {
+    let menu = Menu {
+        threads: 3,
+        statements: 4,
+        inputs: 1,
+        locks: 2,
+        nested_threads: true,
+        exits: true,
+        wide: true,
+        unjoined: true,
+    };
+    check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
+}
