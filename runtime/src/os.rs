@@ -111,7 +111,8 @@ impl Os for Kernel {
 
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize {
         // SAFETY: the buffer holds STACK pointers; the unwinder was loaded at the start.
-        unsafe { backtrace(into.as_mut_ptr().cast(), STACK as i32) as usize }
+        let walk = || unsafe { backtrace(into.as_mut_ptr().cast(), STACK as i32) as usize };
+        crate::gate::passively(walk)
     }
 }
 

@@ -119,6 +119,17 @@ pub fn active() -> bool {
     unsafe { *ACTIVE.get() }
 }
 
+/// Runs `f`, whose intercepted calls pass through to the real functions: library code that the
+/// runtime itself calls is no part of the program.
+pub fn passively<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: a plain flag; nobody else runs while it is changed, since nothing in `f` switches.
+    let was = core::mem::replace(unsafe { ACTIVE.get() }, false);
+    let result = f();
+    // SAFETY: as above.
+    unsafe { *ACTIVE.get() = was };
+    result
+}
+
 /// The running thread. `slot::MAIN` while not active.
 #[inline]
 pub fn me() -> Slot {
