@@ -123,7 +123,7 @@ pub fn active() -> bool {
 /// runtime itself calls is no part of the program.
 pub fn passively<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: a plain flag; nobody else runs while it is changed, since nothing in `f` switches.
-    let was = core::mem::replace(unsafe { ACTIVE.get() }, false);
+    let was = ::core::mem::replace(unsafe { ACTIVE.get() }, false);
     let result = f();
     // SAFETY: as above.
     unsafe { *ACTIVE.get() = was };
