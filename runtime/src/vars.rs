@@ -80,3 +80,33 @@ pub fn result_of(callee: usize) -> u32 {
         }
     }
 }
+
+/// Leaves the expression of a hook's result (0: concrete) for the instrumented caller.
+pub fn set_result(expression: u32) {
+    // SAFETY: as above.
+    unsafe { raddle_sym_result = expression };
+}
+
+/// Sets the expression of argument `index` of the call that the instrumented caller prepares.
+pub fn set_argument(index: usize, expression: u32) {
+    // SAFETY: as above; an index out of range is ignored.
+    unsafe {
+        let arguments = &raw mut raddle_sym_args;
+        if index < ARGS_LEN {
+            (*arguments)[index] = expression;
+        }
+    }
+}
+
+/// Returns an expression from the function at `callee`, as a symbolic callee does; `false` if the
+/// call under way is not an instrumented caller's call of it (then nobody takes the expression).
+pub fn give_result(callee: usize, expression: u32) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        let entered = callee != 0 && raddle_sym_callee == callee;
+        raddle_sym_callee = 0;
+        raddle_sym_returner = if entered { callee } else { 0 };
+        raddle_sym_result = expression;
+        entered
+    }
+}
