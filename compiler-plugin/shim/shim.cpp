@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
@@ -77,6 +78,18 @@ LLVMValueRef raddle_shim_clone(LLVMValueRef F) {
   return wrap(CloneFunction(unwrap<Function>(F), Map));
 }
 
+void raddle_shim_take_conventions(LLVMValueRef V, LLVMValueRef FunctionValue) {
+  auto *Call = unwrap<CallBase>(V);
+  auto *F = unwrap<Function>(FunctionValue);
+  AttributeList Of = F->getAttributes();
+  SmallVector<AttributeSet, 8> Parameters;
+  for (unsigned Index = 0; Index < F->arg_size(); ++Index)
+    Parameters.push_back(Of.getParamAttrs(Index));
+  Call->setCallingConv(F->getCallingConv());
+  Call->setAttributes(AttributeList::get(F->getContext(), AttributeSet(),
+                                         Of.getRetAttrs(), Parameters));
+}
+
 void raddle_shim_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody(); }
 
 void raddle_shim_simplify(LLVMValueRef V) {
@@ -90,6 +103,22 @@ void raddle_shim_simplify(LLVMValueRef V) {
     return;
   DominatorTree Tree(*F);
   PromoteMemToReg(Allocas, Tree);
+}
+
+void raddle_shim_split_normal_edge(LLVMValueRef V) {
+  auto *I = unwrap<InvokeInst>(V);
+  BasicBlock *To = I->getNormalDest();
+  auto *Edge = BasicBlock::Create(I->getContext(), "", I->getFunction(), To);
+  BranchInst::Create(To, Edge)->setDebugLoc(I->getDebugLoc());
+  I->setNormalDest(Edge);
+  To->replacePhiUsesWith(I->getParent(), Edge);
+}
+
+void raddle_shim_lower_atomic(LLVMValueRef V) {
+  if (auto *Update = dyn_cast<AtomicRMWInst>(unwrap(V)))
+    lowerAtomicRMWInst(Update);
+  else
+    lowerAtomicCmpXchgInst(unwrap<AtomicCmpXchgInst>(V));
 }
 
 void raddle_shim_keep(LLVMModuleRef M, LLVMValueRef V) {

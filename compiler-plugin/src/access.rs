@@ -206,6 +206,11 @@ impl Access {
         }
     }
 
+    /// Is it memcpy or one of its kin?
+    pub fn is_block(&self) -> bool {
+        matches!(self, Access::Copy { .. } | Access::Set { .. })
+    }
+
     /// Does pointer number `index` of the access lead to private memory only?
     pub fn is_private(context: Context, instruction: Value, index: u32) -> bool {
         sharing::is_private(context, instruction, index)

@@ -169,6 +169,9 @@ methods! { Value:
     first_use() -> Option<Use> = LLVMGetFirstUse;
     replace_uses(by: Value) -> () = LLVMReplaceAllUsesWith;
     operand(index: u32) -> Value = LLVMGetOperand;
+    set_operand(index: u32, value: Value) -> () = LLVMSetOperand;
+    /// Loads, stores, allocas and globals only.
+    set_alignment(bytes: u32) -> () = LLVMSetAlignment;
     /// Instructions only.
     opcode() -> Opcode = LLVMGetInstructionOpcode;
     /// Instructions only.
@@ -230,8 +233,6 @@ methods! { Value:
     has_prefix() -> bool = LLVMHasPrefixData;
     /// Functions only.
     set_prefix(data: Value) -> () = LLVMSetPrefixData;
-    /// Functions and calls only.
-    calling_convention() -> u32 = LLVMGetFunctionCallConv;
     /// Calls only: the called value.
     callee() -> Value = LLVMGetCalledValue;
     /// Calls only.
@@ -504,16 +505,11 @@ impl Value {
         unsafe { LLVMSetTailCallKind(self.0, kind) }
     }
 
-    /// Calls only.
-    pub fn set_calling_convention(self, convention: u32) {
+    /// Calls only: the calling convention and the attributes of result and parameters of the
+    /// function that is called.
+    pub fn take_conventions(self, function: Value) {
         // SAFETY: as the module's documentation says.
-        unsafe { LLVMSetInstructionCallConv(self.0, convention) }
-    }
-
-    /// Calls only: the convention of the call.
-    pub fn call_convention(self) -> u32 {
-        // SAFETY: as the module's documentation says.
-        unsafe { LLVMGetInstructionCallConv(self.0) }
+        unsafe { shim::raddle_shim_take_conventions(self.0, function.0) }
     }
 
     /// Inline assembly only: its text.
@@ -563,6 +559,18 @@ impl Value {
     pub fn split_before(self) -> Block {
         // SAFETY: as the module's documentation says.
         Block(unsafe { shim::raddle_shim_split_before(self.0) })
+    }
+
+    /// Invokes only: gives the edge to the normal destination a block of its own.
+    pub fn split_normal_edge(self) {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_split_normal_edge(self.0) }
+    }
+
+    /// Atomic updates and compare-exchanges only: replaces it by plain instructions.
+    pub fn lower_atomic(self) {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_lower_atomic(self.0) }
     }
 
     /// Pointers only: can code other than the function that made the pointer know it? `true` when

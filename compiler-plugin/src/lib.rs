@@ -9,6 +9,7 @@ mod module;
 mod schedule;
 mod sharing;
 mod shim;
+mod symbolic;
 
 use core::ffi::{c_char, c_void};
 use llvm_sys::prelude::LLVMModuleRef;

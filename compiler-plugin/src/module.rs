@@ -2,10 +2,12 @@
 
 use crate::access::Access;
 use crate::hooks::Hooks;
-use crate::ir::{Linkage, Module, Place, Value};
+use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Place, Value};
+use crate::locations;
 use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
-use raddle_protocol::hooks::{HARNESS, SECTION, TABLE};
+use crate::symbolic;
+use raddle_protocol::hooks::{HARNESS, MODE_SYMBOLIC, PREFIX, SECTION, TABLE};
 
 /// Promises about a function that hooks inside it break.
 const BROKEN_PROMISES: &[&str] = &[
@@ -31,14 +33,123 @@ pub fn instrument(module: Module) {
         if !is_ours(function) || resolvers.contains(&function) {
             continue;
         }
-        expand_updates(function);
-        Access::note_all(function, &mut Sharing::new(module));
+        prepare(module, function);
+        let symbolic = can_be_cloned(function).then(|| clone_of(module, function));
         schedule.instrument(function);
-        for instruction in function.instructions() {
-            sharing::forget(module.context(), instruction);
+        clean(module, function);
+        if let Some(symbolic) = symbolic {
+            symbolic::instrument(module, &hooks, function, symbolic);
+            clean(module, symbolic);
+            dispatch(module, &hooks, function, symbolic);
         }
     }
     mark(module);
+}
+
+/// Brings the function into a form that both bodies can be made from, and notes what is private.
+fn prepare(module: Module, function: Value) {
+    expand_updates(function);
+    let mut sharing = Sharing::new(module);
+    Access::note_all(function, &mut sharing);
+    for instruction in function.instructions() {
+        let atomic = matches!(
+            instruction.opcode(),
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg
+        );
+        if atomic && sharing::is_private(module.context(), instruction, 0) {
+            instruction.lower_atomic();
+        }
+    }
+    Access::note_all(function, &mut sharing);
+    gather_variables(function);
+}
+
+/// Moves the variables of fixed size to the start of the function, where they stay static when
+/// blocks are split.
+fn gather_variables(function: Value) {
+    let Some(entry) = function.first_block() else {
+        return;
+    };
+    let mut instructions = entry.instructions().into_iter();
+    let is_alloca = |i: &Value| i.opcode() == Opcode::LLVMAlloca;
+    let Some(place) = instructions.find(|i| !is_alloca(i)) else {
+        return;
+    };
+    for alloca in instructions.filter(is_alloca) {
+        if alloca.operand(0).as_int_constant().is_some() {
+            alloca.move_before(place);
+        }
+    }
+}
+
+/// Can the function have a second body? Not if somebody holds the address of one of its blocks,
+/// or if it will be taken apart as a coroutine.
+fn can_be_cloned(function: Value) -> bool {
+    !function.has_attribute(Place::Function, "presplitcoroutine")
+        && !function.blocks().any(Block::address_taken)
+}
+
+/// A copy for the symbolic body.
+fn clone_of(module: Module, function: Value) -> Value {
+    let clone = function.clone_function();
+    clone.set_name(&format!("{}.raddle", function.name()));
+    clone.remove_attribute(Place::Function, "alwaysinline");
+    clone.add_attribute(Place::Function, "noinline");
+    match function.linkage() {
+        // Other files may have inlined the original from here, so the copy may be referred to
+        // where the original was dropped: it stands for itself.
+        Linkage::LLVMLinkOnceODRLinkage | Linkage::LLVMWeakODRLinkage => {
+            clone.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
+            clone.set_hidden();
+            clone.set_own_comdat(module);
+        }
+        _ => {
+            clone.clear_comdat();
+            clone.set_default_visibility();
+            clone.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+    }
+    clone
+}
+
+fn clean(module: Module, function: Value) {
+    for instruction in function.instructions() {
+        sharing::forget(module.context(), instruction);
+    }
+}
+
+/// Makes the function go on in its symbolic body while the mode says so, and tells callers that
+/// it has one.
+fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
+    let context = module.context();
+    let Some(entry) = function.first_block() else {
+        return;
+    };
+    let Some(at) = entry
+        .instructions()
+        .into_iter()
+        .find(|i| i.opcode() != Opcode::LLVMAlloca)
+    else {
+        return;
+    };
+    let start = function
+        .subprogram()
+        .map(|subprogram| locations::start_of(context, subprogram));
+    let mut emit = Emit::new(context, at, start);
+    let mode = hooks.mode_has(&emit, MODE_SYMBOLIC);
+    let arguments: Vec<Value> = (0..function.param_count())
+        .map(|index| function.param(index))
+        .collect();
+    emit.leave_when(mode, |emit| {
+        let call = emit.call(function.value_type(), symbolic, &arguments);
+        call.take_conventions(symbolic);
+        call.set_must_tail(true);
+        let result = function.value_type().result();
+        emit.ret((result.kind() != Kind::LLVMVoidTypeKind).then_some(call));
+    });
+    if !function.has_prefix() {
+        function.set_prefix(context.int(64).constant(PREFIX));
+    }
 }
 
 /// Is this a function that gets hooks?

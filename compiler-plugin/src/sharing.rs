@@ -9,6 +9,9 @@ use std::collections::HashMap;
 /// Uses of one object that are looked at before it counts as known to others.
 const MAX_USES: u32 = 10_000;
 
+/// Bit of a note: the first pointer leads to constants only.
+const CONSTANT: u64 = 1 << 31;
+
 /// Section and name prefixes of counters that the compiler itself added.
 const OWN_SECTIONS: &[&str] = &["__llvm_prf_", "__llvm_covmap", "__sancov_"];
 const OWN_NAMES: &[&str] = &["__llvm_gcov", "__llvm_gcda", "__profc_", "__sancov_"];
@@ -39,6 +42,11 @@ impl Sharing {
                 mask |= 1 << index;
             }
         }
+        if let Some(&pointer) = pointers.first()
+            && leads_to_constants(pointer)
+        {
+            mask |= CONSTANT;
+        }
         if mask != 0 {
             let constant = self.context.int(32).constant(mask);
             let node = self.context.node(&[self.context.meta(constant)]);
@@ -65,6 +73,18 @@ impl Sharing {
         self.private.insert(object, answer);
         answer
     }
+}
+
+/// Does the pointer lead to memory that nobody ever writes?
+fn leads_to_constants(pointer: Value) -> bool {
+    let constant = |object: Value| {
+        object
+            .as_global_variable()
+            .is_some_and(Value::is_constant_global)
+    };
+    pointer
+        .objects()
+        .is_some_and(|objects| objects.into_iter().all(constant))
 }
 
 fn object_is_private(object: Value) -> bool {
@@ -134,12 +154,26 @@ fn kind(context: Context) -> u32 {
     context.metadata_kind("raddle.private")
 }
 
+fn noted(context: Context, instruction: Value) -> u64 {
+    // A node as a value has its constants as operands.
+    instruction
+        .metadata(kind(context))
+        .map_or(0, |node| node.operand(0).int_value())
+}
+
 /// Does the `index`-th pointer that was noted on the instruction lead to private memory only?
 pub fn is_private(context: Context, instruction: Value, index: u32) -> bool {
-    instruction.metadata(kind(context)).is_some_and(|node| {
-        // A node as a value has its constants as operands.
-        node.operand(0).int_value() & (1 << index) != 0
-    })
+    noted(context, instruction) & (1 << index) != 0
+}
+
+/// Does the first pointer that was noted on the instruction lead to constants only?
+pub fn is_constant(instruction: Value) -> bool {
+    noted(instruction.ty().context(), instruction) & CONSTANT != 0
+}
+
+/// Takes the notes of one instruction over to another.
+pub fn copy_note(context: Context, from: Value, to: Value) {
+    to.set_metadata(kind(context), from.metadata(kind(context)));
 }
 
 /// Takes the notes away from an instruction.

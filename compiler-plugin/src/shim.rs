@@ -20,11 +20,17 @@ unsafe extern "C" {
     pub fn raddle_shim_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
     pub fn raddle_shim_move_before(instruction: LLVMValueRef, other: LLVMValueRef);
     pub fn raddle_shim_clone(function: LLVMValueRef) -> LLVMValueRef;
+    /// Gives a call the calling convention and attributes of the function that it calls.
+    pub fn raddle_shim_take_conventions(call: LLVMValueRef, function: LLVMValueRef);
     pub fn raddle_shim_delete_body(function: LLVMValueRef);
     /// Removes unreachable blocks, promotes allocas to values.
     pub fn raddle_shim_simplify(function: LLVMValueRef);
     /// Adds the global to `llvm.used`.
     pub fn raddle_shim_keep(module: LLVMModuleRef, global: LLVMValueRef);
+    /// Puts a block between an invoke and its normal destination.
+    pub fn raddle_shim_split_normal_edge(invoke: LLVMValueRef);
+    /// Replaces an atomic update or compare-exchange by plain instructions.
+    pub fn raddle_shim_lower_atomic(atomic: LLVMValueRef);
     /// Expands an atomic update into a loop of compare-exchanges.
     pub fn raddle_shim_rmw_to_cas(rmw: LLVMValueRef);
 }

@@ -148,6 +148,25 @@ impl Emit {
         })
     }
 
+    /// The aggregate with another value at the path.
+    pub fn insert_at(&self, whole: Value, part: Value, path: &[u32]) -> Value {
+        match path {
+            [index] => self.insert_value(whole, part, *index),
+            [index, rest @ ..] => {
+                let inner = self.extract_value(whole, *index);
+                let inner = self.insert_at(inner, part, rest);
+                self.insert_value(whole, inner, *index)
+            }
+            [] => part,
+        }
+    }
+
+    /// The value at the path in an aggregate.
+    pub fn extract_at(&self, whole: Value, path: &[u32]) -> Value {
+        path.iter()
+            .fold(whole, |inner, &index| self.extract_value(inner, index))
+    }
+
     /// Calls a function.
     pub fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
         let mut raw: Vec<_> = arguments.iter().map(|one| one.raw()).collect();
@@ -259,6 +278,17 @@ impl Emit {
         });
         self.position_before(at);
         (rare, exit)
+    }
+
+    /// Where `condition` holds (which is rare), ends with what `body` emits, which includes a
+    /// terminator.
+    pub fn leave_when(&mut self, condition: Value, body: impl FnOnce(&mut Emit)) {
+        let at = self.at;
+        let (_, exit) = self.open(condition);
+        self.position_before(exit);
+        body(self);
+        exit.erase();
+        self.position_before(at);
     }
 
     /// Emits before another instruction for a while.

@@ -1,0 +1,334 @@
+//! Intrinsic functions that have an expression, in terms of plain operations.
+
+use super::Body;
+use super::leaf::{leaves, width};
+use super::terms::{Term, Terms};
+use crate::access::Access;
+use crate::ir::{Emit, Layout, Value};
+use raddle_protocol::expr::Op;
+
+/// What an intrinsic computes, as far as it is followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Meaning {
+    /// Its first operand.
+    Same,
+    /// The smaller or greater of two, by this comparison of the chosen with the other.
+    Choice(Op),
+    Abs,
+    ByteSwap,
+    Population,
+    /// Zeros above (or, `false`, below) the outermost bit.
+    Zeros(bool),
+    /// A shift of two words side by side; left or right.
+    Funnel(bool),
+    /// Result and whether it overflowed; signed or not.
+    Overflow(Op, bool),
+    /// Unsigned addition or subtraction that stops at the bound.
+    Saturating(Op),
+    /// -1, 0 or 1; signed or not.
+    ThreeWay(bool),
+    Mask,
+    /// The floating point number without its sign.
+    Magnitude,
+    /// Says something about its operands and changes nothing.
+    Silent,
+    /// A variable argument list is written.
+    List,
+}
+
+fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
+    // `smax.i32`: the name proper ends where the types begin.
+    let mut proper = name;
+    for suffix in [".i", ".p", ".f", ".v", ".bf"] {
+        let types = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+        if let Some((base, rest)) = proper.rsplit_once(suffix)
+            && types(rest)
+        {
+            proper = base;
+        }
+    }
+    let scalar = call.argument_count() > 0 && width(layout, call.operand(0).ty()).is_some();
+    let bits = if scalar {
+        width(layout, call.operand(0).ty()).unwrap_or(0)
+    } else {
+        0
+    };
+    Some(match proper {
+        "assume" | "donothing" | "sideeffect" | "trap" | "debugtrap" | "ubsantrap" => {
+            Meaning::Silent
+        }
+        _ if ["dbg.", "lifetime.", "invariant.", "experimental.noalias", "prefetch", "stack"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix)) =>
+        {
+            Meaning::Silent
+        }
+        "va_start" | "va_copy" => Meaning::List,
+        "va_end" => Meaning::Silent,
+        _ if !scalar => return None,
+        "expect" | "expect.with.probability" | "ssa.copy" | "launder.invariant.group"
+        | "strip.invariant.group" => Meaning::Same,
+        "umin" => Meaning::Choice(Op::Ult),
+        "smin" => Meaning::Choice(Op::Slt),
+        "umax" => Meaning::Choice(Op::Ule),
+        "smax" => Meaning::Choice(Op::Sle),
+        "abs" => Meaning::Abs,
+        "bswap" => Meaning::ByteSwap,
+        "ctpop" => Meaning::Population,
+        "ctlz" => Meaning::Zeros(true),
+        "cttz" => Meaning::Zeros(false),
+        "fshl" if bits.is_power_of_two() && bits > 1 => Meaning::Funnel(true),
+        "fshr" if bits.is_power_of_two() && bits > 1 => Meaning::Funnel(false),
+        "uadd.with.overflow" => Meaning::Overflow(Op::Add, false),
+        "sadd.with.overflow" => Meaning::Overflow(Op::Add, true),
+        "usub.with.overflow" => Meaning::Overflow(Op::Sub, false),
+        "ssub.with.overflow" => Meaning::Overflow(Op::Sub, true),
+        "umul.with.overflow" if bits <= 32 => Meaning::Overflow(Op::Mul, false),
+        "smul.with.overflow" if bits <= 32 => Meaning::Overflow(Op::Mul, true),
+        "uadd.sat" => Meaning::Saturating(Op::Add),
+        "usub.sat" => Meaning::Saturating(Op::Sub),
+        "ucmp" => Meaning::ThreeWay(false),
+        "scmp" => Meaning::ThreeWay(true),
+        "ptrmask" => Meaning::Mask,
+        "fabs" => Meaning::Magnitude,
+        _ => return None,
+    })
+}
+
+/// Can the result have an expression, given symbolic operands?
+pub fn yields(layout: Layout, call: Value, name: &str) -> bool {
+    if Access::of(call).is_some_and(|access| access.is_block()) {
+        return false;
+    }
+    meaning(layout, call, name)
+        .is_some_and(|meaning| !matches!(meaning, Meaning::Silent | Meaning::List))
+}
+
+impl Body<'_> {
+    pub(super) fn intrinsic(&mut self, i: Value, name: &str) {
+        match meaning(self.layout, i, name) {
+            Some(Meaning::Silent) => {}
+            Some(Meaning::List) => {
+                // Three words on x86-64.
+                let emit = self.after(i);
+                let arguments = [i.operand(0), emit.c64(24)];
+                self.hooks.call(&emit, "raddle_sym_forget", &arguments);
+            }
+            Some(Meaning::Same) => {
+                let shadow = self.shadow(i.operand(0));
+                self.set_shadow(i, shadow);
+            }
+            Some(meaning) if self.tainted.contains(&i) => self.compute(i, meaning),
+            Some(_) => {}
+            None => {
+                let operands: Vec<Value> = i.arguments().collect();
+                self.lose_all(i, &operands, super::arith::why_not(i));
+            }
+        }
+    }
+
+    fn compute(&mut self, i: Value, meaning: Meaning) {
+        let operands: Vec<Term> = i
+            .arguments()
+            .map(|operand| self.term(operand))
+            .collect();
+        let mut emit = self.after(i);
+        let Some(symbolic) = self.terms.any(&emit, operands.iter().map(|term| term.expr)) else {
+            return;
+        };
+        let parts = leaves(self.layout, i.ty()).len();
+        let zero = emit.c32(0);
+        // Two parts: a pair of expressions travels as one word out of the guarded block.
+        let otherwise = if parts == 2 { emit.c64(0) } else { zero };
+        let terms = self.terms;
+        let to = width(self.layout, i.ty()).unwrap_or(0);
+        let found = emit.value_when(symbolic, otherwise, |emit| {
+            let result = terms.meaning(emit, meaning, &operands, to);
+            match result.as_slice() {
+                [low, high] => super::terms::pack(emit, *low, *high),
+                [one] => *one,
+                _ => unreachable!("one result or two"),
+            }
+        });
+        if parts == 2 {
+            let low = emit.trunc(found, emit.int(32));
+            let high = emit.lshr(found, emit.c64(32));
+            let high = emit.trunc(high, emit.int(32));
+            self.set_shadow(i, vec![low, high]);
+        } else {
+            self.set_expr(i, found);
+        }
+    }
+}
+
+impl Terms<'_> {
+    /// The expressions of the intrinsic's results, the first of `to` bits.
+    fn meaning(
+        &self,
+        emit: &mut Emit,
+        meaning: Meaning,
+        operands: &[Term],
+        to: u32,
+    ) -> Vec<Value> {
+        let a = operands[0];
+        let b = operands.get(1).copied().unwrap_or(a);
+        let term = match meaning {
+            Meaning::Choice(op) => self.choice(emit, op, a, b),
+            Meaning::Abs => self.absolute(emit, a),
+            Meaning::ByteSwap => self.byte_swap(emit, a),
+            Meaning::Population => self.population(emit, a),
+            Meaning::Zeros(above) => self.zeros(emit, a, above),
+            Meaning::Funnel(left) => self.funnel(emit, operands, left),
+            Meaning::Overflow(op, signed) => return self.overflow(emit, op, signed, a, b),
+            Meaning::Saturating(op) => self.saturating(emit, op, a, b),
+            Meaning::ThreeWay(signed) => self.three_way(emit, signed, a, b, to),
+            Meaning::Mask => {
+                let b = self.cast(emit, Op::ZExt, b, a.width);
+                self.binary(emit, Op::And, a, b)
+            }
+            Meaning::Magnitude => {
+                let mask = Term::constant(emit, a.width, u64::MAX >> (65 - a.width));
+                self.binary(emit, Op::And, a, mask)
+            }
+            Meaning::Same | Meaning::Silent | Meaning::List => a,
+        };
+        vec![term.expr]
+    }
+
+    fn choice(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Term {
+        // A minimum takes `a` when it is less, a maximum when `b` is not greater.
+        let first = match op {
+            Op::Ult | Op::Slt => self.binary(emit, op, a, b),
+            _ => self.binary(emit, op, b, a),
+        };
+        self.ite(emit, first, a, b)
+    }
+
+    fn absolute(&self, emit: &mut Emit, a: Term) -> Term {
+        let zero = Term::constant(emit, a.width, 0);
+        let negative = self.binary(emit, Op::Slt, a, zero);
+        let negated = self.binary(emit, Op::Sub, zero, a);
+        self.ite(emit, negative, negated, a)
+    }
+
+    fn shifted(&self, emit: &mut Emit, op: Op, a: Term, by: u32) -> Term {
+        let by = Term::constant(emit, a.width, u64::from(by));
+        self.binary(emit, op, a, by)
+    }
+
+    fn masked(&self, emit: &mut Emit, a: Term, mask: u64) -> Term {
+        let mask = Term::constant(emit, a.width, mask);
+        self.binary(emit, Op::And, a, mask)
+    }
+
+    fn byte_swap(&self, emit: &mut Emit, a: Term) -> Term {
+        let bytes = a.width / 8;
+        let mut whole = Term::constant(emit, a.width, 0);
+        for byte in 0..bytes {
+            let down = self.shifted(emit, Op::LShr, a, 8 * byte);
+            let alone = self.masked(emit, down, 0xff);
+            let up = self.shifted(emit, Op::Shl, alone, 8 * (bytes - 1 - byte));
+            whole = self.binary(emit, Op::Or, whole, up);
+        }
+        whole
+    }
+
+    /// Bit by bit: widths are arbitrary.
+    fn population(&self, emit: &mut Emit, a: Term) -> Term {
+        let mut sum = Term::constant(emit, a.width, 0);
+        for bit in 0..a.width {
+            let down = self.shifted(emit, Op::LShr, a, bit);
+            let alone = self.masked(emit, down, 1);
+            sum = self.binary(emit, Op::Add, sum, alone);
+        }
+        sum
+    }
+
+    fn zeros(&self, emit: &mut Emit, a: Term, above: bool) -> Term {
+        // The bit that is looked at last is the one that decides.
+        let mut count = Term::constant(emit, a.width, u64::from(a.width));
+        for step in 0..a.width {
+            let (bit, zeros) = if above {
+                (step, a.width - 1 - step)
+            } else {
+                (a.width - 1 - step, a.width - 1 - step)
+            };
+            let down = self.shifted(emit, Op::LShr, a, bit);
+            let set = self.cast(emit, Op::Extract, down, 1);
+            let zeros = Term::constant(emit, a.width, u64::from(zeros));
+            count = self.ite(emit, set, zeros, count);
+        }
+        count
+    }
+
+    fn funnel(&self, emit: &mut Emit, operands: &[Term], left: bool) -> Term {
+        let [high, low, by] = [operands[0], operands[1], operands[2]];
+        let last = u64::from(high.width - 1);
+        let by = self.masked(emit, by, last);
+        let last = Term::constant(emit, high.width, last);
+        let rest = self.binary(emit, Op::Xor, by, last);
+        // The other word moves by width - by, in two steps because that may be the whole width.
+        let (kept, other) = if left {
+            let kept = self.binary(emit, Op::Shl, high, by);
+            let half = self.shifted(emit, Op::LShr, low, 1);
+            (kept, self.binary(emit, Op::LShr, half, rest))
+        } else {
+            let kept = self.binary(emit, Op::LShr, low, by);
+            let half = self.shifted(emit, Op::Shl, high, 1);
+            (kept, self.binary(emit, Op::Shl, half, rest))
+        };
+        self.binary(emit, Op::Or, kept, other)
+    }
+
+    fn overflow(&self, emit: &mut Emit, op: Op, signed: bool, a: Term, b: Term) -> Vec<Value> {
+        let result = self.binary(emit, op, a, b);
+        let zero = Term::constant(emit, a.width, 0);
+        let flag = match (op, signed) {
+            (Op::Add, false) => self.binary(emit, Op::Ult, result, a),
+            (Op::Sub, false) => self.binary(emit, Op::Ult, a, b),
+            (Op::Add | Op::Sub, true) => {
+                // The signs of the operands (of the subtrahend's complement) agree, and the
+                // result's differs.
+                let other = if op == Op::Add { result } else { b };
+                let x = self.binary(emit, Op::Xor, a, other);
+                let y = self.binary(emit, Op::Xor, if op == Op::Add { b } else { a }, result);
+                let both = self.binary(emit, Op::And, x, y);
+                self.binary(emit, Op::Slt, both, zero)
+            }
+            _ => {
+                let extend = if signed { Op::SExt } else { Op::ZExt };
+                let (x, y) = (
+                    self.cast(emit, extend, a, 2 * a.width),
+                    self.cast(emit, extend, b, 2 * a.width),
+                );
+                let exact = self.binary(emit, Op::Mul, x, y);
+                let again = self.cast(emit, extend, result, 2 * a.width);
+                self.binary(emit, Op::Ne, exact, again)
+            }
+        };
+        vec![result.expr, flag.expr]
+    }
+
+    fn saturating(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Term {
+        let plain = self.binary(emit, op, a, b);
+        if op == Op::Add {
+            let over = self.binary(emit, Op::Ult, plain, a);
+            let most = Term::constant(emit, a.width, u64::MAX);
+            self.ite(emit, over, most, plain)
+        } else {
+            let under = self.binary(emit, Op::Ult, a, b);
+            let least = Term::constant(emit, a.width, 0);
+            self.ite(emit, under, least, plain)
+        }
+    }
+
+    /// A number of `to` bits.
+    fn three_way(&self, emit: &mut Emit, signed: bool, a: Term, b: Term, to: u32) -> Term {
+        let op = if signed { Op::Slt } else { Op::Ult };
+        let less = self.binary(emit, op, a, b);
+        let greater = self.binary(emit, op, b, a);
+        let [minus, zero, one] = [u64::MAX, 0, 1].map(|n| Term::constant(emit, to, n));
+        let rest = self.ite(emit, greater, one, zero);
+        self.ite(emit, less, minus, rest)
+    }
+}
