@@ -14,7 +14,12 @@
 //!    `raddle_sym_call(callee, i, expr, value)`, which stores it when the callee can take it (the
 //!    eight bytes before its entry are [`PREFIX`], or it is a function that the runtime models)
 //!    and otherwise records that the argument was concretised (a Branch with `Why::Call`) and
-//!    stores 0.
+//!    stores 0. An `i` of [`ARGS_LEN`] stands for an argument that no callee can take (a variadic
+//!    one, or one too many): it is always recorded, nothing is stored.
+//!    Expressions of arguments have the width of the parameter: integers theirs, pointers 64,
+//!    floating point numbers that of their bits. Of an argument that is passed by value in memory
+//!    (`byval`) `ARGS[i]` holds the low 32 bits of the address of memory on the same stack that
+//!    holds the same bytes; the callee copies their expressions from there.
 //! 2. A symbolic callee reads [`CALLEE`] at its entry. If that is its own address it takes
 //!    [`ARGS`]; otherwise its arguments are concrete. It sets [`CALLEE`] to 0.
 //! 3. At its return, a callee that was entered with its own address stores the expression in
@@ -23,7 +28,19 @@
 //!    records that it was concretised (`raddle_sym_branch` with `Why::Call`).
 //!    Functions of the runtime copy [`CALLEE`] to [`RETURNER`] instead of using their address.
 //! 4. The caller takes [`RESULT`] if [`RETURNER`] is the callee's address, else the result is
-//!    concrete.
+//!    concrete. Of a result of several scalar parts (at most 16; structures in registers)
+//!    [`RESULT`] holds the expression of the first and `ARGS[1]`, `ARGS[2]` … those of the others.
+//!
+//! # Functions with one body
+//! A function whose blocks' addresses are taken (computed goto), or that will become a coroutine,
+//! has the scheduling body only and no [`PREFIX`]. In a symbolic run it goes through the
+//! scheduling hooks (if [`MODE`] has bit 0), so these have to treat what they read as decided upon
+//! (`Why::Memory`) and what they write as concrete.
+//!
+//! # Shadow of memory
+//! There is one shadow for all memory: what a frame stores with `raddle_sym_local_store` a callee
+//! may read with `raddle_sym_read`. Expressions of cells have 8 × size bits. Each variable on the
+//! stack is forgotten (`raddle_sym_forget`) when it comes into being.
 //!
 //! These are plain globals, not thread-local: no switch can happen between the store and the use.
 //! Hooks that yield an expression besides a value leave it in [`RESULT`] (0: concrete).
@@ -199,14 +216,17 @@ pub const TABLE: &[Hook] = &[
         ],
     ),
     // Symbolic bodies: memory that only this frame sees (allocas that do not escape). The access
-    // itself is done by the caller.
+    // itself is done by the caller: the store right before the hook, the load next to it.
+    // `raddle_sym_local_load` is also how a body asks for what wide values (vectors, 16 bytes)
+    // hold of the shadow, in pieces, after it announced the access by a range hook.
     hook("raddle_sym_local_load", I32, &[Ptr, I32 /* size */]),
     hook(
         "raddle_sym_local_store",
         Void,
         &[Ptr, I32 /* size */, I32 /* expr */],
     ),
-    // memcpy, memmove, memset: these perform the operation.
+    // memcpy, memmove, memset: these perform the operation; areas may overlap. The expression of
+    // the length has 64 bits, that of the value 8.
     hook(
         "raddle_sym_copy",
         Void,
@@ -220,7 +240,7 @@ pub const TABLE: &[Hook] = &[
             I32, /* len_expr */
         ],
     ),
-    // Memory was changed without the shadow (aggregate or vector store): forget expressions.
+    // Memory was changed without the shadow (a wide store, a new variable): forget expressions.
     hook("raddle_sym_forget", Void, &[Ptr, I64]),
     // Called only when an operand is symbolic. `op` is an expr::Op; `width` that of the operands.
     hook(
