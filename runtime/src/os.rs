@@ -56,22 +56,23 @@ pub fn die(what: &str, detail: &[u8]) -> ! {
 
 /// Fresh zeroed private memory; ends the process when there is none.
 pub fn map_memory(len: usize) -> *mut u8 {
+    map(libc::MAP_PRIVATE | libc::MAP_NORESERVE, len)
+}
+
+fn map(flags: i32, len: usize) -> *mut u8 {
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let flags = (flags | libc::MAP_ANONYMOUS) as usize;
     // SAFETY: a new anonymous mapping touches nothing that exists.
-    let address = unsafe {
-        syscall(
-            libc::SYS_mmap,
-            0,
-            len,
-            (libc::PROT_READ | libc::PROT_WRITE) as usize,
-            (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize,
-            usize::MAX,
-            0,
-        )
-    };
+    let address = unsafe { syscall(libc::SYS_mmap, 0, len, protection, flags, usize::MAX, 0) };
     if address < 0 {
         die("raddle: out of memory", b"");
     }
     address as *mut u8
+}
+
+/// As [`map_memory`], shared with the processes that are cloned from this one.
+pub fn map_shared_memory(len: usize) -> *mut u8 {
+    map(libc::MAP_SHARED, len)
 }
 
 /// Gives back what [`map_memory`] gave.

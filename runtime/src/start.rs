@@ -6,7 +6,7 @@ mod zygote;
 
 use crate::gate::{self, Fatal};
 use crate::serial::Serial;
-use crate::{ends, keys, os, real, shadow, substrate, threads, time, vars};
+use crate::{ends, os, real, shadow, substrate, threads, time, vars};
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::Ordering;
 use environment::Settings;
@@ -101,9 +101,8 @@ fn prepare() {
     }));
     real::prime();
     os::prime();
-    keys::install(threads::ending);
+    threads::prepare();
     ends::install();
-    threads::make_pool();
 }
 
 /// The job lies in the pages: from here on this process obeys it.

@@ -210,6 +210,7 @@ fn spawn_with(
     };
     let creator = gate::me();
     names::inherit(s, creator);
+    crate::signals::inherit(creator, s);
     let info = info(s);
     info.pthread = pthread;
     info.routine = Some(routine);
@@ -240,16 +241,14 @@ extern "C-unwind" fn body() -> *mut c_void {
     result
 }
 
-/// Makes parked threads ahead of time; see [`substrate::make_pool`].
-pub fn make_pool() {
-    substrate::make_pool(POOL, body);
+/// To be called once before the process is cloned for executions.
+pub fn prepare() {
+    substrate::prepare(body);
+    keys::install(ending);
 }
 
-/// How many threads the zygote makes ahead of time.
-const POOL: Slot = 16;
-
 /// The very end of a thread: after all of its destructors.
-pub fn ending() -> ! {
+fn ending() -> ! {
     let me = gate::me();
     info(me).exiting = true;
     gate::set_cancel(me, gate::Cancel::No);

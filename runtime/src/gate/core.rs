@@ -56,7 +56,7 @@ pub struct Thread {
 unsafe impl Zero for Thread {}
 
 impl Thread {
-    fn pending(&self) -> &Pending {
+    pub(super) fn pending(&self) -> &Pending {
         assert!(self.state != State::Free);
         // SAFETY: written before the state left Free.
         unsafe { self.pending.assume_init_ref() }

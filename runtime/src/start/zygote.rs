@@ -1,7 +1,7 @@
 //! The zygote: waits for jobs and clones itself for each.
 
 use super::environment::Settings;
-use crate::os;
+use crate::{os, substrate};
 use raddle_protocol::shared::{Hello, MAGIC, command, flags};
 
 /// Returns in the process that is to obey the job in the pages; the zygote itself never returns.
@@ -22,12 +22,14 @@ pub fn serve(settings: &Settings) {
     if os::write(socket, bytes) != bytes.len() as isize {
         os::die("raddle: the controller does not listen", b"");
     }
+    substrate::begin_zygote();
     loop {
         match os::read_byte(socket) {
             Some(command::GO) => {}
             Some(command::QUIT) | None => os::exit_group(0),
             Some(_) => os::die("raddle: the controller sent an unknown command", b""),
         }
+        substrate::before_clone();
         let pid = os::clone_sibling();
         if pid == 0 {
             become_execution(controller, socket);
@@ -48,5 +50,5 @@ fn become_execution(controller: i32, socket: i32) {
     }
     os::close(socket);
     os::reopen_stdin();
-    crate::substrate::after_clone();
+    substrate::after_clone();
 }

@@ -6,7 +6,7 @@
 //! to it. The C library still believes that the thread lives, and no fiber ever reaches the end of
 //! its start routine's caller: see `threads::ending`.
 
-use super::{Attributes, Context, Substrate, context, run_body, stacks};
+use super::{Attributes, Context, Substrate, context, pool, run_body, stacks};
 use crate::os;
 use crate::serial::Serial;
 use core::arch::naked_asm;
@@ -21,8 +21,6 @@ pub struct Fibers;
 
 /// Has the kernel let programs set the FS base (AT_HWCAP2 bit 1)?
 static FSGSBASE: Serial<bool> = Serial::new(false);
-/// Slots 1 to this have been made by [`make_pool`] and not been used in this process.
-static POOL: Serial<Slot> = Serial::new(0);
 /// See [`super::begin`].
 pub fn begin() {
     // SAFETY: only one thread exists; getauxval reads a table.
@@ -33,28 +31,15 @@ pub fn begin() {
     }
 }
 
-/// See [`super::make_pool`].
-pub fn make_pool(count: Slot) {
-    // SAFETY: as said there.
-    let attributes = unsafe { Attributes::read(core::ptr::null()) };
-    for s in 1..=count {
-        if crate::gate::as_thread(s, || create(s, &attributes)).is_err() {
-            return;
-        }
-        // SAFETY: only one thread exists.
-        unsafe { *POOL.get() = s };
-    }
-}
-
 /// Makes the context of `s` and waits until its kernel thread has gone.
-fn create(s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
+pub fn create(s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
     let context = context(s);
     // SAFETY: the context is ours until the thread is known; all signals stay blocked while there
     // are two kernel threads, so that none is delivered to the one that leaves.
     unsafe {
         (*context).word.store(1, Ordering::Relaxed);
         let former = os::block_signals();
-        let result = stacks::create(s, attr, false, entry, context.cast());
+        let result = stacks::create(s, attr, entry, context.cast());
         if result.is_ok() {
             while (*context).word.load(Ordering::Acquire) != 0 {
                 os::futex_wait(&(*context).word, 1);
@@ -67,11 +52,11 @@ fn create(s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
 
 impl Substrate for Fibers {
     fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
-        // SAFETY: serialised.
-        if attr.is_default() && s <= unsafe { *POOL.get() } {
+        if pool::take(s, attr) {
             // SAFETY: written by `create`.
             return Ok(unsafe { (*context(s)).fs });
         }
+        pool::want(s, attr);
         create(s, attr)
     }
 

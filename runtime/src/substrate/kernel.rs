@@ -35,7 +35,7 @@ fn pass(to: Slot) {
 impl Substrate for Baton {
     fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
         word(s).store(0, Ordering::Relaxed);
-        stacks::create(s, attr, true, entry, usize::from(s) as *mut c_void)
+        stacks::create(s, attr, entry, usize::from(s) as *mut c_void)
     }
 
     fn switch(&mut self, from: Slot, to: Slot) {

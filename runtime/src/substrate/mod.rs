@@ -4,6 +4,7 @@
 mod descriptor;
 mod fiber;
 mod kernel;
+mod pool;
 mod stacks;
 
 pub use stacks::slot_of_pthread;
@@ -67,6 +68,8 @@ pub struct Attributes {
     pub user_stack: bool,
     /// Created detached.
     pub detached: bool,
+    /// Nothing else but the sizes and the detachment is out of the ordinary.
+    plain: bool,
 }
 
 impl Attributes {
@@ -98,13 +101,35 @@ impl Attributes {
                 guard,
                 user_stack,
                 detached: detach == libc::PTHREAD_CREATE_DETACHED,
+                plain: !user_stack && is_plain(readable, size, guard, detach),
             }
         }
     }
 
-    /// Nothing out of the ordinary?
-    fn is_default(&self) -> bool {
-        self.given.is_null()
+    /// The defaults, but for the size of the stack.
+    fn with_stack(stack: usize) -> Attributes {
+        let given = core::ptr::null();
+        // SAFETY: null.
+        Attributes { stack, ..unsafe { Attributes::read(given) } }
+    }
+}
+
+/// Is `attr` what initialisation and these settings give, byte for byte?
+///
+/// # Safety
+/// `attr` is initialised.
+unsafe fn is_plain(attr: *const pthread_attr_t, stack: usize, guard: usize, detach: c_int) -> bool {
+    type Bytes = [u8; size_of::<pthread_attr_t>()];
+    // SAFETY: the C library initialises its structure, whose first bytes it sets to zero.
+    unsafe {
+        let (mut own, mut copy): (pthread_attr_t, pthread_attr_t) = (core::mem::zeroed(), *attr);
+        for attr in [&mut own, &mut copy] {
+            libc::pthread_attr_setstacksize(attr, stack);
+            libc::pthread_attr_setguardsize(attr, guard);
+            libc::pthread_attr_setdetachstate(attr, detach);
+        }
+        let (own, copy) = ((&raw const own).cast::<Bytes>(), (&raw const copy).cast::<Bytes>());
+        *own == *copy
     }
 }
 
@@ -122,6 +147,8 @@ struct Context {
     fs: u64,
     /// Fibers: not 0 until the kernel thread that made it is gone. Baton: 1 when it may run.
     word: core::sync::atomic::AtomicU32,
+    /// Fibers: bytes of the stack if it was made ahead of time, else 0.
+    pooled: u64,
 }
 
 // SAFETY: integers.
@@ -139,10 +166,7 @@ fn context(s: Slot) -> *mut Context {
 /// the job.
 pub fn begin(kernel: bool) {
     // SAFETY: only one thread exists.
-    unsafe {
-        CONTEXTS.get().map();
-        *KERNEL_THREADS.get() = kernel;
-    }
+    unsafe { *KERNEL_THREADS.get() = kernel };
     if kernel {
         kernel::begin();
     } else {
@@ -184,17 +208,24 @@ pub fn finish(me: Slot, to: Slot) -> ! {
     }
 }
 
-/// Makes parked threads for the first children of main ahead of time, in a process that is going
-/// to be cloned: their memory is all that a fiber needs. Every thread, of the pool or not, will
-/// run `body`.
-pub fn make_pool(count: Slot, body: Body) {
+/// To be called once before the process is cloned. Every thread will run `body`.
+pub fn prepare(body: Body) {
     // SAFETY: only one thread exists.
     unsafe {
         descriptor::find();
         CONTEXTS.get().map();
         *BODY.get() = Some(body);
     }
-    fiber::make_pool(count);
+}
+
+/// To be called once in a process that will be cloned for each execution.
+pub fn begin_zygote() {
+    pool::begin();
+}
+
+/// To be called in that process before each clone: makes threads ahead of time.
+pub fn before_clone() {
+    pool::fill();
 }
 
 /// Puts right what a raw clone leaves wrong: the C library's idea of the thread's id.

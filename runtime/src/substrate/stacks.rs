@@ -11,15 +11,17 @@ use raddle_protocol::{Slot, slot};
 
 /// First byte of the stack area of slot 0 (which main does not use).
 const BASE: usize = 0x1000_0000_0000;
-/// The same for kernel threads: a pool of fibers may lie in the other area already.
-const KERNEL_BASE: usize = 0x1800_0000_0000;
+/// The same where a thread that was made ahead of time, and does not fit, lies in the other area.
+const OTHER_BASE: usize = 0x1800_0000_0000;
 /// Address space per slot.
 const SPAN: usize = 64 << 20;
+/// The largest stack that fits into a slot's area, in pages.
+pub const MOST_PAGES: usize = SPAN / PAGE - 1;
 
 /// The slot whose stack area holds the descriptor `thread`.
 pub fn slot_of_pthread(thread: pthread_t) -> Option<Slot> {
     let address = thread as usize;
-    for base in [BASE, KERNEL_BASE] {
+    for base in [BASE, OTHER_BASE] {
         if (base..base + SPAN * slot::COUNT).contains(&address) {
             return Some(((address - base) / SPAN) as Slot);
         }
@@ -31,7 +33,6 @@ pub fn slot_of_pthread(thread: pthread_t) -> Option<Slot> {
 pub fn create(
     s: Slot,
     attr: &Attributes,
-    kernel: bool,
     routine: super::Entry,
     argument: *mut c_void,
 ) -> Result<pthread_t, c_int> {
@@ -48,7 +49,7 @@ pub fn create(
         libc::pthread_attr_setdetachstate(own, libc::PTHREAD_CREATE_JOINABLE);
         if !attr.user_stack {
             let size = attr.stack.next_multiple_of(PAGE);
-            let low = map(s, size, attr.guard, kernel).ok_or(libc::EAGAIN)?;
+            let low = map(s, size, attr.guard).ok_or(libc::EAGAIN)?;
             let error = libc::pthread_attr_setstack(own, low.cast(), size);
             if error != 0 {
                 return Err(error);
@@ -64,9 +65,9 @@ pub fn create(
 
 /// Maps a stack of `size` bytes that ends where the slot's area ends; what is below it in the
 /// area stays unmapped and serves as guard. Larger ones go anywhere.
-fn map(s: Slot, size: usize, guard: usize, kernel: bool) -> Option<*mut u8> {
+fn map(s: Slot, size: usize, guard: usize) -> Option<*mut u8> {
     if size + guard.max(PAGE) <= SPAN {
-        let base = if kernel { KERNEL_BASE } else { BASE };
+        let base = if super::pool::occupies(s) { OTHER_BASE } else { BASE };
         return map_fixed(base + SPAN * (usize::from(s) + 1) - size, size);
     }
     let guard = guard.next_multiple_of(PAGE);
