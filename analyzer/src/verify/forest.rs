@@ -115,6 +115,8 @@ pub struct Forest {
     pub unstable: BTreeSet<u64>,
     /// Kinds of steps whose conditions the formula does not know.
     pub unmodelled: BTreeSet<Kind>,
+    /// The end of the process is announced as a step, so that others may come before it.
+    pub announces_end: bool,
     /// Where the bounds cut a path.
     pub bounds_hit: BTreeSet<&'static str>,
 }
@@ -141,6 +143,7 @@ impl Forest {
             lost: BTreeMap::new(),
             unstable: BTreeSet::new(),
             unmodelled: BTreeSet::new(),
+            announces_end: false,
             bounds_hit: BTreeSet::new(),
         };
         forest.plant(None, raddle_protocol::slot::MAIN, What::Open, 0);

@@ -5,8 +5,8 @@
 //! happens together with it. The constraints:
 //! program order and creation; a join after an end of the joined thread; sections of one mutex one
 //! after the other, a failed trylock within another's section; each read gets the value of the
-//! last write before it (`memory`). No thread may be at an end of the process: a prefix is
-//! what happens before that. All order constraints are strict and appear positively, so steps
+//! last write before it (`memory`). The process has not ended: a prefix is what happens before
+//! that. All order constraints are strict and appear positively, so steps
 //! with equal numbers may be taken in any order.
 
 use super::forest::{Forest, NodeId, TreeId, What};
@@ -187,10 +187,13 @@ impl<'f> Formula<'f> {
                 }
             }
             What::Assume(term) => {
-                let holds = equal(&self.value(term), &solver::constant(1, 1));
-                self.solver.assert(&at.implies(&holds));
+                if !self.forest.announces_end {
+                    let holds = equal(&self.value(term), &solver::constant(1, 1));
+                    self.solver.assert(&at.implies(&holds));
+                }
                 if node.after(1).is_none() {
-                    self.target(id, Aim::Hold, at);
+                    let holds = equal(&self.value(term), &solver::constant(1, 1));
+                    self.target(id, Aim::Hold, all(&[at, holds]));
                 }
             }
             What::Step(_) => self.step(id, at),
@@ -213,7 +216,9 @@ impl<'f> Formula<'f> {
             self.join(id, action.value as TreeId, &exec);
         }
         if node.is_stub() {
-            self.target(id, Aim::Execute, exec);
+            if !self.gives_up(id) {
+                self.target(id, Aim::Execute, exec);
+            }
         } else if tries(action.kind) && !self.locks.owns(id, action.object) {
             let success = self.succeeds(id);
             if node.after(0).is_none() {
@@ -223,6 +228,14 @@ impl<'f> Formula<'f> {
                 self.target(id, Aim::Busy, all(&[exec, success.not()]));
             }
         }
+    }
+
+    /// Does the process end here because an assumption does not hold? Nobody asks for that.
+    fn gives_up(&self, id: NodeId) -> bool {
+        let parent = self.forest.node(id).parent;
+        parent.is_some_and(|(p, outcome)| {
+            outcome == 0 && matches!(self.forest.node(p).what, What::Assume(_))
+        })
     }
 
     /// The last step before the node in any execution: in its thread, or its creation.

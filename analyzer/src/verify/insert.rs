@@ -178,6 +178,7 @@ impl Insertion<'_> {
         if stranger || !is_modelled(kind, self.outcome(event, kind)) {
             self.forest.unmodelled.insert(kind);
         }
+        self.forest.announces_end |= kind == Kind::ProcessEnd;
         if kind == Kind::ThreadCreate {
             self.create(event, at);
             return Ok(());
@@ -526,7 +527,7 @@ fn is_modelled(kind: Kind, outcome: u64) -> bool {
         MutexLock => matches!(outcome, 0 | EDEADLK),
         MutexTryLock | SpinTryLock => matches!(outcome, 0 | EBUSY),
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,
-        MutexUnlock | SpinLock | SpinUnlock | Yield | Fence => true,
+        MutexUnlock | SpinLock | SpinUnlock | Yield | Fence | ProcessEnd => true,
         kind => is_access(kind),
     }
 }

@@ -42,6 +42,8 @@ enum Status {
     /// The step before the body.
     Starting,
     Running,
+    /// About to end the process.
+    Ending(Ending),
     Ended(u64),
 }
 
@@ -155,6 +157,7 @@ impl Machine {
         match thread.status {
             Status::Ended(_) => return None,
             Status::Starting => return announce(Kind::ThreadStart, 0, 0),
+            Status::Ending(_) => return announce(Kind::ProcessEnd, 0, 0),
             Status::Running => {}
         }
         let mutex = |m: &u8| MUTEXES + 64 * u64::from(*m);
@@ -177,8 +180,7 @@ impl Machine {
                 announce(Kind::ThreadJoin, 0, target)
             }
             Op::Do(Stmt::Return(_)) => announce(Kind::ThreadExit, 0, 0),
-            // The thread that ends the process stands anywhere.
-            _ => None,
+            other => unreachable!("{other:?} is not visible"),
         }
     }
 
@@ -219,11 +221,16 @@ impl Machine {
     /// One step of thread `t`, which must be enabled, and everything local after it.
     pub fn step(&mut self, t: usize, rec: &mut Recorder) {
         let slot = self.threads[t].slot;
-        if self.threads[t].status == Status::Starting {
-            rec.step(slot, Kind::ThreadStart, 0, 0, 0, 0, self.pc(t));
-            self.threads[t].status = Status::Running;
-        } else {
-            self.perform(t, rec);
+        match self.threads[t].status.clone() {
+            Status::Starting => {
+                rec.step(slot, Kind::ThreadStart, 0, 0, 0, 0, self.pc(t));
+                self.threads[t].status = Status::Running;
+            }
+            Status::Ending(ending) => {
+                rec.step(slot, Kind::ProcessEnd, 0, 0, 0, 0, self.pc(t));
+                self.ending = Some((slot, ending));
+            }
+            _ => self.perform(t, rec),
         }
         self.run_locally(t, rec);
         self.find_deadlock();
@@ -350,25 +357,30 @@ impl Machine {
                         self.threads[t].regs[reg] = value;
                         let below = Cond(Cmp::Ult, Expr::Reg(reg), Expr::Const(bound.into()));
                         if !self.decide(t, &below, rec, Kind::Assume) {
-                            self.ending = Some((slot, Ending::Assumed));
+                            self.threads[t].status = Status::Ending(Ending::Assumed);
+                            return;
                         }
                         self.threads[t].at += 1;
                     }
                     Stmt::Assert(cond) => {
                         if !self.decide(t, &cond, rec, Kind::Branch) {
-                            self.ending = Some((slot, Ending::Assertion(pc)));
+                            self.threads[t].status = Status::Ending(Ending::Assertion(pc));
+                            return;
                         }
                         self.threads[t].at += 1;
                     }
                     Stmt::Assume(cond) => {
                         if !self.decide(t, &cond, rec, Kind::Assume) {
-                            self.ending = Some((slot, Ending::Assumed));
+                            self.threads[t].status = Status::Ending(Ending::Assumed);
+                            return;
                         }
                         self.threads[t].at += 1;
                     }
-                    Stmt::Exit(code) => self.ending = Some((slot, Ending::Exit(code.into()))),
+                    Stmt::Exit(code) => {
+                        self.threads[t].status = Status::Ending(Ending::Exit(code.into()));
+                    }
                     Stmt::Return(value) if slot == slot::MAIN => {
-                        self.ending = Some((slot, Ending::Exit(value.into())));
+                        self.threads[t].status = Status::Ending(Ending::Exit(value.into()));
                     }
                     Stmt::ReadAt(reg, e, n) => {
                         // The address becomes concrete; register 9 keeps the offset.
