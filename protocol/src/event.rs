@@ -233,6 +233,12 @@ kinds! {
     /// Follows [`Kind::Input`] where the program named the input: `object`, `value` and `pc` hold
     /// the first bytes of the name, NUL-padded (see [`Event::name_bytes`]).
     InputName = 120, false, "input's name";
+    /// In runs with [`crate::shared::flags::SYMBOLIC`], at the end of the execution (whatever
+    /// ended it): a run of bytes outside the job's ranges that only this thread has touched, or
+    /// that several have only read (`thread`: [`crate::slot::NONE`]). `object`: the first;
+    /// `value`: how many; `size`: 1 if it was written. Two executions together thus show that a
+    /// location is shared, also when no single one does.
+    Private = 121, false, "kept to itself";
 }
 
 impl Event {
