@@ -209,9 +209,13 @@ impl<O: Os> Gate<O> {
         self.update_mode();
     }
 
+    /// Should accesses of instrumented code be points now?
+    pub fn wants_accesses(&self) -> bool {
+        self.alive.len() >= 2 && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
+    }
+
     fn update_mode(&self) {
-        let on = self.alive.len() >= 2 && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0;
-        crate::vars::set_mode(raddle_protocol::hooks::MODE_ACCESSES, on);
+        crate::vars::set_mode(raddle_protocol::hooks::MODE_ACCESSES, self.wants_accesses());
     }
 
     /// The running thread announces `p`; the result is who takes the next step.

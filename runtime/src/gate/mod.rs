@@ -157,6 +157,7 @@ pub fn point(p: Pending) -> Wake {
         substrate::switch(me, next);
     }
     let wake = gate().arrive();
+    crate::signals::resumed();
     if wake == Wake::Cancelled && !p.cancellable {
         crate::threads::cancel_now();
     }
@@ -303,6 +304,17 @@ pub fn as_thread<R>(s: Slot, f: impl FnOnce() -> R) -> R {
     let result = f();
     gate().impersonate(former);
     result
+}
+
+/// The operation that `s` announced; `None` if it runs or is not alive.
+pub fn announced(s: Slot) -> Option<Pending> {
+    let waits = state(s) == State::Alive && s != me();
+    waits.then(|| *gate().pending(s))
+}
+
+/// The threads that are alive, lowest slot first.
+pub fn alive_threads() -> impl Iterator<Item = Slot> {
+    gate().alive_threads()
 }
 
 /// Does `s` wait in an operation of this kind on `object`?

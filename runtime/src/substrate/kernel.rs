@@ -58,5 +58,6 @@ impl Substrate for Baton {
 /// First code on a new thread.
 extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
     wait(argument as usize as Slot);
+    crate::ends::use_alternate_stack();
     run_body()
 }
