@@ -23,6 +23,7 @@ mod policy;
 mod rng;
 mod serial;
 mod shadow;
+mod signals;
 mod slots;
 mod start;
 mod substrate;

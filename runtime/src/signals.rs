@@ -1,0 +1,590 @@
+//! Signals that the program's threads send each other: masks and pending sets per thread.
+//!
+//! With fibers all threads share one kernel thread, so the kernel's own bookkeeping is of no use:
+//! a signal sent by `pthread_kill` would stay pending at a parked helper, and `sigwait` would stop
+//! everybody. The model keeps a mask and a pending set for each slot; a handler runs on its own
+//! thread, the next time that this is chosen ([`resumed`]). Signals from outside reach whichever
+//! thread runs; a wait that a handler would interrupt (EINTR) is not interrupted.
+
+use crate::gate::{self, Pending, Wake};
+use crate::serial::Serial;
+use crate::{export, os, sync, threads, time};
+use core::ffi::c_int;
+use libc::{pid_t, pthread_t, siginfo_t, sigset_t, timespec};
+use raddle_protocol::event::Kind;
+use raddle_protocol::{Slot, slot};
+
+mod real {
+    use super::*;
+    crate::real! {
+        fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int;
+        fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int;
+        fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
+        fn kill(pid: pid_t, signal: c_int) -> c_int;
+        fn raise(signal: c_int) -> c_int;
+        fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int;
+        fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int;
+        fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int;
+        fn sigpending(set: *mut sigset_t) -> c_int;
+        fn sigsuspend(set: *const sigset_t) -> c_int;
+        fn pause() -> c_int;
+    }
+}
+
+/// A set of signals; bit `n - 1` is signal `n`, as in the kernel's own form.
+type Set = u64;
+
+/// Highest signal number.
+const LAST: c_int = 64;
+
+fn bit(signal: c_int) -> Set {
+    1 << (signal - 1)
+}
+
+fn lowest(set: Set) -> c_int {
+    set.trailing_zeros() as c_int + 1
+}
+
+#[derive(Clone, Copy)]
+struct Thread {
+    /// Has `mask` been set? Otherwise it is the one that `main` had when threads came up.
+    known: bool,
+    mask: Set,
+    pending: Set,
+}
+
+struct World {
+    threads: [Thread; slot::COUNT],
+    /// Sent to the process while every thread blocked it.
+    process: Set,
+    /// Mask of a thread that has set none.
+    inherited: Set,
+    /// Mask that the kernel holds for the fibers' kernel thread.
+    kernel: Set,
+    /// Some mask or pending set matters: [`resumed`] has work.
+    busy: bool,
+}
+
+impl World {
+    const fn new() -> World {
+        World {
+            threads: [Thread { known: false, mask: 0, pending: 0 }; slot::COUNT],
+            process: 0,
+            inherited: 0,
+            kernel: 0,
+            busy: false,
+        }
+    }
+
+    fn mask(&self, slot: Slot) -> Set {
+        let thread = &self.threads[usize::from(slot)];
+        if thread.known { thread.mask } else { self.inherited }
+    }
+
+    fn set_mask(&mut self, slot: Slot, mask: Set) {
+        self.busy = true;
+        let thread = &mut self.threads[usize::from(slot)];
+        thread.known = true;
+        thread.mask = mask;
+        if slot == slot::MAIN {
+            self.inherited = mask;
+        }
+    }
+
+    /// Takes one pending signal of `wanted` for `slot`: its own first, then the process's.
+    fn take(&mut self, slot: Slot, wanted: Set) -> Option<c_int> {
+        for pending in [&mut self.threads[usize::from(slot)].pending, &mut self.process] {
+            if *pending & wanted != 0 {
+                let signal = lowest(*pending & wanted);
+                *pending &= !bit(signal);
+                return Some(signal);
+            }
+        }
+        None
+    }
+
+    fn has(&self, slot: Slot, wanted: Set) -> bool {
+        (self.threads[usize::from(slot)].pending | self.process) & wanted != 0
+    }
+
+    fn send(&mut self, slot: Slot, signal: c_int) {
+        self.busy = true;
+        self.threads[usize::from(slot)].pending |= bit(signal);
+    }
+}
+
+/// How `sigprocmask` combines; `None` for an unknown `how`.
+fn combine(how: c_int, old: Set, set: Set) -> Option<Set> {
+    match how {
+        libc::SIG_BLOCK => Some(old | set),
+        libc::SIG_UNBLOCK => Some(old & !set),
+        libc::SIG_SETMASK => Some(set),
+        _ => None,
+    }
+}
+
+static WORLD: Serial<World> = Serial::new(World::new());
+
+fn world<R>(f: impl FnOnce(&mut World) -> R) -> R {
+    // SAFETY: `f` is one of the short closures below; none of them switches threads.
+    f(unsafe { WORLD.get() })
+}
+
+/// # Safety
+/// `set` points to a signal set or is null.
+unsafe fn read_set(set: *const sigset_t) -> Set {
+    // SAFETY: glibc's set begins with the kernel's 64 bits; passed on to the caller.
+    if set.is_null() { 0 } else { unsafe { set.cast::<Set>().read() } }
+}
+
+/// # Safety
+/// `set` points to a signal set or is null.
+unsafe fn write_set(set: *mut sigset_t, value: Set) {
+    if !set.is_null() {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            set.write(core::mem::zeroed());
+            set.cast::<Set>().write(value);
+        }
+    }
+}
+
+fn fibers() -> bool {
+    gate::flags() & raddle_protocol::shared::flags::KERNEL_THREADS == 0
+}
+
+fn set_kernel_mask(mask: Set) {
+    let how = libc::SIG_SETMASK as usize;
+    let set = &raw const mask as usize;
+    // SAFETY: the kernel reads eight bytes.
+    unsafe { os::syscall(libc::SYS_rt_sigprocmask, how, set, 0, size_of::<Set>(), 0, 0) };
+}
+
+/// A signal sent to the calling kernel thread is delivered, if it is not blocked, before this
+/// returns: its handler runs on the current stack, or the process ends.
+fn deliver_here(signal: c_int) {
+    // SAFETY: plain system calls.
+    unsafe {
+        let pid = os::syscall(libc::SYS_getpid, 0, 0, 0, 0, 0, 0) as usize;
+        let tid = os::syscall(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) as usize;
+        os::syscall(libc::SYS_tgkill, pid, tid, signal as usize, 0, 0, 0);
+    }
+}
+
+/// The gate calls this when a thread has been switched to: its mask becomes the kernel's, and its
+/// pending signals are delivered.
+#[inline]
+pub fn resumed() {
+    if world(|w| w.busy) {
+        bring_up_to_date();
+    }
+}
+
+#[cold]
+fn bring_up_to_date() {
+    let me = gate::me();
+    let mask = world(|w| w.mask(me));
+    if fibers() && world(|w| core::mem::replace(&mut w.kernel, mask)) != mask {
+        set_kernel_mask(mask);
+    }
+    while let Some(signal) = world(|w| w.take(me, !mask)) {
+        deliver_here(signal);
+    }
+}
+
+/// A child begins with the mask of its parent.
+pub fn inherit(parent: Slot, child: Slot) {
+    world(|w| {
+        let mask = w.mask(parent);
+        if w.busy {
+            w.set_mask(child, mask);
+        }
+    })
+}
+
+fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
+    let me = gate::me();
+    let before = world(|w| w.mask(me));
+    if !set.is_null() {
+        // SAFETY: the caller's set.
+        let Some(mask) = combine(how, before, unsafe { read_set(set) }) else {
+            return libc::EINVAL;
+        };
+        world(|w| w.set_mask(me, mask));
+        if !fibers() {
+            set_kernel_mask(mask);
+        }
+        bring_up_to_date();
+    }
+    // SAFETY: the caller's set.
+    unsafe { write_set(old, before) };
+    0
+}
+
+
+unsafe extern "C-unwind" fn sigmask(
+    how: c_int,
+    set: *const sigset_t,
+    old: *mut sigset_t,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    if gate::active() {
+        return change_mask(how, set, old);
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { real::pthread_sigmask(how, set, old) }
+}
+
+unsafe extern "C-unwind" fn procmask(
+    how: c_int,
+    set: *const sigset_t,
+    old: *mut sigset_t,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    if gate::active() {
+        return time::errno_result(change_mask(how, set, old));
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { real::sigprocmask(how, set, old) }
+}
+
+/// Is the disposition of `signal` to run a handler of the program?
+fn handled(signal: c_int) -> bool {
+    // SAFETY: asks only.
+    let action = unsafe {
+        let mut action: libc::sigaction = core::mem::zeroed();
+        libc::sigaction(signal, core::ptr::null(), &mut action);
+        action
+    };
+    action.sa_sigaction != libc::SIG_DFL && action.sa_sigaction != libc::SIG_IGN
+}
+
+/// Sends to one thread: kept for it when it blocks or handles the signal, else the default action
+/// concerns the whole process and is taken at once.
+fn send_to(target: Slot, signal: c_int) {
+    let me = gate::me();
+    let blocked = world(|w| w.mask(target)) & bit(signal) != 0;
+    if target != me && (blocked || handled(signal)) || blocked {
+        world(|w| w.send(target, signal));
+        gate::touch_thread(target);
+    } else {
+        deliver_here(signal);
+    }
+}
+
+fn valid(signal: c_int) -> bool {
+    (0..=LAST).contains(&signal)
+}
+
+unsafe extern "C-unwind" fn thread_kill(
+    thread: pthread_t,
+    signal: c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real::pthread_kill(thread, signal) };
+    }
+    let Some(target) = threads::slot_of(thread) else {
+        return libc::ESRCH;
+    };
+    if !valid(signal) {
+        return libc::EINVAL;
+    }
+    gate::simple(Kind::SignalSend, signal as u64, pc);
+    gate::log(Kind::SignalSend, signal as u64, u64::from(target), pc);
+    if signal != 0 && gate::state(target) == gate::State::Alive {
+        send_to(target, signal);
+    }
+    0
+}
+
+/// The thread that takes a signal sent to the process: one that waits for it, else one that does
+/// not block it, else nobody yet.
+fn taker(signal: c_int) -> Option<Slot> {
+    let waits = |slot: &Slot| world(|w| w.threads[usize::from(*slot)].pending) == 0
+        && gate::announced(*slot).is_some_and(|p| p.kind == Kind::SignalWait && p.aux & bit(signal) != 0);
+    gate::alive_threads().find(waits).or_else(|| {
+        let open = |slot: &Slot| world(|w| w.mask(*slot)) & bit(signal) == 0;
+        Some(gate::me()).filter(open).or_else(|| gate::alive_threads().find(open))
+    })
+}
+
+unsafe extern "C-unwind" fn process_kill(
+    pid: pid_t,
+    signal: c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    // SAFETY: asks only.
+    if !gate::active() || signal == 0 || !valid(signal) || pid != unsafe { libc::getpid() } {
+        // SAFETY: the caller's arguments.
+        return unsafe { real::kill(pid, signal) };
+    }
+    gate::simple(Kind::SignalSend, signal as u64, pc);
+    gate::log(Kind::SignalSend, signal as u64, u64::from(slot::NONE), pc);
+    match taker(signal) {
+        Some(slot) if gate::announced(slot).is_some_and(|p| p.kind == Kind::SignalWait) => {
+            world(|w| w.send(slot, signal));
+            gate::touch_thread(slot);
+        }
+        Some(slot) => send_to(slot, signal),
+        None => world(|w| w.process |= bit(signal)),
+    }
+    0
+}
+
+unsafe extern "C-unwind" fn raise_here(
+    signal: c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() || signal == 0 || !valid(signal) {
+        // SAFETY: the caller's argument.
+        return unsafe { real::raise(signal) };
+    }
+    gate::simple(Kind::SignalSend, signal as u64, pc);
+    gate::log(Kind::SignalSend, signal as u64, u64::from(gate::me()), pc);
+    send_to(gate::me(), signal);
+    0
+}
+
+fn wanted_is_pending(p: &Pending, slot: Slot) -> bool {
+    world(|w| w.has(slot, p.aux))
+}
+
+/// Waits until a signal of `set` is pending for the caller and takes it; `None` when `deadline`
+/// (virtual nanoseconds, 0: none) passes first.
+fn wait_for(set: Set, deadline: u64, pc: usize) -> Option<c_int> {
+    let me = gate::me();
+    let wake = gate::point(Pending {
+        aux: set,
+        deadline,
+        ready: wanted_is_pending,
+        cancellable: true,
+        ..sync::pending(Kind::SignalWait, 0, pc)
+    });
+    if wake == Wake::Cancelled {
+        threads::cancel_now();
+    }
+    let signal = world(|w| w.take(me, set));
+    gate::log(Kind::SignalWait, 0, signal.unwrap_or(0) as u64, pc);
+    signal
+}
+
+/// # Safety
+/// `info` points to a `siginfo_t` or is null.
+unsafe fn write_info(info: *mut siginfo_t, signal: c_int) {
+    if !info.is_null() {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            info.write(core::mem::zeroed());
+            (*info).si_signo = signal;
+            (*info).si_code = libc::SI_TKILL;
+        }
+    }
+}
+
+unsafe extern "C-unwind" fn wait(
+    set: *const sigset_t,
+    signal: *mut c_int,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real::sigwait(set, signal) };
+    }
+    // SAFETY: the caller's set and result.
+    unsafe {
+        if let Some(caught) = wait_for(read_set(set), 0, pc) {
+            *signal = caught;
+        }
+    }
+    0
+}
+
+unsafe extern "C-unwind" fn waitinfo(
+    set: *const sigset_t,
+    info: *mut siginfo_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real::sigwaitinfo(set, info) };
+    }
+    // SAFETY: the caller's set and result.
+    unsafe {
+        let caught = wait_for(read_set(set), 0, pc).unwrap_or(0);
+        write_info(info, caught);
+        caught
+    }
+}
+
+unsafe extern "C-unwind" fn timedwait(
+    set: *const sigset_t,
+    info: *mut siginfo_t,
+    limit: *const timespec,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real::sigtimedwait(set, info, limit) };
+    }
+    // SAFETY: the caller's arguments.
+    let (set, limit) = unsafe { (read_set(set), limit.as_ref()) };
+    let deadline = match limit {
+        None => 0,
+        Some(t) => gate::now() + 1 + t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64,
+    };
+    match wait_for(set, deadline, pc) {
+        Some(caught) => {
+            // SAFETY: the caller's result.
+            unsafe { write_info(info, caught) };
+            caught
+        }
+        None => time::errno_result(libc::EAGAIN),
+    }
+}
+
+unsafe extern "C-unwind" fn pending(
+    set: *mut sigset_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: the caller's argument.
+        return unsafe { real::sigpending(set) };
+    }
+    let me = gate::me();
+    let pending = world(|w| w.threads[usize::from(me)].pending | w.process);
+    // SAFETY: the caller's result.
+    unsafe { write_set(set, pending) };
+    0
+}
+
+/// Waits with `mask` until a handler has run; always "fails" with EINTR.
+fn suspend(mask: Set, pc: usize) -> c_int {
+    let me = gate::me();
+    let before = world(|w| {
+        let before = w.mask(me);
+        w.set_mask(me, mask);
+        before
+    });
+    let wake = gate::point(Pending {
+        aux: !mask,
+        ready: wanted_is_pending,
+        cancellable: true,
+        ..sync::pending(Kind::SignalWait, 0, pc)
+    });
+    gate::log(Kind::SignalWait, 0, 0, pc);
+    bring_up_to_date();
+    world(|w| w.set_mask(me, before));
+    bring_up_to_date();
+    if wake == Wake::Cancelled {
+        threads::cancel_now();
+    }
+    time::errno_result(libc::EINTR)
+}
+
+unsafe extern "C-unwind" fn sigsuspend_here(
+    set: *const sigset_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    if !gate::active() {
+        // SAFETY: the caller's argument.
+        return unsafe { real::sigsuspend(set) };
+    }
+    // SAFETY: the caller's set.
+    suspend(unsafe { read_set(set) }, pc)
+}
+
+unsafe extern "C-unwind" fn pause_here(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) -> c_int {
+    if !gate::active() {
+        // SAFETY: no arguments.
+        return unsafe { real::pause() };
+    }
+    let mask = world(|w| w.mask(gate::me()));
+    suspend(mask, pc)
+}
+
+export! {
+    fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int = sigmask;
+    fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int = procmask;
+    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int = thread_kill;
+    fn kill(pid: pid_t, signal: c_int) -> c_int = process_kill;
+    fn raise(signal: c_int) -> c_int = raise_here;
+    fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int = wait;
+    fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int = waitinfo;
+    fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int = timedwait;
+    fn sigpending(set: *mut sigset_t) -> c_int = pending;
+    fn sigsuspend(set: *const sigset_t) -> c_int = sigsuspend_here;
+    fn pause() -> c_int = pause_here;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_combine_as_posix_says() {
+        let table = [
+            (libc::SIG_BLOCK, 0b0110, 0b0011, Some(0b0111)),
+            (libc::SIG_UNBLOCK, 0b0110, 0b0011, Some(0b0100)),
+            (libc::SIG_SETMASK, 0b0110, 0b0011, Some(0b0011)),
+            (77, 0b0110, 0b0011, None),
+        ];
+        for (how, old, set, expected) in table {
+            assert_eq!(combine(how, old, set), expected, "how {how}");
+        }
+    }
+
+    #[test]
+    fn a_thread_takes_its_own_signals_before_the_process_s() {
+        let mut w = Box::new(World::new());
+        w.process = bit(10) | bit(12);
+        w.send(3, 12);
+        let wanted = bit(10) | bit(12);
+        assert!(w.has(3, wanted) && w.has(4, wanted) && !w.has(3, bit(1)));
+        assert_eq!(w.take(3, wanted), Some(12));
+        assert_eq!(w.take(3, wanted), Some(10));
+        assert_eq!(w.take(4, wanted), Some(12));
+        assert_eq!(w.take(4, wanted), None);
+    }
+
+    #[test]
+    fn threads_without_a_mask_have_main_s() {
+        let mut w = Box::new(World::new());
+        w.set_mask(slot::MAIN, bit(2));
+        assert_eq!(w.mask(9), bit(2));
+        w.set_mask(9, bit(3));
+        w.set_mask(slot::MAIN, 0);
+        assert_eq!((w.mask(9), w.mask(8)), (bit(3), 0));
+    }
+}
