@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 
 /// How often a wait looks whether it still makes sense.
 pub const TICK: Duration = Duration::from_millis(100);
-/// How long the fork server may take for one clone, however large the program is.
-const CLONE: Duration = Duration::from_secs(20);
+/// How long the fork server may take for one clone, if that is more than an execution may take.
+const CLONE: Duration = Duration::from_secs(2);
 
 /// A started target; dropping it ends it and all that came from it.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub struct Server {
     control: UnixStream,
     stdin: File,
     start: Option<u64>,
+    patience: Duration,
     token: String,
     /// The runtime asks for a drain by it.
     pub notify: EventFd,
@@ -93,6 +94,7 @@ impl Server {
             control,
             stdin,
             start: target.stdin.start(),
+            patience: limits.wall.max(CLONE),
             token,
             notify,
         };
@@ -208,7 +210,7 @@ impl Server {
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Err(self.gone()),
             Err(e) => return Err(os(e)),
         }
-        let deadline = Instant::now() + CLONE;
+        let deadline = Instant::now() + self.patience;
         let mut answer = [0; 4];
         let mut got = 0;
         while got < answer.len() {
