@@ -4,6 +4,7 @@
 //! function of its local path, so each outcome of a node leads to exactly one next node. A node
 //! about which nothing is known yet is [`What::Open`].
 
+use super::footprint::Footprint;
 use super::terms::{TermId, Terms};
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
@@ -117,6 +118,10 @@ pub struct Forest {
     pub unmodelled: BTreeSet<Kind>,
     /// The end of the process is announced as a step, so that others may come before it.
     pub announces_end: bool,
+    /// Who touched what is not known to be shared.
+    pub footprint: Footprint,
+    /// Bytes that turned out to be shared.
+    pub shared: Vec<(u64, u64)>,
     /// Where the bounds cut a path.
     pub bounds_hit: BTreeSet<&'static str>,
 }
@@ -144,6 +149,8 @@ impl Forest {
             unstable: BTreeSet::new(),
             unmodelled: BTreeSet::new(),
             announces_end: false,
+            footprint: Footprint::default(),
+            shared: Vec::new(),
             bounds_hit: BTreeSet::new(),
         };
         forest.plant(None, raddle_protocol::slot::MAIN, What::Open, 0);
@@ -217,6 +224,50 @@ impl Forest {
             at = self.node(above).parent;
         }
         None
+    }
+
+    /// Notes that a thread touched bytes outside the ranges.
+    pub fn touch(&mut self, first: u64, end: u64, tree: TreeId, written: bool) {
+        let mut footprint = std::mem::take(&mut self.footprint);
+        let coexist = |a, b| self.coexist(a, b);
+        let shared = footprint.touch(first, end, tree, written, coexist);
+        self.shared.extend(shared);
+        self.footprint = footprint;
+    }
+
+    /// Can one execution have both threads?
+    fn coexist(&self, a: TreeId, b: TreeId) -> bool {
+        let (a, b) = (self.creations(a), self.creations(b));
+        // In the innermost tree that both come from, one creation must lie above the other.
+        let common = |x: &&NodeId| {
+            b.iter()
+                .find(|y| self.node(**y).tree == self.node(**x).tree)
+        };
+        match a.iter().find_map(|x| Some((*x, *common(&x)?))) {
+            Some((x, y)) => self.is_above(x, y) || self.is_above(y, x),
+            None => true,
+        }
+    }
+
+    /// The creations that lead to a thread, its own first.
+    fn creations(&self, mut tree: TreeId) -> Vec<NodeId> {
+        let mut creations = Vec::new();
+        while let Some(create) = self.tree(tree).create {
+            creations.push(create);
+            tree = self.node(create).tree;
+        }
+        creations
+    }
+
+    fn is_above(&self, a: NodeId, b: NodeId) -> bool {
+        let mut at = Some(b);
+        while let Some(id) = at {
+            if id == a {
+                return true;
+            }
+            at = self.node(id).parent.map(|p| p.0);
+        }
+        false
     }
 
     /// Ends of local paths, known to continue or not.

@@ -1,5 +1,6 @@
 //! Adds what one execution showed to the forest.
 
+use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
 use super::terms::{Term, TermId, mask};
 use raddle_protocol::Slot;
@@ -78,6 +79,11 @@ impl Insertion<'_> {
                 let key = (event.pc, event.size);
                 *self.forest.lost.entry(key).or_default() += 1;
             }
+            Kind::Private => {
+                let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+                let end = event.object.saturating_add(event.value);
+                self.forest.touch(event.object, end, tree, event.size != 0);
+            }
             Kind::Branch | Kind::Assume | Kind::Input | Kind::Pending => {
                 if let Some(at) = self.cursor(i, event)?.at {
                     self.local(i, event, kind, at)?;
@@ -126,8 +132,9 @@ impl Insertion<'_> {
     fn unfollowed(&mut self, event: &Event, kind: Kind) {
         if let (Kind::ThreadCreate, Some(parent)) = (kind, self.cursors.get(&event.thread)) {
             let child = Cursor {
+                tree: ANYONE,
+                at: parent.at,
                 ended: None,
-                ..*parent
             };
             self.cursors.insert(event.value as Slot, child);
         }

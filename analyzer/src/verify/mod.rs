@@ -1,6 +1,7 @@
 //! Exploration of all paths over schedules and inputs, with a proof at its end.
 
 mod deadlock;
+mod footprint;
 mod forest;
 mod formula;
 mod frontier;
@@ -137,17 +138,23 @@ impl Verifier {
             self.diverged += 1;
             noted.push(Noted::Diverged);
         }
-        let shared = self.ranges.learn(trace);
+        self.observed += 1;
+        let before = self.forest.facts;
+        let mut shared = self.ranges.learn(trace);
+        if shared == 0 {
+            let inserted = insert::insert(&mut self.forest, trace, self.bounds.branches);
+            if let Err(corrupt) = inserted {
+                self.corrupt += 1;
+                noted.push(Noted::Corrupt(corrupt));
+            }
+            for (first, end) in std::mem::take(&mut self.forest.shared) {
+                shared += usize::from(self.ranges.add(first, end));
+            }
+        }
         if shared > 0 {
             noted.push(Noted::NewShared(shared));
             self.restart(job);
             return noted;
-        }
-        self.observed += 1;
-        let before = self.forest.facts;
-        if let Err(corrupt) = insert::insert(&mut self.forest, trace, self.bounds.branches) {
-            self.corrupt += 1;
-            noted.push(Noted::Corrupt(corrupt));
         }
         self.frontier.observed(&self.forest);
         noted.push(match self.forest.facts - before {

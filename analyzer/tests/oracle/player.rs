@@ -167,6 +167,7 @@ impl Player<'_> {
     }
 
     fn finish(mut self) -> Played {
+        self.rec.finish();
         let mut waits = Vec::new();
         for t in 0..self.machine.threads.len() {
             let Some(pending) = self.machine.announced(t) else {

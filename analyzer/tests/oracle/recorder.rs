@@ -2,9 +2,9 @@
 
 use crate::machine::record;
 use crate::program::MEMORY;
-use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Node, Op, Why};
+use raddle_protocol::{Slot, slot};
 use std::collections::{HashMap, HashSet};
 
 /// A register: its value and the expression behind it (0: concrete).
@@ -35,8 +35,9 @@ pub struct Recorder {
     ranges: Option<Vec<(u64, u64)>>,
     /// Bytes that some record has named.
     initialised: HashSet<u64>,
-    /// Bytes outside the ranges: who touched them first, and their expressions (8 bits each).
-    owner: HashMap<u64, Slot>,
+    /// Bytes outside the ranges: who touched them first and whether anybody wrote, and their
+    /// expressions (8 bits each).
+    owner: HashMap<u64, (Slot, bool)>,
     shadow: HashMap<u64, u32>,
 }
 
@@ -191,13 +192,28 @@ impl Recorder {
     }
 
     /// Notes that a thread touches bytes that are not known to be shared.
-    fn touch(&mut self, thread: Slot, place: (u8, u8)) {
+    fn touch(&mut self, thread: Slot, place: (u8, u8), write: bool) {
         for i in 0..place.1 {
             let address = MEMORY + u64::from(place.0 + i);
-            let first = *self.owner.entry(address).or_insert(thread);
-            if first != thread {
-                self.step(thread, Kind::Shared, 0, 0, address, 1, 0);
-                self.owner.insert(address, Slot::MAX);
+            let owner = self.owner.entry(address).or_insert((thread, write));
+            owner.1 |= write;
+            if owner.0 != thread {
+                owner.0 = slot::NONE;
+                if owner.1 {
+                    self.step(thread, Kind::Shared, 0, 0, address, 1, 0);
+                }
+            }
+        }
+    }
+
+    /// The records of what was not shared.
+    pub fn finish(&mut self) {
+        let mut owner: Vec<_> = self.owner.drain().collect();
+        owner.sort_unstable();
+        for (address, (thread, written)) in owner {
+            if thread != slot::NONE || !written {
+                let size = u8::from(written);
+                self.step(thread, Kind::Private, size, 0, address, 1, 0);
             }
         }
     }
@@ -246,7 +262,7 @@ impl Recorder {
             let address = MEMORY + u64::from(place.0);
             self.step(thread, Kind::Read, place.1, 0, address, value.into(), pc);
         } else if self.symbolic {
-            self.touch(thread, place);
+            self.touch(thread, place, false);
             result.node = self.loaded(place);
         }
         result
@@ -265,7 +281,7 @@ impl Recorder {
             self.initialise(thread, place, value);
             result.node = self.variable(place.1, self.events.len());
         } else if self.symbolic {
-            self.touch(thread, place);
+            self.touch(thread, place, true);
             result.node = self.loaded(place);
         }
         result
@@ -298,7 +314,7 @@ impl Recorder {
             self.step(thread, kind, place.1, narrowed, address, written, pc);
             return;
         }
-        self.touch(thread, place);
+        self.touch(thread, place, true);
         for i in 0..place.1 {
             let node = match (narrowed, place.1) {
                 (0, _) => 0,

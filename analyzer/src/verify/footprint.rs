@@ -1,0 +1,128 @@
+//! Who touched which bytes that are not known to be shared, over all executions.
+
+use super::forest::TreeId;
+use std::collections::BTreeMap;
+
+/// Stands for any thread.
+pub const ANYONE: TreeId = TreeId::MAX;
+
+/// Touches of one run of bytes: by whom, and whether it wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    end: u64,
+    touches: Vec<(TreeId, bool)>,
+}
+
+/// Disjoint runs of bytes, by first byte.
+#[derive(Debug, Default)]
+pub struct Footprint {
+    runs: BTreeMap<u64, Run>,
+}
+
+impl Footprint {
+    /// Notes that a thread touched `[first, end)`. Returns the runs that it thereby shares with
+    /// another thread: one of the two wrote, and `coexist` says that one execution can have both.
+    pub fn touch(
+        &mut self,
+        first: u64,
+        end: u64,
+        tree: TreeId,
+        written: bool,
+        coexist: impl Fn(TreeId, TreeId) -> bool,
+    ) -> Vec<(u64, u64)> {
+        if first >= end {
+            return Vec::new();
+        }
+        self.cut(first);
+        self.cut(end);
+        let mut shared = Vec::new();
+        let mut at = first;
+        while at < end {
+            let next = self.runs.range(at..end).next().map(|(s, r)| (*s, r.end));
+            let (start, stop) = next.unwrap_or((end, end));
+            if at < start {
+                let touches = vec![(tree, written)];
+                self.runs.insert(
+                    at,
+                    Run {
+                        end: start,
+                        touches,
+                    },
+                );
+            }
+            if start < end
+                && let Some(run) = self.runs.get_mut(&start)
+            {
+                let clash = |&(other, wrote): &(TreeId, bool)| {
+                    (written || wrote)
+                        && (tree == ANYONE
+                            || other == ANYONE
+                            || (other != tree && coexist(other, tree)))
+                };
+                if run.touches.iter().any(clash) {
+                    shared.push((start, stop));
+                }
+                match run.touches.iter_mut().find(|t| t.0 == tree) {
+                    Some(own) => own.1 |= written,
+                    None => run.touches.push((tree, written)),
+                }
+            }
+            at = stop;
+        }
+        shared
+    }
+
+    /// Makes `at` the first byte of a run if it lies within one.
+    fn cut(&mut self, at: u64) {
+        if let Some((_, run)) = self.runs.range_mut(..at).next_back()
+            && run.end > at
+        {
+            let tail = run.clone();
+            run.end = at;
+            self.runs.insert(at, tail);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ANYONE, Footprint};
+
+    /// First, end, thread, written.
+    type Touch = (u64, u64, u32, bool);
+    /// Touches, and what the last of them turns out to share.
+    type Case = (&'static [Touch], &'static [(u64, u64)]);
+
+    #[test]
+    fn clashes() {
+        let table: &[Case] = &[
+            (&[(0, 8, 1, true), (8, 16, 2, true)], &[]),
+            (&[(0, 8, 1, true), (4, 12, 1, true)], &[]),
+            (&[(0, 8, 1, true), (4, 12, 2, false)], &[(4, 8)]),
+            (&[(0, 8, 1, false), (4, 12, 2, false)], &[]),
+            (&[(0, 8, 1, false), (4, 12, 2, true)], &[(4, 8)]),
+            (
+                &[(0, 2, 1, true), (4, 6, 1, true), (0, 9, 2, true)],
+                &[(0, 2), (4, 6)],
+            ),
+            (&[(0, 8, ANYONE, false), (2, 3, 2, true)], &[(2, 3)]),
+            (&[(0, 8, ANYONE, false), (2, 3, 2, false)], &[]),
+            // 3 and 4 exclude each other, but 1 does not exclude 4.
+            (&[(0, 8, 3, true), (0, 8, 4, true)], &[]),
+            (
+                &[(0, 8, 3, true), (0, 8, 4, true), (0, 1, 1, false)],
+                &[(0, 1)],
+            ),
+            (&[(5, 5, 1, true), (5, 5, 2, true)], &[]),
+        ];
+        for (touches, shared) in table {
+            let mut footprint = Footprint::default();
+            let mut last = Vec::new();
+            for &(first, end, tree, written) in *touches {
+                let coexist = |a, b| (a, b) != (3, 4) && (a, b) != (4, 3);
+                last = footprint.touch(first, end, tree, written, coexist);
+            }
+            assert_eq!(last, *shared, "{touches:?}");
+        }
+    }
+}
