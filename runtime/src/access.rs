@@ -1,1 +1,278 @@
-//! Scheduling hooks of instrumented code.
+//! Scheduling hooks of instrumented code: announce the access, perform it at the chosen instant,
+//! record it.
+
+mod memory;
+mod table;
+
+pub use memory::{Update, load, order, store};
+#[cfg(test)]
+pub use table::Row;
+pub use table::{Byte, Half, HookType};
+
+use crate::gate;
+use crate::heap::{self, Operation};
+use crate::shadow::one_body;
+use core::ffi::c_void;
+use raddle_protocol::event::{Event, Kind};
+
+type Address = *mut c_void;
+
+crate::hooks! { ROWS:
+    fn raddle_read1(at: Address) -> u8 = read1;
+    fn raddle_read2(at: Address) -> u16 = read2;
+    fn raddle_read4(at: Address) -> u32 = read4;
+    fn raddle_read8(at: Address) -> u64 = read8;
+    fn raddle_write1(at: Address, value: Byte) = write1;
+    fn raddle_write2(at: Address, value: Half) = write2;
+    fn raddle_write4(at: Address, value: u32) = write4;
+    fn raddle_write8(at: Address, value: u64) = write8;
+    fn raddle_range_read(at: Address, len: u64) = range_read;
+    fn raddle_range_write(at: Address, len: u64) = range_write;
+    fn raddle_atomic_load(at: Address, size: u32, order: u32) -> u64 = atomic_load;
+    fn raddle_atomic_store(at: Address, value: u64, size: u32, order: u32) = atomic_store;
+    fn raddle_atomic_rmw(at: Address, value: u64, op: u32, size: u32, order: u32) -> u64 = atomic_rmw;
+    fn raddle_atomic_cas(at: Address, expected: u64, new: u64, size: u32, order: u32) -> u64
+        = atomic_cas;
+    fn raddle_fence(order: u32) = fence;
+    fn raddle_asm() = assembly;
+}
+
+/// Is this access a step of the schedule?
+#[inline]
+fn scheduled() -> bool {
+    crate::vars::accesses() && gate::active()
+}
+
+/// Does the shadow follow this access? (A function without a symbolic body in a symbolic run.)
+#[inline]
+fn shadowed() -> bool {
+    crate::vars::symbolic() && gate::active()
+}
+
+/// Waits for the access's turn, then looks whether the memory may be accessed.
+#[inline]
+fn enter(kind: Kind, at: Address, size: u64, pc: usize) {
+    gate::simple(kind, at as u64, pc);
+    check(kind, at as u64, size, pc);
+}
+
+/// Ends the execution if the access at `at` leaves the heap block or hits a freed one.
+#[inline]
+pub fn check(kind: Kind, at: u64, size: u64, pc: usize) {
+    if let Err(fault) = heap::check_access(at, size) {
+        let operation = Operation::Access {
+            name: kind.text(),
+            address: at,
+            size,
+        };
+        heap::report(fault, operation, pc)
+    }
+}
+
+#[inline]
+fn log(kind: Kind, at: Address, size: u32, value: u64, pc: usize) {
+    gate::log_full(Event {
+        kind: kind as u8,
+        size: size as u8,
+        object: at as u64,
+        value,
+        pc: pc as u64,
+        ..Event::default()
+    });
+}
+
+macro_rules! plain {
+    ($($read:ident, $write:ident: $ty:ty, $given:ty, $value:ident => $get:expr;)*) => {$(
+        unsafe extern "C-unwind" fn $read(
+            at: Address, _: usize, _: usize, _: usize, _: usize, pc: usize,
+        ) -> $ty {
+            if shadowed() {
+                return one_body::read(Kind::Read, at as u64, size_of::<$ty>() as u32, pc) as $ty;
+            }
+            let scheduled = scheduled();
+            if scheduled {
+                enter(Kind::Read, at, size_of::<$ty>() as u64, pc);
+            }
+            // SAFETY: the program reads here.
+            let value = unsafe { at.cast::<$ty>().read_unaligned() };
+            if scheduled {
+                log(Kind::Read, at, size_of::<$ty>() as u32, u64::from(value), pc);
+            }
+            value
+        }
+
+        unsafe extern "C-unwind" fn $write(
+            at: Address, $value: $given, _: usize, _: usize, _: usize, pc: usize,
+        ) {
+            let value: $ty = $get;
+            if shadowed() {
+                let size = size_of::<$ty>() as u32;
+                return one_body::write(Kind::Write, at as u64, size, value.into(), pc);
+            }
+            let scheduled = scheduled();
+            if scheduled {
+                enter(Kind::Write, at, size_of::<$ty>() as u64, pc);
+            }
+            // SAFETY: the program writes here.
+            unsafe { at.cast::<$ty>().write_unaligned(value) };
+            if scheduled {
+                log(Kind::Write, at, size_of::<$ty>() as u32, u64::from(value), pc);
+            }
+        }
+    )*};
+}
+
+plain! {
+    read1, write1: u8, Byte, given => given.get();
+    read2, write2: u16, Half, given => given.get();
+    read4, write4: u32, u32, given => given;
+    read8, write8: u64, u64, given => given;
+}
+
+fn range(kind: Kind, at: Address, len: u64, pc: usize) {
+    if len > 0 && scheduled() {
+        enter(kind, at, len, pc);
+        gate::log(kind, at as u64, len, pc);
+    }
+}
+
+unsafe extern "C-unwind" fn range_read(
+    at: Address,
+    len: u64,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    if shadowed() {
+        return one_body::will_read(at as u64, len, pc);
+    }
+    range(Kind::ReadRange, at, len, pc);
+}
+
+unsafe extern "C-unwind" fn range_write(
+    at: Address,
+    len: u64,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    if shadowed() {
+        return one_body::will_write(at as u64, len, pc);
+    }
+    range(Kind::WriteRange, at, len, pc);
+}
+
+unsafe extern "C-unwind" fn atomic_load(
+    at: Address,
+    size: u32,
+    order: u32,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> u64 {
+    if shadowed() {
+        return one_body::read(Kind::AtomicRead, at as u64, size, pc);
+    }
+    let scheduled = scheduled();
+    if scheduled {
+        enter(Kind::AtomicRead, at, u64::from(size), pc);
+    }
+    // SAFETY: the program reads here, atomically.
+    let value = unsafe { load(at as u64, size, memory::order(order)) };
+    if scheduled {
+        log(Kind::AtomicRead, at, size, value, pc);
+    }
+    value
+}
+
+unsafe extern "C-unwind" fn atomic_store(
+    at: Address,
+    value: u64,
+    size: u32,
+    order: u32,
+    _: usize,
+    pc: usize,
+) {
+    if shadowed() {
+        return one_body::write(Kind::AtomicWrite, at as u64, size, value, pc);
+    }
+    let scheduled = scheduled();
+    if scheduled {
+        enter(Kind::AtomicWrite, at, u64::from(size), pc);
+    }
+    // SAFETY: the program writes here, atomically.
+    unsafe { store(at as u64, value, size, memory::order(order)) };
+    if scheduled {
+        log(Kind::AtomicWrite, at, size, memory::cut(value, size), pc);
+    }
+}
+
+unsafe extern "C-unwind" fn atomic_rmw(
+    at: Address,
+    value: u64,
+    op: u32,
+    size: u32,
+    _order: u32,
+    pc: usize,
+) -> u64 {
+    let update = Update::from_code(op);
+    if shadowed() {
+        return one_body::update(at as u64, size, update, value, pc);
+    }
+    let scheduled = scheduled();
+    if scheduled {
+        enter(Kind::Rmw, at, u64::from(size), pc);
+    }
+    // SAFETY: the program updates this, atomically.
+    let (old, new) = unsafe { memory::update(at as u64, value, update, size) };
+    if scheduled {
+        log(Kind::Rmw, at, size, new, pc);
+    }
+    old
+}
+
+unsafe extern "C-unwind" fn atomic_cas(
+    at: Address,
+    expected: u64,
+    new: u64,
+    size: u32,
+    _order: u32,
+    pc: usize,
+) -> u64 {
+    if shadowed() {
+        return one_body::compare_exchange(at as u64, size, expected, new, pc);
+    }
+    let scheduled = scheduled();
+    if scheduled {
+        enter(Kind::Rmw, at, u64::from(size), pc);
+    }
+    // SAFETY: the program updates this, atomically.
+    let (old, written) = unsafe { memory::compare_exchange(at as u64, expected, new, size) };
+    if scheduled {
+        log(Kind::Rmw, at, size, written, pc);
+    }
+    old
+}
+
+unsafe extern "C-unwind" fn fence(order: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    let scheduled = scheduled();
+    if scheduled {
+        gate::simple(Kind::Fence, 0, pc);
+    }
+    if order > 0 {
+        core::sync::atomic::fence(memory::fence_order(order));
+    }
+    if scheduled {
+        gate::log(Kind::Fence, 0, u64::from(order), pc);
+    }
+}
+
+unsafe extern "C-unwind" fn assembly(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    if scheduled() {
+        gate::uncontrolled("inline assembly");
+        gate::simple(Kind::Fence, 0, pc);
+        gate::log(Kind::Fence, 0, 5, pc);
+    }
+}

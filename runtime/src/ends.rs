@@ -7,14 +7,26 @@ mod abort;
 mod exit;
 mod signals;
 
+use crate::gate;
+use raddle_protocol::event::Kind;
+
 pub use abort::{abort_natively, fail_assertion};
 pub use exit::{exit, main_returned};
 pub use signals::use_alternate_stack;
+
+/// In a symbolic run the end of the process is a step, announced before it takes effect.
+pub fn announce(status: core::ffi::c_int, pc: usize) {
+    if gate::active() && crate::vars::symbolic() {
+        gate::simple(Kind::ProcessEnd, 0, pc);
+        gate::log(Kind::ProcessEnd, 0, status as u64, pc);
+    }
+}
 
 /// Called once by `start` in the process that may run the program (the zygote), before the C
 /// library's `__libc_start_main`.
 pub fn install() {
     crate::heap::prepare();
+    crate::shadow::find_modelled();
     exit::install();
     signals::install();
 }

@@ -1,1 +1,195 @@
-//! Everything random that the program asks the system for.
+//! Everything random that the program asks the system for. Every thread has a stream of its own,
+//! so that what it gets does not depend on the interleaving.
+
+use crate::gate;
+use crate::rng::Rng;
+use crate::serial::Serial;
+use core::ffi::{c_int, c_uint, c_void};
+use raddle_protocol::{Slot, slot};
+
+mod real {
+    use core::ffi::{c_int, c_uint, c_void};
+    crate::real! {
+        fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize;
+        fn getentropy(buffer: *mut c_void, len: usize) -> c_int;
+        fn arc4random() -> u32;
+        fn arc4random_uniform(bound: u32) -> u32;
+        fn arc4random_buf(buffer: *mut c_void, len: usize);
+        fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32;
+    }
+}
+
+crate::export! {
+    /// As in Linux.
+    fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize = getrandom_from;
+    /// As in POSIX.
+    fn getentropy(buffer: *mut c_void, len: usize) -> c_int = getentropy_from;
+    /// As in BSD.
+    fn arc4random() -> u32 = arc4random_from;
+    /// As in BSD.
+    fn arc4random_uniform(bound: u32) -> u32 = arc4random_uniform_from;
+    /// As in BSD.
+    fn arc4random_buf(buffer: *mut c_void, len: usize) = arc4random_buf_from;
+    /// `std::random_device::_M_getval()`.
+    fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32 = random_device_from;
+}
+
+/// Largest request that `getentropy` serves.
+const MOST: usize = 256;
+
+static STREAMS: Serial<[Option<Rng>; slot::COUNT]> = Serial::new([None; slot::COUNT]);
+
+/// The start of a thread's stream.
+fn stream(entropy: u64, thread: Slot) -> Rng {
+    Rng::new(Rng::new(Rng::new(entropy).next() ^ u64::from(thread)).next())
+}
+
+fn next() -> u64 {
+    let me = gate::me();
+    // SAFETY: the running thread, and nothing in here switches.
+    let streams = unsafe { STREAMS.get() };
+    streams[me as usize % slot::COUNT]
+        .get_or_insert_with(|| stream(gate::pages().job().entropy, me))
+        .next()
+}
+
+/// Fills a buffer from the running thread's stream.
+///
+/// # Safety
+/// `len` bytes are writable at `buffer`. The thread is controlled.
+unsafe fn fill(buffer: *mut u8, len: usize) {
+    for at in (0..len).step_by(8) {
+        let bytes = next().to_le_bytes();
+        // SAFETY: `at..at + n` lies in the buffer.
+        unsafe { buffer.add(at).copy_from(bytes.as_ptr(), (len - at).min(8)) };
+    }
+}
+
+/// As Linux's `getrandom`, errno included.
+///
+/// # Safety
+/// `len` bytes are writable at `buffer`.
+pub unsafe fn getrandom(buffer: *mut u8, len: usize, flags: c_uint) -> isize {
+    if !gate::active() {
+        // SAFETY: passed on.
+        return unsafe { real::getrandom(buffer.cast(), len, flags) };
+    }
+    // SAFETY: by the contract above.
+    unsafe { fill(buffer, len) };
+    len as isize
+}
+
+unsafe extern "C-unwind" fn getrandom_from(
+    buffer: *mut c_void,
+    len: usize,
+    flags: c_uint,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> isize {
+    // SAFETY: the caller's buffer.
+    unsafe { getrandom(buffer.cast(), len, flags) }
+}
+
+unsafe extern "C-unwind" fn getentropy_from(
+    buffer: *mut c_void,
+    len: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    if !gate::active() || len > MOST {
+        // SAFETY: passed on, to fail if the request is too large.
+        return unsafe { real::getentropy(buffer, len) };
+    }
+    // SAFETY: the caller's buffer.
+    unsafe { fill(buffer.cast(), len) };
+    0
+}
+
+unsafe extern "C-unwind" fn arc4random_from(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> u32 {
+    if gate::active() {
+        next() as u32
+    } else {
+        // SAFETY: passed on.
+        unsafe { real::arc4random() }
+    }
+}
+
+unsafe extern "C-unwind" fn arc4random_uniform_from(
+    bound: u32,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> u32 {
+    if gate::active() {
+        ((u128::from(next()) * u128::from(bound)) >> 64) as u32
+    } else {
+        // SAFETY: passed on.
+        unsafe { real::arc4random_uniform(bound) }
+    }
+}
+
+unsafe extern "C-unwind" fn arc4random_buf_from(
+    buffer: *mut c_void,
+    len: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) {
+    if gate::active() {
+        // SAFETY: the caller's buffer.
+        unsafe { fill(buffer.cast(), len) };
+    } else {
+        // SAFETY: passed on.
+        unsafe { real::arc4random_buf(buffer, len) };
+    }
+}
+
+unsafe extern "C-unwind" fn random_device_from(
+    device: *mut c_void,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> u32 {
+    if gate::active() {
+        next() as u32
+    } else {
+        // SAFETY: passed on.
+        unsafe { real::_ZNSt13random_device9_M_getvalEv(device) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stream;
+
+    #[test]
+    fn streams_differ_by_seed_and_thread_and_repeat() {
+        let first = |seed, thread| stream(seed, thread).next();
+        assert_eq!(first(1, 2), first(1, 2));
+        let all = [
+            first(0, 0),
+            first(0, 1),
+            first(1, 0),
+            first(1, 1),
+            first(2, 1),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b));
+        }
+    }
+}

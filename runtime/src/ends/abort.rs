@@ -39,6 +39,7 @@ crate::export! {
 /// Writes an abnormal end into the outcome.
 fn note(end: End, message: fmt::Arguments, pc: usize) {
     if gate::active() {
+        super::announce(libc::SIGABRT, pc);
         gate::record(&Fatal {
             end,
             code: libc::SIGABRT,

@@ -30,8 +30,8 @@ unsafe extern "C" {
     fn at_quick_exit(handler: extern "C" fn()) -> c_int;
 }
 
-/// Where the program asked to exit, and with which status.
-static ASKED: Serial<(usize, c_int)> = Serial::new((0, 0));
+/// Where the program first asked to exit, and with which status.
+static ASKED: Serial<Option<(usize, c_int)>> = Serial::new(None);
 
 /// Registers the handlers that run last because they are registered first.
 pub(super) fn install() {
@@ -44,11 +44,19 @@ pub(super) fn install() {
 
 /// Notes where and with which status the program asks to exit; decides on a symbolic status.
 fn ask(status: c_int, expression: u32, pc: usize) {
-    if gate::active() {
-        // SAFETY: only the running thread comes here, and nothing in between switches.
-        *unsafe { ASKED.get() } = (pc, status);
-        crate::shadow::exit_status(expression, status as u32, pc);
+    // SAFETY: only the running thread comes here, and the reference is not kept.
+    if !gate::active() || unsafe { ASKED.get() }.is_some() {
+        return;
     }
+    crate::shadow::exit_status(expression, status as u32, pc);
+    super::announce(status, pc);
+    // SAFETY: as above.
+    *unsafe { ASKED.get() } = Some((pc, status));
+}
+
+fn asked() -> (usize, c_int) {
+    // SAFETY: as in `ask`.
+    unsafe { ASKED.get() }.unwrap_or((0, 0))
 }
 
 extern "C" fn after_handlers(status: c_int, _: *mut c_void) {
@@ -56,8 +64,7 @@ extern "C" fn after_handlers(status: c_int, _: *mut c_void) {
 }
 
 extern "C" fn after_quick_handlers() {
-    // SAFETY: as in `ask`.
-    finish(unsafe { ASKED.get() }.1);
+    finish(asked().1);
 }
 
 /// Looks through the heap and writes the outcome.
@@ -65,8 +72,7 @@ fn finish(status: c_int) {
     if !gate::active() {
         return;
     }
-    // SAFETY: as in `ask`.
-    let pc = unsafe { ASKED.get() }.0;
+    let pc = asked().0;
     if let Err(fault) = heap::verify() {
         heap::report(fault, heap::Operation::Check, pc);
     }

@@ -349,6 +349,24 @@ impl Arena {
         })
     }
 
+    /// Do these bytes lie in one live block?
+    pub fn check_access(&self, address: usize, len: usize) -> Result<(), Fault> {
+        let info = self.block_of(address).unwrap_or(Err(Fault::Wild))?;
+        let end = info.start + info.size;
+        if info.state != State::Live {
+            return Err(Fault::Freed(info));
+        }
+        if address < info.start || address + len > end {
+            let at = if address < info.start {
+                address
+            } else {
+                address.max(end)
+            };
+            return Err(Fault::Overflow { block: info, at });
+        }
+        Ok(())
+    }
+
     /// The live block that starts at `address`, with its slot.
     fn live(&self, address: usize) -> Result<(Slots, Header), Fault> {
         let at = self.locate(address).ok_or(Fault::Wild)?;

@@ -206,7 +206,8 @@ mod tests {
         unsafe { paint_red_zone(at + 5, at + 30) };
         // SAFETY: as above.
         assert_eq!(unsafe { damage(at + 5, at + 30) }, None);
-        bytes[9] = 0;
+        // SAFETY: as above.
+        unsafe { ((at + 9) as *mut u8).write(0) };
         // SAFETY: as above.
         assert_eq!(
             unsafe { damage(core::hint::black_box(at) + 5, at + 30) },

@@ -66,9 +66,8 @@ fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
                 // SAFETY: a fresh block of `size` bytes.
                 unsafe { core::ptr::write_bytes(at as *mut u8, 0, size) };
             }
-            if crate::vars::symbolic() {
-                crate::shadow::forget(at as u64, size as u64);
-            }
+            // SAFETY: a fresh block.
+            unsafe { crate::shadow::renew(at as u64, size as u64) };
             gate::log(Kind::Malloc, at as u64, size as u64, pc);
             at as Block
         }

@@ -21,7 +21,7 @@ pub use arena::{Fault, Info};
 pub use block::{State, looks_freed};
 pub use callers::is_c_library;
 pub use report::{Operation, report};
-pub use world::{block_of, prepare, verify};
+pub use world::{block_of, check_access, prepare, verify};
 
 use raddle_protocol::Slot;
 

@@ -45,7 +45,7 @@ impl fmt::Display for Said {
             (Fault::Wild, Operation::Call { address, .. }) => {
                 write!(f, "{operation} of {address:#x}, which is not a heap block")
             }
-            (Fault::Wild, _) => write!(f, "{operation}: not a heap block"),
+            (Fault::Wild, _) => write!(f, "{operation} in the heap but outside any block"),
             (Fault::Freed(block), Operation::Access { address, .. }) => write!(
                 f,
                 "{operation} at offset {} of a freed block of {} bytes",
@@ -70,7 +70,7 @@ impl fmt::Display for Said {
                 let offset = at as i64 - block.start as i64;
                 write!(
                     f,
-                    "{operation} outside a heap block: at offset {offset} of {} bytes",
+                    "{operation} touches offset {offset} of a heap block of {} bytes",
                     block.size
                 )
             }
@@ -103,7 +103,8 @@ fn classify(fault: Fault, operation: Operation) -> (End, Option<Info>, u64) {
         Operation::Check => 0,
     };
     match fault {
-        Fault::Wild => (End::Misuse, None, asked),
+        Fault::Wild if call => (End::Misuse, None, asked),
+        Fault::Wild => (End::HeapOverflow, None, asked),
         Fault::Interior(block) => (End::Misuse, Some(block), asked),
         Fault::Freed(block) if call => (End::DoubleFree, Some(block), asked),
         Fault::Freed(block) => (End::UseAfterFree, Some(block), asked),
@@ -228,7 +229,7 @@ mod tests {
                 overflow,
                 read,
                 End::HeapOverflow,
-                "read of 4 bytes outside a heap block: at offset 24 of 24 bytes",
+                "read of 4 bytes touches offset 24 of a heap block of 24 bytes",
             ),
             (
                 overflow,

@@ -97,13 +97,13 @@ fn random_operations_agree_with_a_model() {
 fn addresses_do_not_come_back_while_in_quarantine() {
     let arena = arena(5001);
     let mut seen = std::collections::HashSet::new();
-    for _ in 0..100_000 {
-        let (at, _) = allocate(arena, 100, 16);
+    for _ in 0..20_000 {
+        let (at, _) = allocate(arena, 2000, 16);
         assert!(seen.insert(at), "reused below the limit");
         arena.free(at, 0, 0).unwrap();
     }
-    let reused = (0..1_000_000).any(|_| {
-        let (at, _) = allocate(arena, 100, 16);
+    let reused = (0..40_000).any(|_| {
+        let (at, _) = allocate(arena, 2000, 16);
         arena.free(at, 0, 0).unwrap();
         seen.contains(&at)
     });
@@ -182,6 +182,35 @@ fn faults_are_seen() {
         arena.free(Arena::of(5004).end() - 64, 0, 0),
         Err(Fault::Wild)
     );
+}
+
+#[test]
+fn accesses_are_checked() {
+    let arena = arena(5006);
+    let (at, _) = allocate(arena, 24, 16);
+    let live = freed(arena, at);
+    let behind = |n| {
+        Err(Fault::Overflow {
+            block: live,
+            at: at + n,
+        })
+    };
+    let before = Err(Fault::Overflow {
+        block: live,
+        at: at - 4,
+    });
+    for (from, len, expected) in [
+        (at, 24, Ok(())),
+        (at + 23, 1, Ok(())),
+        (at + 20, 8, behind(24)),
+        (at + 26, 1, behind(26)),
+        (at - 4, 8, before),
+    ] {
+        assert_eq!(arena.check_access(from, len), expected);
+    }
+    arena.free(at, 1, 2).unwrap();
+    let gone = freed(arena, at);
+    assert_eq!(arena.check_access(at + 8, 4), Err(Fault::Freed(gone)));
 }
 
 /// A write after free is found when the block leaves quarantine, too.

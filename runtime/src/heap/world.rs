@@ -113,6 +113,15 @@ pub fn block_of(address: u64) -> Option<Result<Info, Fault>> {
     arena.block_of(address)
 }
 
+/// May the program access these bytes? Everything outside the heap may be.
+#[inline]
+pub fn check_access(address: u64, len: u64) -> Result<(), Fault> {
+    match owner(address as usize) {
+        Some(arena) => arena.check_access(address as usize, len as usize),
+        None => Ok(()),
+    }
+}
+
 /// Checks every block of every arena: what the end of an execution does.
 pub fn verify() -> Result<(), Fault> {
     for (word, bits) in USED.iter().enumerate() {

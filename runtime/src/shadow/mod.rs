@@ -1,19 +1,155 @@
 //! The symbolic shadow (DESIGN §7): expressions beside values, inputs, harness functions.
+//!
+//! Memory is of two kinds. What the job lists as shared is accessed by recorded steps, and what is
+//! read there is a fresh unknown. Everything else is taken to be local: expressions flow through
+//! it unrecorded, and the first sign that a second thread touches it is reported, so that the next
+//! job lists it.
+
+mod access;
+mod blocks;
+mod calls;
+mod cells;
+mod harness;
+mod hooks;
+mod inputs;
+mod nodes;
+mod simplify;
+#[cfg(test)]
+mod tests;
+
+pub use calls::find as find_modelled;
+pub mod one_body;
+pub use calls::{argument, concretise_result};
+
+use crate::gate;
+use crate::serial::Serial;
+use cells::Cells;
+use nodes::{Expr, Nodes, mask};
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::expr::{Node, Why};
+use raddle_protocol::shared::{Control, NODES};
+
+/// What the shadow knows.
+struct World {
+    nodes: Nodes,
+    cells: Cells,
+}
+
+static WORLD: Serial<World> = Serial::new(World {
+    nodes: Nodes::none(),
+    cells: Cells::new(&[]),
+});
+
+/// The shadow's state. Not to be kept over a switch.
+fn world() -> &'static mut World {
+    // SAFETY: callers are the running thread and drop the reference before they may switch.
+    unsafe { WORLD.get() }
+}
 
 /// Called in the process that obeys a job, before the program's first code.
-pub fn begin() {}
+pub fn begin() {
+    inputs::begin();
+    if !crate::vars::symbolic() {
+        return;
+    }
+    let pages = gate::pages();
+    let ranges = pages.ranges(pages.job().ranges_len as usize);
+    let control: *const Control = pages.control();
+    // SAFETY: the regions of the pages are mapped for ever, and the nodes are ours to write.
+    unsafe {
+        let region = control
+            .cast::<u8>()
+            .cast_mut()
+            .add(NODES.offset)
+            .cast::<Node>();
+        let nodes = Nodes::new(
+            region,
+            NODES.capacity::<Node>(),
+            &raw const (*control).nodes_len,
+        );
+        *WORLD.get() = World {
+            nodes,
+            cells: Cells::new(ranges),
+        };
+    }
+}
 
-/// The bytes were given a content without expressions.
-pub fn forget(_address: u64, _len: u64) {}
+/// The bytes belong to a new object: forget what was known of the old one.
+///
+/// # Safety
+/// They are readable.
+pub unsafe fn renew(address: u64, len: u64) {
+    if crate::vars::symbolic() {
+        // SAFETY: by the contract above.
+        unsafe { world().cells.renew(address, len) };
+    }
+}
 
 /// The bytes were copied to fresh memory.
-pub fn moved(_from: u64, _to: u64, _len: u64) {}
-
-/// The expression of argument `index` of the call of the runtime's function `name` that is under
-/// way (0: concrete).
-pub fn argument(_name: &core::ffi::CStr, _index: usize) -> u32 {
-    0
+pub fn moved(from: u64, to: u64, len: u64) {
+    world().cells.copy(from, to, len);
 }
 
 /// The program exits with a status that has this expression.
-pub fn exit_status(_expression: u32, _status: u32, _pc: usize) {}
+pub fn exit_status(expr: Expr, status: u32, pc: usize) {
+    branch(expr, u64::from(status), Why::Exit, pc);
+}
+
+/// Records that a decision on `expr` came out as `value`; nothing if it is concrete.
+fn branch(expr: Expr, value: u64, why: Why, pc: usize) {
+    let nodes = &world().nodes;
+    if !nodes.is_known(expr) || nodes.constant_of(expr).is_some() {
+        return;
+    }
+    gate::log_full(Event {
+        kind: Kind::Branch as u8,
+        size: why as u8,
+        aux: expr,
+        value: value & mask(nodes.get(expr).width),
+        pc: pc as u64,
+        ..Event::default()
+    });
+}
+
+/// Records that something cannot be followed.
+fn lost(why: Why, pc: usize) {
+    gate::log_full(Event {
+        kind: Kind::Lost as u8,
+        size: why as u8,
+        pc: pc as u64,
+        ..Event::default()
+    });
+}
+
+/// What an operation built: 0 instead of a constant; says if there was no room for it.
+fn built(expr: Expr, pc: usize) -> Expr {
+    let nodes = &mut world().nodes;
+    if nodes.take_full() {
+        lost(Why::Full, pc);
+    }
+    match nodes.constant_of(expr) {
+        Some(_) => 0,
+        None => expr,
+    }
+}
+
+/// Notes a touch of local bytes; reports those that turn out to be shared.
+fn touch(address: u64, len: u64, write: bool, pc: usize) {
+    world()
+        .cells
+        .touch(address, len, gate::me(), write, |offset, len| {
+            gate::log_full(Event {
+                kind: Kind::Shared as u8,
+                object: address + offset,
+                value: len,
+                pc: pc as u64,
+                ..Event::default()
+            });
+        });
+}
+
+/// The hooks of this module, for the comparison with the protocol's table.
+#[cfg(test)]
+pub fn rows() -> Vec<crate::access::Row> {
+    [hooks::ROWS, harness::ROWS].concat()
+}

@@ -1,0 +1,356 @@
+//! Accesses of 1, 2, 4 or 8 bytes, plain and atomic.
+
+use super::nodes::{Expr, Nodes};
+use super::simplify::Operand;
+use super::{branch, built, lost, touch, world};
+use crate::access::{Update, check, load, order, store};
+use crate::gate;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::expr::{Op, Why};
+
+/// One access of the program.
+#[derive(Clone, Copy)]
+pub struct Access {
+    /// Read, Write, Rmw, AtomicRead or AtomicWrite.
+    pub kind: Kind,
+    pub at: u64,
+    /// 1, 2, 4 or 8 bytes.
+    pub size: u32,
+    pub pc: usize,
+}
+
+impl Access {
+    fn len(self) -> u64 {
+        u64::from(self.size)
+    }
+
+    fn width(self) -> u8 {
+        (8 * self.size) as u8
+    }
+
+    fn fetch(self) -> u64 {
+        if self.kind == Kind::Read || self.kind == Kind::Write {
+            let mut bytes = [0; 8];
+            // SAFETY: the program accesses these bytes.
+            unsafe {
+                let from = self.at as *const u8;
+                core::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), self.size as usize);
+            }
+            return u64::from_le_bytes(bytes);
+        }
+        // SAFETY: the program accesses these bytes, atomically.
+        unsafe { load(self.at, self.size, order(5)) }
+    }
+
+    fn put(self, value: u64) {
+        if self.kind == Kind::Write {
+            let bytes = value.to_le_bytes();
+            // SAFETY: the program writes these bytes.
+            unsafe {
+                let to = self.at as *mut u8;
+                core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, self.size as usize);
+            }
+            return;
+        }
+        // SAFETY: the program writes these bytes, atomically.
+        unsafe { store(self.at, value, self.size, order(5)) };
+    }
+
+    fn log(self, kind: Kind, value: u64, expr: Expr) {
+        gate::log_full(Event {
+            kind: kind as u8,
+            size: self.size as u8,
+            object: self.at,
+            value: value & super::mask(self.width()),
+            aux: expr,
+            pc: self.pc as u64,
+            ..Event::default()
+        });
+    }
+
+    /// Is it an access to shared memory? One that is so in part makes the rest shared too.
+    fn is_shared(self) -> bool {
+        let cells = &mut world().cells;
+        if !cells.any_shared(self.at, self.len()) {
+            return false;
+        }
+        let at = self.at;
+        cells.parts(at, self.len(), |p| {
+            let bits = p.bits();
+            if p.cell.shared & bits == bits {
+                return;
+            }
+            p.cell.shared |= bits;
+            gate::log_full(Event {
+                kind: Kind::Shared as u8,
+                object: at + p.at as u64,
+                value: p.len as u64,
+                pc: self.pc as u64,
+                ..Event::default()
+            });
+        });
+        true
+    }
+
+    /// Records what shared bytes hold that no record tells of yet.
+    fn introduce(self, value: u64) {
+        let bytes = value.to_le_bytes();
+        let init = |offset: usize, size: usize| {
+            let mut part = [0; 8];
+            part[..size].copy_from_slice(&bytes[offset..offset + size]);
+            gate::log_full(Event {
+                kind: Kind::Init as u8,
+                size: size as u8,
+                object: self.at + offset as u64,
+                value: u64::from_le_bytes(part),
+                pc: self.pc as u64,
+                ..Event::default()
+            });
+        };
+        let (mut any, mut all) = (false, true);
+        world().cells.parts(self.at, self.len(), |p| {
+            let known = p.cell.known & p.bits();
+            any |= known != 0;
+            all &= known == p.bits();
+        });
+        if all {
+            return;
+        }
+        if !any {
+            init(0, self.size as usize);
+        }
+        world().cells.parts(self.at, self.len(), |p| {
+            for i in 0..p.len {
+                let bit = 1 << (p.from + i);
+                if p.cell.known & bit == 0 {
+                    p.cell.known |= bit;
+                    p.cell.content[p.from + i] = bytes[p.at + i];
+                    if any {
+                        init(p.at + i, 1);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Notes what shared bytes hold from now on.
+    fn settle(self, value: u64) {
+        let bytes = value.to_le_bytes();
+        world().cells.parts(self.at, self.len(), |p| {
+            let held = &mut p.cell.content[p.from..p.from + p.len];
+            held.copy_from_slice(&bytes[p.at..p.at + p.len]);
+        });
+    }
+
+    /// Do the shared bytes hold what the records say?
+    fn is_as_recorded(self, value: u64) -> bool {
+        let bytes = value.to_le_bytes();
+        let mut same = true;
+        world().cells.parts(self.at, self.len(), |p| {
+            same &= p.cell.content[p.from..p.from + p.len] == bytes[p.at..p.at + p.len];
+        });
+        same
+    }
+
+    /// Waits for the turn of an access to shared memory that depends on the content; returns the
+    /// content. If that was changed by code that is not instrumented, a write of the present
+    /// content is recorded as a step of its own, and the access waits for another turn.
+    fn observe(self) -> u64 {
+        loop {
+            gate::simple(self.kind, self.at, self.pc);
+            check(self.kind, self.at, self.len(), self.pc);
+            let value = self.fetch();
+            self.introduce(value);
+            if self.is_as_recorded(value) {
+                return value;
+            }
+            lost(Why::Memory, self.pc);
+            self.log(Kind::Write, value, 0);
+            self.settle(value);
+        }
+    }
+
+    /// Reads; the value and its expression.
+    pub fn read(self) -> (u64, Expr) {
+        if self.is_shared() {
+            let value = self.observe();
+            let expr = world().nodes.read(self.width(), gate::events());
+            self.log(self.kind, value, 0);
+            return (value, built(expr, self.pc));
+        }
+        check(self.kind, self.at, self.len(), self.pc);
+        touch(self.at, self.len(), false, self.pc);
+        let value = self.fetch();
+        (value, self.shadow_of(value))
+    }
+
+    /// The expression of bytes that only the running function sees.
+    pub fn shadow(self) -> Expr {
+        self.shadow_of(self.fetch())
+    }
+
+    /// Gives bytes that only the running function sees an expression; the caller stores its value
+    /// before or after.
+    pub fn set_shadow(self, expr: Expr) {
+        let expr = fit(&mut world().nodes, expr, self.width());
+        let expr = built(expr, self.pc);
+        world().cells.store(self.at, self.len(), expr, None);
+    }
+
+    /// The expression of local bytes that hold `value`.
+    fn shadow_of(self, value: u64) -> Expr {
+        let w = world();
+        let (expr, stale) = w.cells.load(&mut w.nodes, self.at, self.len(), value);
+        if stale {
+            lost(Why::Memory, self.pc);
+        }
+        built(expr, self.pc)
+    }
+
+    /// Writes a value with its expression.
+    pub fn write(self, value: u64, expr: Expr) {
+        let expr = fit(&mut world().nodes, expr, self.width());
+        let expr = built(expr, self.pc);
+        if self.is_shared() {
+            gate::simple(self.kind, self.at, self.pc);
+            check(self.kind, self.at, self.len(), self.pc);
+            self.introduce(self.fetch());
+            self.put(value);
+            self.settle(value);
+            self.log(self.kind, value, expr);
+            return;
+        }
+        check(self.kind, self.at, self.len(), self.pc);
+        touch(self.at, self.len(), true, self.pc);
+        self.put(value);
+        world().cells.store(self.at, self.len(), expr, Some(value));
+    }
+
+    /// Reads and writes in one step: `change` computes the new content and its expression from the
+    /// old one. The old value and its expression.
+    pub fn update(self, change: impl FnOnce(&mut Nodes, Operand) -> (u64, Expr)) -> (u64, Expr) {
+        let shared = self.is_shared();
+        let old = if shared {
+            let value = self.observe();
+            let expr = world().nodes.read(self.width(), gate::events());
+            Operand { expr, value }
+        } else {
+            check(self.kind, self.at, self.len(), self.pc);
+            touch(self.at, self.len(), true, self.pc);
+            let value = self.fetch();
+            let expr = self.shadow_of(value);
+            Operand { expr, value }
+        };
+        let (new, expr) = change(&mut world().nodes, old);
+        self.put(new);
+        if shared {
+            self.settle(new);
+            // A record between the node and this one would belie the index in the node.
+            self.log(self.kind, new, expr);
+            built(expr, self.pc);
+        } else {
+            let expr = built(expr, self.pc);
+            world().cells.store(self.at, self.len(), expr, Some(new));
+        }
+        (old.value, built(old.expr, self.pc))
+    }
+
+    /// Before bytes are written without a hook: records what they hold, if they are shared.
+    pub fn will_be_written(self) {
+        if self.is_shared() {
+            self.introduce(self.fetch());
+        }
+    }
+
+    /// After they were written: the step and its record, if they are shared.
+    pub fn was_written(self) {
+        if !self.is_shared() {
+            touch(self.at, self.len(), true, self.pc);
+            world().cells.forget(self.at, self.len());
+            return;
+        }
+        let new = self.fetch();
+        let mut held = [0; 8];
+        world().cells.parts(self.at, self.len(), |p| {
+            let bytes = &p.cell.content[p.from..p.from + p.len];
+            held[p.at..p.at + p.len].copy_from_slice(bytes);
+        });
+        // Others see the new content only after the step.
+        self.put(u64::from_le_bytes(held));
+        gate::simple(self.kind, self.at, self.pc);
+        self.put(new);
+        self.settle(new);
+        self.log(self.kind, new, 0);
+    }
+
+    /// Reads a value that is not followed any further: a decision.
+    pub fn read_and_decide(self) -> u64 {
+        let (value, expr) = self.read();
+        decide(expr, value, Why::Memory, self.pc);
+        value
+    }
+}
+
+/// An address, a size or a count that is symbolic becomes concrete by a decision.
+pub fn decide(expr: Expr, value: u64, why: Why, pc: usize) {
+    if expr != 0 {
+        branch(expr, value, why, pc);
+    }
+}
+
+/// The expression with `width` bits: the low ones, or zero-extended. 0 for one that does not
+/// exist.
+pub fn fit(nodes: &mut Nodes, expr: Expr, width: u8) -> Expr {
+    if !nodes.is_known(expr) {
+        return 0;
+    }
+    if nodes.get(expr).width < width {
+        nodes.extend(Op::ZExt, expr, width)
+    } else {
+        nodes.extract(expr, 0, width)
+    }
+}
+
+/// What an atomic update computes, as an expression.
+pub fn updated(nodes: &mut Nodes, op: Update, width: u8, old: Operand, new: Operand) -> Expr {
+    let mut choose = |less: Op, swap: bool| {
+        let (a, b) = if swap { (new, old) } else { (old, new) };
+        let holds = match less {
+            Op::Slt => signed(a.value, width) < signed(b.value, width),
+            _ => a.value < b.value,
+        };
+        let condition = Operand {
+            expr: nodes.binary(less, width, a, b),
+            value: u64::from(holds),
+        };
+        nodes.ite(width, condition, new, old)
+    };
+    match op {
+        Update::Exchange => new.expr,
+        Update::Max => choose(Op::Slt, false),
+        Update::Min => choose(Op::Slt, true),
+        Update::UMax => choose(Op::Ult, false),
+        Update::UMin => choose(Op::Ult, true),
+        Update::Add => nodes.binary(Op::Add, width, old, new),
+        Update::Sub => nodes.binary(Op::Sub, width, old, new),
+        Update::And => nodes.binary(Op::And, width, old, new),
+        Update::Or => nodes.binary(Op::Or, width, old, new),
+        Update::Xor => nodes.binary(Op::Xor, width, old, new),
+        Update::Nand => {
+            let both = Operand {
+                expr: nodes.binary(Op::And, width, old, new),
+                value: old.value & new.value,
+            };
+            let ones = Operand {
+                expr: 0,
+                value: u64::MAX,
+            };
+            nodes.binary(Op::Xor, width, both, ones)
+        }
+    }
+}
+
+fn signed(value: u64, width: u8) -> i64 {
+    let unused = 64 - u32::from(width);
+    (value << unused) as i64 >> unused
+}

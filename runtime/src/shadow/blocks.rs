@@ -1,0 +1,182 @@
+//! memcpy, memmove, memset, and memory that changed without a hook. What is shared inside is
+//! accessed piece by piece, as large as alignment allows.
+
+use super::access::{Access, fit};
+use super::nodes::Expr;
+use super::{built, touch, world};
+use crate::access::check;
+use crate::serial::Serial;
+use raddle_protocol::event::Kind;
+
+fn access(kind: Kind, at: u64, size: u64, pc: usize) -> Access {
+    let size = size as u32;
+    Access { kind, at, size, pc }
+}
+
+/// The largest of 8, 4, 2 and 1 that is at most `len` and divides all of `addresses`.
+fn piece(len: u64, addresses: &[u64]) -> u64 {
+    let fits = |n: &u64| *n <= len && addresses.iter().all(|a| a.is_multiple_of(*n));
+    [8, 4, 2].into_iter().find(fits).unwrap_or(1)
+}
+
+/// A copy as `memmove` does it.
+pub fn copy(to: u64, from: u64, len: u64, pc: usize) {
+    if len == 0 {
+        return;
+    }
+    check(Kind::ReadRange, from, len, pc);
+    check(Kind::WriteRange, to, len, pc);
+    if to > from && to - from < len {
+        return copy_from_the_end(to, from, len, pc);
+    }
+    let mut done = 0;
+    while done < len {
+        let (source, target) = (from + done, to + done);
+        let (source_shared, a) = world().cells.run(source, len - done);
+        let (target_shared, b) = world().cells.run(target, len - done);
+        let run = a.min(b);
+        done += match (source_shared, target_shared) {
+            (false, false) => {
+                copy_local(target, source, run, pc);
+                run
+            }
+            (true, false) => copy_piece(target, source, piece(run, &[source]), pc),
+            (false, true) => copy_piece(target, source, piece(run, &[target]), pc),
+            (true, true) => copy_piece(target, source, piece(run, &[source, target]), pc),
+        };
+    }
+}
+
+/// For overlapping blocks: from high to low addresses.
+fn copy_from_the_end(to: u64, from: u64, len: u64, pc: usize) {
+    let shared = world().cells.any_shared(from, len) || world().cells.any_shared(to, len);
+    if !shared {
+        return copy_local(to, from, len, pc);
+    }
+    let mut left = len;
+    while left > 0 {
+        let n = piece(left, &[from + left, to + left]);
+        copy_piece(to + left - n, from + left - n, n, pc);
+        left -= n;
+    }
+}
+
+fn copy_piece(to: u64, from: u64, size: u64, pc: usize) -> u64 {
+    let (value, expr) = access(Kind::Read, from, size, pc).read();
+    access(Kind::Write, to, size, pc).write(value, expr);
+    size
+}
+
+fn copy_local(to: u64, from: u64, len: u64, pc: usize) {
+    touch(from, len, false, pc);
+    touch(to, len, true, pc);
+    // SAFETY: the program asked for this copy.
+    unsafe { core::ptr::copy(from as *const u8, to as *mut u8, len as usize) };
+    world().cells.copy(from, to, len);
+}
+
+/// A fill as `memset` does it.
+pub fn set(to: u64, byte: u8, len: u64, expr: Expr, pc: usize) {
+    if len == 0 {
+        return;
+    }
+    check(Kind::WriteRange, to, len, pc);
+    let expr = built(fit(&mut world().nodes, expr, 8), pc);
+    let mut done = 0;
+    while done < len {
+        let target = to + done;
+        let (shared, run) = world().cells.run(target, len - done);
+        if shared {
+            let n = piece(run, &[target]);
+            let value = u64::from_le_bytes([byte; 8]);
+            access(Kind::Write, target, n, pc).write(value, repeated(expr, n));
+            done += n;
+            continue;
+        }
+        touch(target, run, true, pc);
+        // SAFETY: the program asked for this.
+        unsafe { core::ptr::write_bytes(target as *mut u8, byte, run as usize) };
+        if expr == 0 {
+            world().cells.forget(target, run);
+        } else {
+            (0..run).for_each(|i| world().cells.store(target + i, 1, expr, Some(byte.into())));
+        }
+        done += run;
+    }
+}
+
+/// `n` times the byte `expr` in a row.
+fn repeated(expr: Expr, n: u64) -> Expr {
+    if expr == 0 {
+        return 0;
+    }
+    let mut result = expr;
+    for _ in 1..n {
+        result = world().nodes.concat(expr, result);
+    }
+    result
+}
+
+/// The latest announcement of a wide write: where, how long.
+static ANNOUNCED: Serial<(u64, u64)> = Serial::new((0, 0));
+
+/// Calls `each` for the pieces of a block; those that are not shared come whole.
+fn pieces(at: u64, len: u64, mut each: impl FnMut(bool, u64, u64)) {
+    let mut done = 0;
+    while done < len {
+        let here = at + done;
+        let (shared, run) = world().cells.run(here, len - done);
+        let n = if shared { piece(run, &[here]) } else { run };
+        each(shared, here, n);
+        done += n;
+    }
+}
+
+/// The program is about to read a block without a hook for its expressions: decides on the values.
+pub fn will_read(at: u64, len: u64, pc: usize) {
+    check(Kind::ReadRange, at, len, pc);
+    pieces(at, len, |shared, here, n| {
+        let mut done = 0;
+        while done < n {
+            let size = if shared {
+                n
+            } else {
+                piece(n - done, &[here + done])
+            };
+            access(Kind::Read, here + done, size, pc).read_and_decide();
+            done += size;
+        }
+        world().cells.forget(here, n);
+    });
+}
+
+/// The program is about to write a block without a hook; [`forget`] follows when it has.
+pub fn will_write(at: u64, len: u64, pc: usize) {
+    check(Kind::WriteRange, at, len, pc);
+    pieces(at, len, |shared, here, n| {
+        if shared {
+            access(Kind::Write, here, n, pc).will_be_written();
+        }
+    });
+    // SAFETY: the running thread, and nothing in here switches.
+    *unsafe { ANNOUNCED.get() } = (at, len);
+}
+
+/// The bytes have changed without a hook: the write that was announced last has happened, or a new
+/// variable lies here.
+pub fn forget(at: u64, len: u64, pc: usize) {
+    // SAFETY: as in `will_write`.
+    let announced = core::mem::take(unsafe { ANNOUNCED.get() });
+    if announced != (at, len) {
+        // SAFETY: the program's own variable.
+        return unsafe { super::renew(at, len) };
+    }
+    pieces(at, len, |shared, here, n| {
+        if shared {
+            access(Kind::Write, here, n, pc).was_written();
+        } else {
+            touch(here, n, true, pc);
+            world().cells.forget(here, n);
+        }
+    });
+}

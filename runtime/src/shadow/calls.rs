@@ -1,0 +1,130 @@
+//! Expressions across calls: see [`raddle_protocol::hooks`].
+
+use super::branch;
+use super::nodes::Expr;
+use crate::serial::Serial;
+use crate::{os, vars};
+use core::ffi::CStr;
+use raddle_protocol::expr::Why;
+use raddle_protocol::hooks::{ARGS_LEN, PREFIX};
+
+/// A function of the runtime that takes expressions of arguments, or gives one of its result.
+struct Modelled {
+    name: &'static CStr,
+    /// Its address as the program sees it.
+    address: usize,
+    /// Bit `i`: takes the expression of argument `i`.
+    takes: u32,
+}
+
+const fn row(name: &'static CStr, takes: u32) -> Modelled {
+    Modelled {
+        name,
+        address: 0,
+        takes,
+    }
+}
+
+static MODELLED: Serial<[Modelled; 18]> = Serial::new([
+    row(c"pthread_create", 1 << 3),
+    row(c"thrd_create", 1 << 2),
+    row(c"exit", 1),
+    row(c"_exit", 1),
+    row(c"_Exit", 1),
+    row(c"quick_exit", 1),
+    row(c"raddle_assume", 1),
+    row(c"klee_assume", 1),
+    row(c"__VERIFIER_assume", 1),
+    row(c"__VERIFIER_nondet_int", 0),
+    row(c"__VERIFIER_nondet_uint", 0),
+    row(c"__VERIFIER_nondet_long", 0),
+    row(c"__VERIFIER_nondet_ulong", 0),
+    row(c"__VERIFIER_nondet_short", 0),
+    row(c"__VERIFIER_nondet_ushort", 0),
+    row(c"__VERIFIER_nondet_char", 0),
+    row(c"__VERIFIER_nondet_uchar", 0),
+    row(c"__VERIFIER_nondet_bool", 0),
+]);
+
+fn modelled() -> &'static mut [Modelled] {
+    // SAFETY: written once, before the program's first code.
+    unsafe { MODELLED.get() }
+}
+
+/// Finds the functions. Called once, before the program's first code.
+pub fn find() {
+    for row in modelled() {
+        // SAFETY: a plain look-up; it yields what the program's own references resolve to.
+        row.address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, row.name.as_ptr()) } as usize;
+    }
+}
+
+fn address(name: &CStr) -> usize {
+    let row = modelled().iter().find(|row| row.name == name);
+    row.map_or(0, |row| row.address)
+}
+
+/// The expression of argument `index` of the call of the runtime's function `name` that is under
+/// way (0: concrete).
+pub fn argument(name: &CStr, index: usize) -> Expr {
+    if !vars::symbolic() {
+        return 0;
+    }
+    vars::argument(address(name), index)
+}
+
+/// The runtime's function `name` returns `value`, which has this expression.
+pub fn give_result(name: &CStr, expr: Expr, value: u64, pc: usize) {
+    if !vars::give_result(address(name), expr) {
+        branch(expr, value, Why::Call, pc);
+    }
+}
+
+/// The result of the call of `callee` that has just returned leaves what is followed.
+pub fn concretise_result(callee: usize, value: u64, pc: usize) {
+    let expr = vars::result_of(callee);
+    if expr != 0 {
+        branch(expr, value, Why::Call, pc);
+    }
+}
+
+/// Passes the expression of an argument to `callee`, or decides on its value if `callee` cannot
+/// take it.
+pub fn pass(callee: usize, index: u32, expr: Expr, value: u64, pc: usize) {
+    let index = index as usize;
+    let mut passed = 0;
+    if expr != 0 {
+        if index < ARGS_LEN && takes(callee, index) {
+            passed = expr;
+        } else {
+            branch(expr, value, Why::Call, pc);
+        }
+    }
+    vars::set_argument(index, passed);
+}
+
+fn takes(callee: usize, index: usize) -> bool {
+    match modelled().iter().find(|row| row.address == callee) {
+        Some(row) => index < 32 && row.takes >> index & 1 != 0,
+        None => has_symbolic_body(callee),
+    }
+}
+
+/// Do the eight bytes before the entry say so?
+fn has_symbolic_body(callee: usize) -> bool {
+    const PAGE: usize = 4096;
+    let at = callee.wrapping_sub(size_of_val(&PREFIX));
+    if callee < PAGE || (callee.is_multiple_of(PAGE) && !is_mapped(at & !(PAGE - 1))) {
+        return false;
+    }
+    // SAFETY: in the page of the entry, which is mapped because it is about to be called, or in
+    // the one before it, which was just found to be mapped.
+    unsafe { (at as *const u64).read_unaligned() == PREFIX }
+}
+
+fn is_mapped(page: usize) -> bool {
+    let mut resident = 0u8;
+    let out = &raw mut resident as usize;
+    // SAFETY: writes one byte for one page, or fails.
+    unsafe { os::syscall(libc::SYS_mincore, page, 1, out, 0, 0, 0) == 0 }
+}

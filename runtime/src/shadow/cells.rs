@@ -1,0 +1,408 @@
+//! What is known of every byte of the program's memory: its expression, who touched it, whether it
+//! is shared, and what it held when that was last recorded. One cache line for eight bytes, in
+//! pages that are made when they are first needed.
+
+use super::nodes::{Expr, Nodes};
+use crate::objects::Table;
+use core::ops::Range;
+use raddle_protocol::Slot;
+
+/// Bytes of the program that a cell stands for.
+pub const SPAN: u64 = 8;
+/// Bytes of the program that a page of cells stands for.
+const PAGE: u64 = 4096;
+const CELLS: usize = (PAGE / SPAN) as usize;
+/// Pages of cells are mapped so many at a time.
+const BATCH: usize = 64;
+
+/// Who touched a byte: the first slot plus one, and the bits below. 0: nobody.
+type Touch = u16;
+/// Somebody wrote it.
+const WRITTEN: Touch = 1 << 14;
+/// A second thread touched it.
+const SECOND: Touch = 1 << 15;
+/// It was reported.
+const REPORTED: Touch = Touch::MAX;
+
+/// Eight bytes.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Cell {
+    /// Per byte `expression << 3 | byte number`; 0: concrete.
+    bytes: [u32; 8],
+    touch: [Touch; 8],
+    /// What the bytes held at the last recorded access or symbolic store.
+    pub content: [u8; 8],
+    /// Per byte a bit: known to be shared.
+    pub shared: u8,
+    /// Per byte a bit: `content` holds what was recorded of a shared byte.
+    pub known: u8,
+    /// Per byte a bit: `content` holds what a local byte with an expression must hold.
+    checked: u8,
+}
+
+/// Part of an access that lies in one cell.
+pub struct Part<'a> {
+    pub cell: &'a mut Cell,
+    /// First byte in the cell.
+    pub from: usize,
+    /// Bytes.
+    pub len: usize,
+    /// First byte in the access.
+    pub at: usize,
+}
+
+impl Part<'_> {
+    /// The bits of these bytes in the cell's masks.
+    pub fn bits(&self) -> u8 {
+        (((1u16 << self.len) - 1) << self.from) as u8
+    }
+}
+
+/// All cells.
+pub struct Cells {
+    pages: Table<*mut Cell>,
+    last: (u64, *mut Cell),
+    fresh: *mut Cell,
+    left: usize,
+    /// Known to be shared: sorted, disjoint, first and one past the last.
+    ranges: &'static [[u64; 2]],
+}
+
+// SAFETY: the pointers are to memory of its own.
+unsafe impl Send for Cells {}
+
+impl Cells {
+    /// No cells yet.
+    pub const fn new(ranges: &'static [[u64; 2]]) -> Cells {
+        Cells {
+            pages: Table::new(),
+            last: (0, core::ptr::null_mut()),
+            fresh: core::ptr::null_mut(),
+            left: 0,
+            ranges,
+        }
+    }
+
+    fn page(&mut self, address: u64) -> *mut Cell {
+        let page = address & !(PAGE - 1);
+        if self.last.0 == page && !self.last.1.is_null() {
+            return self.last.1;
+        }
+        // Key 0 is not allowed, and nothing of the program lies there.
+        let key = page | 1;
+        let cells = match self.pages.get(key) {
+            Some(cells) => *cells,
+            None => self.make_page(page, key),
+        };
+        self.last = (page, cells);
+        cells
+    }
+
+    #[cold]
+    fn make_page(&mut self, page: u64, key: u64) -> *mut Cell {
+        if self.left == 0 {
+            let bytes = BATCH * CELLS * size_of::<Cell>();
+            self.fresh = crate::os::map_memory(bytes).cast();
+            self.left = BATCH;
+        }
+        let cells = self.fresh;
+        // SAFETY: within the mapping, or one past its end.
+        self.fresh = unsafe { cells.add(CELLS) };
+        self.left -= 1;
+        self.pages.insert(key, cells);
+        self.mark_shared(page, cells);
+        cells
+    }
+
+    fn mark_shared(&mut self, page: u64, cells: *mut Cell) {
+        let end = page.saturating_add(PAGE);
+        let first = self.ranges.partition_point(|r| r[1] <= page);
+        for &[from, to] in self.ranges[first..].iter().take_while(|r| r[0] < end) {
+            for address in from.max(page)..to.min(end) {
+                let offset = (address - page) as usize;
+                // SAFETY: a page has `CELLS` cells.
+                let cell = unsafe { &mut *cells.add(offset / SPAN as usize) };
+                cell.shared |= 1 << (offset % SPAN as usize);
+            }
+        }
+    }
+
+    fn cell(&mut self, address: u64) -> &mut Cell {
+        let cells = self.page(address);
+        let index = (address % PAGE / SPAN) as usize;
+        // SAFETY: a page has `CELLS` cells, and the borrow of `self` covers them.
+        unsafe { &mut *cells.add(index) }
+    }
+
+    /// Calls `each` for the parts of the bytes, from low to high addresses.
+    #[inline]
+    pub fn parts(&mut self, address: u64, len: u64, mut each: impl FnMut(Part)) {
+        let mut done = 0;
+        while done < len {
+            let here = address.wrapping_add(done);
+            let from = here % SPAN;
+            let n = (SPAN - from).min(len - done);
+            each(Part {
+                cell: self.cell(here),
+                from: from as usize,
+                len: n as usize,
+                at: done as usize,
+            });
+            done += n;
+        }
+    }
+
+    /// Is one of the bytes known to be shared?
+    #[inline]
+    pub fn any_shared(&mut self, address: u64, len: u64) -> bool {
+        let mut any = false;
+        self.parts(address, len, |p| any |= p.cell.shared & p.bits() != 0);
+        any
+    }
+
+    /// From `address` on, how many of the next `len` bytes are all shared or all not shared?
+    pub fn run(&mut self, address: u64, len: u64) -> (bool, u64) {
+        let first = self.any_shared(address, 1);
+        let mut same = 1;
+        while same < len {
+            let here = address + same;
+            let whole = here.is_multiple_of(SPAN) && len - same >= SPAN;
+            let shared = self.cell(here).shared;
+            if whole && (shared == 0 && !first || shared == 0xff && first) {
+                same += SPAN;
+            } else if (shared >> (here % SPAN) & 1 != 0) == first {
+                same += 1;
+            } else {
+                break;
+            }
+        }
+        (first, same)
+    }
+
+    /// Notes that `slot` touches the bytes. Calls `report` for each run of bytes that thereby turn
+    /// out to be shared: offset and length.
+    #[inline]
+    pub fn touch(
+        &mut self,
+        address: u64,
+        len: u64,
+        slot: Slot,
+        write: bool,
+        mut report: impl FnMut(u64, u64),
+    ) {
+        let mut run = (0, 0);
+        self.parts(address, len, |p| {
+            let news = touch_part(p.cell, p.from..p.from + p.len, slot, write);
+            for i in 0..p.len {
+                if news >> i & 1 == 0 {
+                    continue;
+                }
+                let at = (p.at + i) as u64;
+                if run.1 > 0 && run.0 + run.1 == at {
+                    run.1 += 1;
+                } else {
+                    if run.1 > 0 {
+                        report(run.0, run.1);
+                    }
+                    run = (at, 1);
+                }
+            }
+        });
+        if run.1 > 0 {
+            report(run.0, run.1);
+        }
+    }
+
+    /// The bytes are another object's now: forgets who touched them and their expressions. What
+    /// they hold is taken as it is.
+    ///
+    /// # Safety
+    /// They are readable.
+    pub unsafe fn renew(&mut self, address: u64, len: u64) {
+        self.existing_parts(address, len, |p| {
+            let range = p.from..p.from + p.len;
+            p.cell.bytes[range.clone()].fill(0);
+            p.cell.touch[range.clone()].fill(0);
+            if p.cell.known & p.bits() != 0 {
+                let held = &mut p.cell.content[range];
+                let now = (address as usize + p.at) as *const u8;
+                // SAFETY: by the contract above.
+                unsafe { now.copy_to(held.as_mut_ptr(), held.len()) };
+            }
+        });
+    }
+
+    /// As [`Cells::parts`], without those that nothing is known of.
+    fn existing_parts(&mut self, address: u64, len: u64, mut each: impl FnMut(Part)) {
+        let end = address.saturating_add(len);
+        let mut here = address;
+        while here < end {
+            let page_end = (here & !(PAGE - 1)).saturating_add(PAGE).min(end);
+            if self.pages.get(here & !(PAGE - 1) | 1).is_some() {
+                let before = (here - address) as usize;
+                self.parts(here, page_end - here, |p| {
+                    each(Part {
+                        at: p.at + before,
+                        ..p
+                    });
+                });
+            }
+            here = page_end;
+        }
+    }
+
+    /// Makes the bytes concrete.
+    pub fn forget(&mut self, address: u64, len: u64) {
+        self.existing_parts(address, len, |p| {
+            p.cell.bytes[p.from..p.from + p.len].fill(0);
+        });
+    }
+
+    /// Gives `len` (at most 8) bytes the expression `expr` of as many bits; `value` is what they
+    /// hold, if that is known. 0: concrete.
+    #[inline]
+    pub fn store(&mut self, address: u64, len: u64, expr: Expr, value: Option<u64>) {
+        if expr == 0 {
+            self.parts(address, len, |p| {
+                p.cell.bytes[p.from..p.from + p.len].fill(0);
+            });
+            return;
+        }
+        let bytes = value.map(u64::to_le_bytes);
+        self.parts(address, len, |p| {
+            let bits = p.bits();
+            p.cell.checked &= !bits;
+            for i in 0..p.len {
+                p.cell.bytes[p.from + i] = expr << 3 | (p.at + i) as u32;
+            }
+            if let Some(bytes) = bytes {
+                p.cell.checked |= bits;
+                let content = &mut p.cell.content[p.from..p.from + p.len];
+                content.copy_from_slice(&bytes[p.at..p.at + p.len]);
+            }
+        });
+    }
+
+    /// The expression of `len` (at most 8) bytes that hold `value`. The second part says that some
+    /// of them were changed behind the shadow's back and are concrete now.
+    #[inline]
+    pub fn load(&mut self, nodes: &mut Nodes, address: u64, len: u64, value: u64) -> (Expr, bool) {
+        let mut entries = [0; 8];
+        let mut symbolic = 0;
+        let mut stale = false;
+        let bytes = value.to_le_bytes();
+        self.parts(address, len, |p| {
+            for i in 0..p.len {
+                let entry = p.cell.bytes[p.from + i];
+                let checked = p.cell.checked >> (p.from + i) & 1 != 0;
+                if entry != 0 && checked && p.cell.content[p.from + i] != bytes[p.at + i] {
+                    p.cell.bytes[p.from + i] = 0;
+                    stale = true;
+                    continue;
+                }
+                entries[p.at + i] = entry;
+                symbolic |= entry;
+            }
+        });
+        if symbolic == 0 {
+            return (0, stale);
+        }
+        (assemble(nodes, &entries[..len as usize], value), stale)
+    }
+
+    /// Copies the expressions of `len` bytes; the bytes were or will be copied as `memmove` does.
+    pub fn copy(&mut self, from: u64, to: u64, len: u64) {
+        let mut byte = |i: u64| {
+            let source = self.cell(from + i);
+            let index = ((from + i) % SPAN) as usize;
+            let (entry, content) = (source.bytes[index], source.content[index]);
+            let checked = source.checked >> index & 1;
+            let target = self.cell(to + i);
+            let index = ((to + i) % SPAN) as usize;
+            target.bytes[index] = entry;
+            if entry != 0 {
+                target.checked = target.checked & !(1 << index) | checked << index;
+                target.content[index] = content;
+            }
+        };
+        if to <= from {
+            (0..len).for_each(&mut byte);
+        } else {
+            (0..len).rev().for_each(&mut byte);
+        }
+    }
+}
+
+/// Notes a touch of some bytes of a cell; the bits of those that thereby turn out to be shared.
+#[inline]
+fn touch_part(cell: &mut Cell, range: Range<usize>, slot: Slot, write: bool) -> u8 {
+    let mine = slot + 1;
+    let touch = &mut cell.touch[range];
+    let settled = |&t: &Touch| t == mine | WRITTEN || t == REPORTED || (!write && t == mine);
+    if touch.iter().all(settled) {
+        return 0;
+    }
+    let mut news = 0;
+    for (i, old) in touch.iter_mut().enumerate() {
+        let new = after_touch(*old, mine, write);
+        if new == REPORTED && *old != REPORTED {
+            news |= 1 << i;
+        }
+        *old = new;
+    }
+    news
+}
+
+/// What a byte's record becomes.
+#[inline]
+fn after_touch(old: Touch, mine: Touch, write: bool) -> Touch {
+    let mut new = match old {
+        REPORTED => return REPORTED,
+        0 => mine,
+        old if old & !(WRITTEN | SECOND) == mine => old,
+        old => old | SECOND,
+    };
+    if write {
+        new |= WRITTEN;
+    }
+    if new & WRITTEN != 0 && new & SECOND != 0 {
+        return REPORTED;
+    }
+    new
+}
+
+/// One expression from entries, low byte first; bytes without one come from `value`.
+fn assemble(nodes: &mut Nodes, entries: &[u32], value: u64) -> Expr {
+    let mut result = 0;
+    let mut at = 0;
+    while at < entries.len() {
+        let first = entries[at];
+        let same = |i: usize| match first {
+            0 => entries[i] == 0,
+            first => entries[i] == first + (i - at) as u32 && entries[i] >> 3 == first >> 3,
+        };
+        let end = (at..entries.len())
+            .find(|&i| !same(i))
+            .unwrap_or(entries.len());
+        let bits = 8 * (end - at) as u8;
+        let piece = match first {
+            0 => nodes.constant(bits, value >> (8 * at)),
+            first => nodes.extract(first >> 3, 8 * (first & 7) as u8, bits),
+        };
+        result = if at == 0 {
+            piece
+        } else {
+            nodes.concat(piece, result)
+        };
+        if result == 0 {
+            return 0;
+        }
+        at = end;
+    }
+    if nodes.constant_of(result).is_some() {
+        0
+    } else {
+        result
+    }
+}

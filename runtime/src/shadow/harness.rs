@@ -1,0 +1,190 @@
+//! What a program calls itself: inputs, assumptions, errors. Names of raddle, KLEE and SV-COMP.
+
+use super::access::Access;
+use super::calls::{argument, give_result};
+use super::inputs::Input;
+use super::{built, world};
+use crate::access::check;
+use crate::gate::{self, Fatal};
+use crate::{ends, os, vars};
+use core::ffi::{CStr, c_char, c_void};
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::End;
+
+type Address = *mut c_void;
+type Name = *const c_char;
+
+crate::hooks! { ROWS:
+    fn raddle_symbolic(at: Address, len: u64, name: Name) = make_symbolic;
+    fn klee_make_symbolic(at: Address, len: u64, name: Name) = make_symbolic;
+    fn raddle_assume(condition: u32) = raddle_assume_from;
+    fn klee_assume(condition: u64) = klee_assume_from;
+    fn __VERIFIER_assume(condition: u32) = verifier_assume_from;
+    fn __VERIFIER_nondet_int() -> u32 = nondet_int;
+    fn __VERIFIER_nondet_uint() -> u32 = nondet_uint;
+    fn __VERIFIER_nondet_long() -> u64 = nondet_long;
+    fn __VERIFIER_nondet_ulong() -> u64 = nondet_ulong;
+    fn __VERIFIER_nondet_short() -> u16 = nondet_short;
+    fn __VERIFIER_nondet_ushort() -> u16 = nondet_ushort;
+    fn __VERIFIER_nondet_char() -> u8 = nondet_char;
+    fn __VERIFIER_nondet_uchar() -> u8 = nondet_uchar;
+    fn __VERIFIER_nondet_bool() -> u8 = nondet_bool;
+    fn reach_error() = reach_error_from;
+}
+
+unsafe extern "C-unwind" fn make_symbolic(
+    at: Address,
+    len: u64,
+    name: Name,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    if !gate::active() {
+        return;
+    }
+    let at = at as u64;
+    check(Kind::WriteRange, at, len, pc);
+    let input = Input::next(len);
+    if !vars::symbolic() {
+        for offset in 0..len {
+            // SAFETY: the program asked for these bytes to be written.
+            unsafe { ((at + offset) as *mut u8).write(input.byte(offset)) };
+        }
+        input.record(at, 0, name, pc);
+        return;
+    }
+    let size = if matches!(len, 1 | 2 | 4 | 8) { len } else { 1 };
+    let mut first = (len > 0).then(|| input.expr(0, size));
+    for offset in (0..len).step_by(size as usize) {
+        let expr = input.expr(offset, size);
+        if let Some(first) = first.take() {
+            input.record(at, first, name, pc);
+        }
+        let access = Access {
+            kind: Kind::Write,
+            at: at + offset,
+            size: size as u32,
+            pc,
+        };
+        access.write(input.value(offset, size), expr);
+    }
+}
+
+/// Goes on only if `value`, the argument of the function `name`, is not 0.
+fn assume(value: u64, name: &CStr, pc: usize) {
+    if !gate::active() {
+        if value == 0 {
+            os::exit_group(0);
+        }
+        return;
+    }
+    let condition = argument(name, 0);
+    if condition != 0
+        && let Some(truth) = world().nodes.truth(condition)
+    {
+        gate::log_full(Event {
+            kind: Kind::Assume as u8,
+            aux: built(truth, pc),
+            value: u64::from(value != 0),
+            pc: pc as u64,
+            ..Event::default()
+        });
+    }
+    if value == 0 {
+        ends::announce(0, pc);
+        gate::finish(Fatal {
+            end: End::Assumed,
+            code: 0,
+            message: format_args!("an assumption does not hold"),
+            detail: [0; 4],
+            pc,
+            stack: false,
+        });
+    }
+}
+
+unsafe extern "C-unwind" fn raddle_assume_from(
+    condition: u32,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    assume(condition.into(), c"raddle_assume", pc);
+}
+
+unsafe extern "C-unwind" fn klee_assume_from(
+    condition: u64,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    assume(condition, c"klee_assume", pc);
+}
+
+unsafe extern "C-unwind" fn verifier_assume_from(
+    condition: u32,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    assume(condition.into(), c"__VERIFIER_assume", pc);
+}
+
+/// The next input, of `size` bytes, as the result of the function `name`. `bits`: how many of
+/// them.
+fn nondet(name: &CStr, size: u64, bits: u8, pc: usize) -> u64 {
+    if !gate::active() {
+        return 0;
+    }
+    let input = Input::next(size);
+    let value = input.value(0, size) & super::mask(bits);
+    if !vars::symbolic() {
+        input.record(0, 0, name.as_ptr(), pc);
+        return value;
+    }
+    let whole = input.expr(0, size);
+    input.record(0, whole, name.as_ptr(), pc);
+    let expr = world().nodes.extract(whole, 0, bits);
+    give_result(name, built(expr, pc), value, pc);
+    value
+}
+
+macro_rules! nondets {
+    ($($function:ident, $name:literal: $ty:ty, $bits:expr;)*) => {$(
+        unsafe extern "C-unwind" fn $function(
+            _: usize, _: usize, _: usize, _: usize, _: usize, pc: usize,
+        ) -> $ty {
+            nondet($name, size_of::<$ty>() as u64, $bits, pc) as $ty
+        }
+    )*};
+}
+
+nondets! {
+    nondet_int, c"__VERIFIER_nondet_int": u32, 32;
+    nondet_uint, c"__VERIFIER_nondet_uint": u32, 32;
+    nondet_long, c"__VERIFIER_nondet_long": u64, 64;
+    nondet_ulong, c"__VERIFIER_nondet_ulong": u64, 64;
+    nondet_short, c"__VERIFIER_nondet_short": u16, 16;
+    nondet_ushort, c"__VERIFIER_nondet_ushort": u16, 16;
+    nondet_char, c"__VERIFIER_nondet_char": u8, 8;
+    nondet_uchar, c"__VERIFIER_nondet_uchar": u8, 8;
+    nondet_bool, c"__VERIFIER_nondet_bool": u8, 1;
+}
+
+unsafe extern "C-unwind" fn reach_error_from(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    ends::fail_assertion(format_args!("reach_error() reached"), pc)
+}

@@ -1,0 +1,38 @@
+//! Functions with a scheduling body only, in a symbolic run: what they read is decided upon, what
+//! they write is concrete. The same goes for accesses that are too wide for an expression.
+
+use super::access::{Access, decide};
+use crate::access::Update;
+use raddle_protocol::event::Kind;
+use raddle_protocol::expr::Why;
+
+pub use super::blocks::{will_read, will_write};
+
+/// Reads.
+pub fn read(kind: Kind, at: u64, size: u32, pc: usize) -> u64 {
+    Access { kind, at, size, pc }.read_and_decide()
+}
+
+/// Writes.
+pub fn write(kind: Kind, at: u64, size: u32, value: u64, pc: usize) {
+    Access { kind, at, size, pc }.write(value, 0);
+}
+
+/// Updates; the old content.
+pub fn update(at: u64, size: u32, op: Update, operand: u64, pc: usize) -> u64 {
+    change(at, size, pc, |old| op.apply(old, operand, size))
+}
+
+/// Compares and exchanges; the old content.
+pub fn compare_exchange(at: u64, size: u32, expected: u64, new: u64, pc: usize) -> u64 {
+    let expected = expected & super::mask((8 * size) as u8);
+    change(at, size, pc, |old| if old == expected { new } else { old })
+}
+
+fn change(at: u64, size: u32, pc: usize, new: impl FnOnce(u64) -> u64) -> u64 {
+    let kind = Kind::Rmw;
+    let access = Access { kind, at, size, pc };
+    let (old, expr) = access.update(|_, old| (new(old.value), 0));
+    decide(expr, old, Why::Memory, pc);
+    old
+}

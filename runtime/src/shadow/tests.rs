@@ -1,0 +1,530 @@
+//! Expressions against their meaning: whatever is built simpler must evaluate to the same value,
+//! and bytes in the shadow must evaluate to what a plain memory would hold.
+
+use super::access::{fit, updated};
+use super::cells::Cells;
+use super::nodes::{Expr, Nodes, mask};
+use super::simplify::Operand;
+use crate::access::Update;
+use crate::rng::Rng;
+use core::sync::atomic::AtomicU64;
+use raddle_protocol::expr::{Node, Op};
+
+fn nodes(capacity: usize) -> Nodes {
+    let room = vec![Node::default(); capacity].leak();
+    let published = Box::leak(Box::new(AtomicU64::new(0)));
+    // SAFETY: leaked, so it stays where it is, and nobody else writes it.
+    unsafe { Nodes::new(room.as_mut_ptr(), capacity, published) }
+}
+
+fn input(nodes: &mut Nodes, width: u8, index: u32) -> Expr {
+    nodes.add(Node {
+        op: Op::Input as u8,
+        width,
+        a: index,
+        c: u32::from(width / 8),
+        ..Node::default()
+    })
+}
+
+fn signed(value: u64, width: u8) -> i64 {
+    let unused = 64 - u32::from(width);
+    (value << unused) as i64 >> unused
+}
+
+fn compute(op: Op, width: u8, a: u64, b: u64) -> u64 {
+    let (sa, sb) = (signed(a, width), signed(b, width));
+    let far = b >= u64::from(width);
+    let result = match op {
+        Op::Add => a.wrapping_add(b),
+        Op::Sub => a.wrapping_sub(b),
+        Op::Mul => a.wrapping_mul(b),
+        Op::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
+        Op::URem => a.checked_rem(b).unwrap_or(a),
+        Op::SDiv if sb == 0 => {
+            if sa < 0 {
+                1
+            } else {
+                u64::MAX
+            }
+        }
+        Op::SDiv => sa.wrapping_div(sb) as u64,
+        Op::SRem if sb == 0 => a,
+        Op::SRem => sa.wrapping_rem(sb) as u64,
+        Op::Shl => {
+            if far {
+                0
+            } else {
+                a << b
+            }
+        }
+        Op::LShr => {
+            if far {
+                0
+            } else {
+                a >> b
+            }
+        }
+        Op::AShr => (sa >> if far { 63 } else { b }) as u64,
+        Op::And => a & b,
+        Op::Or => a | b,
+        Op::Xor => a ^ b,
+        Op::Eq => u64::from(a == b),
+        Op::Ne => u64::from(a != b),
+        Op::Ult => u64::from(a < b),
+        Op::Ule => u64::from(a <= b),
+        Op::Slt => u64::from(sa < sb),
+        Op::Sle => u64::from(sa <= sb),
+        other => panic!("{other:?} is not binary"),
+    };
+    result & mask(width)
+}
+
+/// The value of an expression when input `i` is `inputs[i]`; checks the widths on the way.
+fn evaluate(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u64 {
+    let node = nodes.get(expr);
+    let value = |e: Expr| {
+        assert!(e < expr, "operands come first");
+        evaluate(nodes, e, inputs)
+    };
+    let width = |e: Expr| nodes.get(e).width;
+    match node.op().unwrap() {
+        Op::Const => node.constant_value(),
+        Op::Input => inputs[node.a as usize] & mask(node.width),
+        Op::Read => panic!("no reads here"),
+        Op::Ite => {
+            assert_eq!((width(node.a), width(node.b)), (1, node.width));
+            assert_eq!(width(node.c), node.width);
+            if value(node.a) != 0 {
+                value(node.b)
+            } else {
+                value(node.c)
+            }
+        }
+        Op::ZExt => {
+            assert!(width(node.a) < node.width);
+            value(node.a)
+        }
+        Op::SExt => {
+            assert!(width(node.a) < node.width);
+            signed(value(node.a), width(node.a)) as u64 & mask(node.width)
+        }
+        Op::Extract => {
+            assert!(node.extra as u8 + node.width <= width(node.a));
+            value(node.a) >> node.extra & mask(node.width)
+        }
+        Op::Concat => {
+            assert_eq!(width(node.a) + width(node.b), node.width);
+            value(node.a) << width(node.b) | value(node.b)
+        }
+        op => {
+            let operands = width(node.a);
+            assert_eq!(operands, width(node.b));
+            let compare = matches!(op, Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle);
+            assert_eq!(node.width, if compare { 1 } else { operands });
+            compute(op, operands, value(node.a), value(node.b))
+        }
+    }
+}
+
+/// A value under two assignments of the inputs; the first is the concrete one.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    expr: Expr,
+    width: u8,
+    means: [u64; 2],
+}
+
+impl Value {
+    fn operand(self) -> Operand {
+        Operand {
+            expr: self.expr,
+            value: self.means[0],
+        }
+    }
+
+    fn check(self, nodes: &Nodes, inputs: &[Vec<u64>; 2]) {
+        if self.expr == 0 {
+            assert_eq!(
+                self.means[0], self.means[1],
+                "concrete, but not the same for all inputs"
+            );
+            return;
+        }
+        assert_eq!(nodes.get(self.expr).width, self.width);
+        for (inputs, means) in inputs.iter().zip(self.means) {
+            assert_eq!(evaluate(nodes, self.expr, inputs), means, "{self:?}");
+        }
+    }
+}
+
+/// Few different numbers, so that the identities apply often.
+fn number(random: &mut Rng, width: u8) -> u64 {
+    let numbers = [
+        0,
+        1,
+        2,
+        u64::MAX,
+        0x80,
+        0xff,
+        0x7fff_ffff,
+        0x1234_5678_9abc_def0,
+    ];
+    numbers[random.below(numbers.len())] & mask(width)
+}
+
+const BINARY: [Op; 19] = [
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::UDiv,
+    Op::SDiv,
+    Op::URem,
+    Op::SRem,
+    Op::Shl,
+    Op::LShr,
+    Op::AShr,
+    Op::And,
+    Op::Or,
+    Op::Xor,
+    Op::Eq,
+    Op::Ne,
+    Op::Ult,
+    Op::Ule,
+    Op::Slt,
+    Op::Sle,
+];
+
+#[test]
+fn what_is_built_means_what_was_asked_for() {
+    for seed in 0..60 {
+        let mut random = Rng::new(seed);
+        let mut nodes = nodes(20_000);
+        let mut inputs = [Vec::new(), Vec::new()];
+        let mut pool: Vec<Value> = Vec::new();
+        for _ in 0..400 {
+            let fresh = fresh(&mut random, &mut nodes, &mut inputs);
+            pool.push(fresh);
+            let (a, b) = (
+                pool[random.below(pool.len())],
+                pool[random.below(pool.len())],
+            );
+            let same_width: Vec<Value> = pool
+                .iter()
+                .copied()
+                .filter(|v| v.width == a.width)
+                .collect();
+            let b_like_a = same_width[random.below(same_width.len())];
+            let conditions: Vec<Value> = pool.iter().copied().filter(|v| v.width == 1).collect();
+            let made = match random.below(5) {
+                0 | 1 => binary(&mut random, &mut nodes, a, b_like_a),
+                2 => cast(&mut random, &mut nodes, a),
+                3 if a.width + b.width <= 64 && a.expr != 0 && b.expr != 0 => Value {
+                    expr: nodes.concat(a.expr, b.expr),
+                    width: a.width + b.width,
+                    means: [0, 1].map(|i| a.means[i] << b.width | b.means[i]),
+                },
+                4 if !conditions.is_empty() => {
+                    let c = conditions[random.below(conditions.len())];
+                    let expr = nodes.ite(a.width, c.operand(), a.operand(), b_like_a.operand());
+                    let chosen = |i: usize| [b_like_a, a][c.means[i] as usize].means[i];
+                    Value {
+                        expr,
+                        width: a.width,
+                        means: [chosen(0), chosen(1)],
+                    }
+                }
+                _ => continue,
+            };
+            made.check(&nodes, &inputs);
+            // As `built` does.
+            let constant = nodes.constant_of(made.expr).is_some();
+            pool.push(Value {
+                expr: if constant { 0 } else { made.expr },
+                ..made
+            });
+        }
+    }
+}
+
+fn fresh(random: &mut Rng, nodes: &mut Nodes, inputs: &mut [Vec<u64>; 2]) -> Value {
+    let width = [8, 16, 32, 64][random.below(4)];
+    let means = [number(random, width), number(random, width)];
+    if random.below(3) == 0 {
+        return Value {
+            expr: 0,
+            width,
+            means: [means[0]; 2],
+        };
+    }
+    let index = inputs[0].len() as u32;
+    inputs[0].push(means[0]);
+    inputs[1].push(means[1]);
+    Value {
+        expr: input(nodes, width, index),
+        width,
+        means,
+    }
+}
+
+fn binary(random: &mut Rng, nodes: &mut Nodes, a: Value, b: Value) -> Value {
+    let op = BINARY[random.below(BINARY.len())];
+    let compare = matches!(op, Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle);
+    Value {
+        expr: nodes.binary(op, a.width, a.operand(), b.operand()),
+        width: if compare { 1 } else { a.width },
+        means: [0, 1].map(|i| compute(op, a.width, a.means[i], b.means[i])),
+    }
+}
+
+fn cast(random: &mut Rng, nodes: &mut Nodes, a: Value) -> Value {
+    let to = [1, 8, 16, 32, 64][random.below(5)];
+    if a.expr == 0 {
+        return Value {
+            width: to,
+            means: a.means.map(|m| m & mask(to)),
+            ..a
+        };
+    }
+    if to < a.width {
+        let from = random.below(usize::from(a.width - to) + 1) as u8;
+        return Value {
+            expr: nodes.extract(a.expr, from, to),
+            width: to,
+            means: a.means.map(|m| m >> from & mask(to)),
+        };
+    }
+    let op = [Op::ZExt, Op::SExt][random.below(2)];
+    let extended = |m: u64| match op {
+        Op::SExt => signed(m, a.width) as u64 & mask(to),
+        _ => m,
+    };
+    Value {
+        expr: nodes.extend(op, a.expr, to),
+        width: to,
+        means: a.means.map(extended),
+    }
+}
+
+#[test]
+fn simple_things_are_simple() {
+    let mut n = nodes(1000);
+    let x = input(&mut n, 32, 0);
+    let of = |expr, value| Operand { expr, value };
+    let (x_, zero) = (of(x, 7), of(0, 0));
+    assert_eq!(n.binary(Op::Add, 32, x_, zero), x);
+    assert_eq!(n.binary(Op::Sub, 32, x_, x_), 0);
+    let less = n.binary(Op::Slt, 32, x_, of(0, 9));
+    let wide = n.extend(Op::ZExt, less, 32);
+    assert_eq!(
+        n.truth(wide),
+        Some(less),
+        "a condition made an int and tested again"
+    );
+    let greater = n.binary(Op::Eq, 32, of(wide, 1), zero);
+    assert_eq!(n.get(greater).op(), Some(Op::Sle));
+    let same = n.binary(Op::Slt, 32, x_, of(0, 9));
+    assert_eq!(same, less, "equal nodes are one node");
+    let low = n.extract(x, 0, 8);
+    let rest = n.extract(x, 8, 24);
+    assert_eq!(n.concat(rest, low), x, "taken apart and put together again");
+    let choice = n.ite(32, of(less, 1), of(0, 5), of(0, 6));
+    assert_eq!(n.binary(Op::Eq, 32, of(choice, 5), of(0, 5)), less);
+    assert_eq!(n.truth(choice), None);
+}
+
+#[test]
+fn a_full_arena_gives_concrete_values_and_says_so() {
+    let mut n = nodes(4);
+    let all: Vec<Expr> = (0..6).map(|i| input(&mut n, 8, i)).collect();
+    assert_eq!(all, [1, 2, 3, 0, 0, 0]);
+    assert!(n.take_full() && !n.take_full());
+}
+
+/// Random loads, stores and copies of mixed sizes against plain memories, one per assignment.
+#[test]
+fn bytes_keep_their_expressions() {
+    const BYTES: usize = 96;
+    for seed in 0..40 {
+        let mut random = Rng::new(1000 + seed);
+        let mut n = nodes(60_000);
+        let mut cells = Cells::new(&[]);
+        let mut inputs = [Vec::new(), Vec::new()];
+        let mut memory = [[0u8; BYTES]; 2];
+        let base = 0x7fff_0000_0fc0; // so that a page ends in the middle
+        for _ in 0..600 {
+            let len = [1, 2, 4, 8, 3, 5][random.below(6)];
+            let at = random.below(BYTES - len);
+            match random.below(4) {
+                0 | 1 => {
+                    let width = 8 * len as u8;
+                    let means = [number(&mut random, width), number(&mut random, width)];
+                    let symbolic = random.below(4) > 0;
+                    let means = if symbolic { means } else { [means[0]; 2] };
+                    let expr = if symbolic {
+                        inputs[0].push(means[0]);
+                        inputs[1].push(means[1]);
+                        input(&mut n, width, inputs[0].len() as u32 - 1)
+                    } else {
+                        0
+                    };
+                    for (memory, value) in memory.iter_mut().zip(means) {
+                        memory[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+                    }
+                    cells.store(base + at as u64, len as u64, expr, Some(means[0]));
+                }
+                2 => {
+                    let len = random.below(20);
+                    let (from, to) = (random.below(BYTES - len), random.below(BYTES - len));
+                    for memory in &mut memory {
+                        memory.copy_within(from..from + len, to);
+                    }
+                    cells.copy(base + from as u64, base + to as u64, len as u64);
+                }
+                _ => {
+                    let means = [0, 1].map(|i| {
+                        let mut bytes = [0; 8];
+                        bytes[..len].copy_from_slice(&memory[i][at..at + len]);
+                        u64::from_le_bytes(bytes)
+                    });
+                    let (expr, stale) = cells.load(&mut n, base + at as u64, len as u64, means[0]);
+                    assert!(!stale);
+                    let width = 8 * len as u8;
+                    Value { expr, width, means }.check(&n, &inputs);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_change_behind_the_shadow_is_seen() {
+    let mut n = nodes(100);
+    let mut cells = Cells::new(&[]);
+    let x = input(&mut n, 32, 0);
+    cells.store(0x1000, 4, x, Some(5));
+    assert_eq!(cells.load(&mut n, 0x1000, 4, 5), (x, false));
+    let (expr, stale) = cells.load(&mut n, 0x1000, 4, 0x105);
+    assert!(stale);
+    assert_eq!(
+        evaluate(&n, expr, &[0xaabbccdd]),
+        0xaabb01dd,
+        "only the changed byte"
+    );
+    assert_eq!(cells.load(&mut n, 0x1000, 4, 0x105), (expr, false));
+    cells.forget(0x1000, 4);
+    assert_eq!(cells.load(&mut n, 0x1000, 4, 0x105), (0, false));
+}
+
+#[test]
+fn the_second_thread_is_noticed_once() {
+    let touches: &[(u16, u64, u64, bool, &[(u64, u64)])] = &[
+        (0, 0x100, 8, true, &[]),
+        (0, 0x100, 8, false, &[]),
+        (1, 0x104, 8, false, &[(0, 4)]),
+        (1, 0x104, 4, true, &[]),
+        (2, 0x200, 4, false, &[]),
+        (3, 0x200, 4, false, &[]),
+        (4, 0x201, 2, true, &[(0, 2)]),
+        (8191, 0xffe, 4, true, &[]),
+        (0, 0xffe, 4, false, &[(0, 4)]),
+        (0, 0x108, 1, true, &[(0, 1)]),
+    ];
+    let mut cells = Cells::new(&[]);
+    for &(slot, at, len, write, expected) in touches {
+        let mut found = Vec::new();
+        cells.touch(at, len, slot, write, |offset, len| {
+            found.push((offset, len))
+        });
+        assert_eq!(found, expected, "{slot} at {at:#x}");
+    }
+    // SAFETY: nothing is known of what these bytes hold, so they are not read.
+    unsafe { cells.renew(0x100, 16) };
+    cells.touch(0x100, 16, 5, true, |_, _| panic!("a new object"));
+}
+
+#[test]
+fn ranges_mark_their_bytes() {
+    static RANGES: [[u64; 2]; 3] = [[0x0ffe, 0x1002], [0x1010, 0x1018], [0x5000, 0x7000]];
+    let mut cells = Cells::new(&RANGES);
+    for (at, len, shared) in [
+        (0xff0, 8, false),
+        (0xff8, 8, true),
+        (0x1002, 8, false),
+        (0x1001, 1, true),
+        (0x1018, 8, false),
+        (0x6fff, 1, true),
+        (0x7000, 1, false),
+    ] {
+        assert_eq!(cells.any_shared(at, len), shared, "{at:#x}");
+    }
+    assert_eq!(cells.run(0xff0, 100), (false, 14));
+    assert_eq!(cells.run(0xffe, 100), (true, 4));
+    assert_eq!(cells.run(0x1002, 100), (false, 14));
+    assert_eq!(cells.run(0x6000, 0x2000), (true, 0x1000));
+}
+
+#[test]
+fn atomic_updates_as_expressions() {
+    let all = [
+        Update::Exchange,
+        Update::Add,
+        Update::Sub,
+        Update::And,
+        Update::Nand,
+        Update::Or,
+        Update::Xor,
+        Update::Max,
+        Update::Min,
+        Update::UMax,
+        Update::UMin,
+    ];
+    let mut random = Rng::new(5);
+    for op in all {
+        for width in [8, 16, 32, 64] {
+            for concrete in [false, true] {
+                let mut n = nodes(100);
+                let means =
+                    [0, 1].map(|_| (number(&mut random, width), number(&mut random, width)));
+                let inputs = means.map(|(old, new)| vec![old, new]);
+                let old = Operand {
+                    expr: input(&mut n, width, 0),
+                    value: means[0].0,
+                };
+                let symbolic = Operand {
+                    expr: input(&mut n, width, 1),
+                    value: means[0].1,
+                };
+                let new = if concrete {
+                    Operand {
+                        expr: 0,
+                        ..symbolic
+                    }
+                } else {
+                    symbolic
+                };
+                let expr = updated(&mut n, op, width, old, new);
+                let size = u32::from(width / 8);
+                let result = |i: usize| {
+                    let new = if concrete { means[0].1 } else { means[i].1 };
+                    op.apply(means[i].0, new, size)
+                };
+                let means = [result(0), result(1)];
+                Value { expr, width, means }.check(&n, &inputs);
+            }
+        }
+    }
+}
+
+#[test]
+fn expressions_are_made_to_fit() {
+    let mut n = nodes(100);
+    let x = input(&mut n, 32, 0);
+    for (width, means) in [(8, 0xef), (32, 0xdead_beef), (64, 0xdead_beef)] {
+        let fitted = fit(&mut n, x, width);
+        assert_eq!(n.get(fitted).width, width);
+        assert_eq!(evaluate(&n, fitted, &[0xdead_beef]), means);
+    }
+    assert_eq!(fit(&mut n, 4711, 8), 0);
+    assert_eq!(fit(&mut n, 0, 8), 0);
+}
