@@ -35,7 +35,7 @@ impl Records {
 
     /// Empties the regions, unless more than `limit` bytes would then be kept.
     fn drain(&mut self, pages: &Pages, limit: usize) -> Result<(), Trouble> {
-        if self.bytes() + pages.pending_bytes() > limit {
+        if self.bytes() + pages.pending_bytes()? > limit {
             return Err(Trouble::TooManyRecords);
         }
         self.events.append(&mut pages.take_events()?);

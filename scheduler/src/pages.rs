@@ -27,6 +27,11 @@ const IMPOSSIBLE: u64 = 1 << 56;
 /// Expression nodes beyond this many bytes are given back to the system after an execution.
 const KEEP_NODES: usize = 16 << 20;
 
+/// The regions by name, for messages.
+const LOG: &str = "the log";
+const TAKEN: &str = "the steps taken";
+const NODES: &str = "the expressions";
+
 /// The mapped pages.
 #[derive(Debug)]
 pub struct Pages {
@@ -216,21 +221,21 @@ impl Pages {
     pub fn take_events(&self) -> Result<Vec<Event>, Corruption> {
         // SAFETY: an atomic in the mapped head.
         let length = unsafe { &(*self.control()).log_len };
-        self.take(shared::LOG, length, "the log")
+        self.take(shared::LOG, length, LOG)
     }
 
     /// Takes the steps out of their region.
     pub fn take_steps(&self) -> Result<Vec<Step>, Corruption> {
         // SAFETY: an atomic in the mapped head.
         let length = unsafe { &(*self.control()).taken_len };
-        self.take(shared::TAKEN, length, "the steps taken")
+        self.take(shared::TAKEN, length, TAKEN)
     }
 
     /// Takes the expression nodes; empty when there are none besides the unused first one.
     pub fn take_nodes(&self) -> Result<Vec<Node>, Corruption> {
         // SAFETY: an atomic in the mapped head.
         let length = unsafe { &(*self.control()).nodes_len };
-        let mut nodes: Vec<Node> = self.take(shared::NODES, length, "the expressions")?;
+        let mut nodes: Vec<Node> = self.take(shared::NODES, length, NODES)?;
         let bytes = nodes.len() * size_of::<Node>();
         if bytes > KEEP_NODES {
             // SAFETY: the range lies within the mapping; nothing of it is needed any more.
@@ -238,7 +243,7 @@ impl Pages {
         }
         match nodes.first_mut() {
             Some(unused) => *unused = Node::default(),
-            None => return Err(Corruption::Length("the expressions")),
+            None => return Err(Corruption::Length(NODES)),
         }
         if nodes.len() == 1 {
             nodes.clear();
@@ -246,8 +251,8 @@ impl Pages {
         Ok(nodes)
     }
 
-    /// How many bytes of records lie in the regions; rubbish lengths count as full.
-    pub fn pending_bytes(&self) -> usize {
+    /// How many bytes of records lie in the regions.
+    pub fn pending_bytes(&self) -> Result<usize, Corruption> {
         let c = self.control();
         // SAFETY: atomics in the mapped head.
         let (events, steps, nodes) = unsafe {
@@ -257,12 +262,9 @@ impl Pages {
                 (*c).nodes_len.load(Relaxed),
             )
         };
-        let bytes = |n: u64, one: usize, region: Region| {
-            usize::try_from(n).map_or(region.size, |n| n.saturating_mul(one).min(region.size))
-        };
-        bytes(events, size_of::<Event>(), shared::LOG)
-            + bytes(steps, size_of::<Step>(), shared::TAKEN)
-            + bytes(nodes, size_of::<Node>(), shared::NODES)
+        Ok(bytes::<Event>(events, shared::LOG, LOG)?
+            + bytes::<Step>(steps, shared::TAKEN, TAKEN)?
+            + bytes::<Node>(nodes, shared::NODES, NODES)?)
     }
 
     /// Copies the valid entries of a region of plain numbers and sets its length to 0.
@@ -273,9 +275,7 @@ impl Pages {
         name: &'static str,
     ) -> Result<Vec<T>, Corruption> {
         let n = length.swap(0, SeqCst);
-        if n > region.capacity::<T>() as u64 {
-            return Err(Corruption::Length(name));
-        }
+        bytes::<T>(n, region, name)?;
         let first = self.region(region).cast::<T>();
         let mut out = Vec::with_capacity(n as usize);
         for i in 0..n as usize {
@@ -373,6 +373,14 @@ impl Pages {
     #[cfg(test)]
     pub fn raw(&self) -> *mut u8 {
         self.base.as_ptr()
+    }
+}
+
+/// What `n` entries occupy of their region.
+fn bytes<T>(n: u64, region: Region, name: &'static str) -> Result<usize, Corruption> {
+    match usize::try_from(n) {
+        Ok(n) if n <= region.capacity::<T>() => Ok(n * size_of::<T>()),
+        _ => Err(Corruption::Length(name)),
     }
 }
 

@@ -6,11 +6,30 @@ use raddle_protocol::job::{Input, Job};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::trace::Trace;
-use raddle_scheduler::{Ended, RunError, Session, StartError, Stdin, StopFlag};
+use raddle_scheduler::{Ended, Limits, RunError, Session, StartError, Stdin, StopFlag};
 use std::time::{Duration, Instant};
 
 fn job() -> Job {
     Job::new(Tail::RunUntilBlocked)
+}
+
+/// A session for an execution that may take long in a slow build.
+fn patient(role: &str, record_bytes: usize) -> Session {
+    let limits = Limits {
+        wall: Duration::from_secs(60),
+        record_bytes,
+        ..fake::limits()
+    };
+    let stop = StopFlag::new().expect("a flag");
+    Session::start(&fake::target(role), &limits, &stop).unwrap_or_else(|e| panic!("{role}: {e}"))
+}
+
+/// The error of an execution that must have one.
+fn error(session: &mut Session, role: &str) -> RunError {
+    match session.run(&job()) {
+        Ok(trace) => panic!("{role}: a trace with the outcome {:?}", trace.outcome),
+        Err(error) => error,
+    }
 }
 
 fn session(role: &str) -> Session {
@@ -119,7 +138,7 @@ fn a_bad_answer_is_a_typed_error_and_the_server_starts_again() {
     for (role, expected) in cases {
         let mut session = session(role);
         for _ in 0..2 {
-            let error = session.run(&job()).expect_err(role);
+            let error = error(&mut session, role);
             assert!(expected(&error), "{role}: {error:?}");
         }
         drop(session);
@@ -211,7 +230,7 @@ fn nothing_is_left_of_a_family() {
 fn a_stop_ends_it_at_once() {
     for role in ["serve:spin", "serve:ok"] {
         let stop = StopFlag::new().expect("a flag");
-        let limits = raddle_scheduler::Limits {
+        let limits = Limits {
             wall: Duration::from_secs(60),
             ..fake::limits()
         };
@@ -239,7 +258,8 @@ fn a_stop_ends_it_at_once() {
 #[test]
 fn full_regions_are_drained_and_nothing_is_lost() {
     let times = 3;
-    let trace = trace(&format!("serve:fill:{times}"));
+    let mut session = patient(&format!("serve:fill:{times}"), 256 << 20);
+    let trace = session.run(&job()).expect("a trace");
     let capacity = raddle_protocol::shared::LOG.capacity::<raddle_protocol::event::Event>();
     assert_eq!(trace.events.len(), times * capacity);
     assert!(trace.events.iter().zip(0..).all(|(e, n)| e.value == n));
@@ -251,8 +271,8 @@ fn full_regions_are_drained_and_nothing_is_lost() {
 
 #[test]
 fn endless_records_end_at_the_limit() {
-    let mut session = session("serve:fill:1000000");
-    let error = session.run(&job()).expect_err("too many");
+    let mut session = patient("serve:fill:1000000", 80 << 20);
+    let error = error(&mut session, "fill");
     assert!(matches!(error, RunError::TooManyRecords { .. }), "{error}");
 }
 
@@ -368,7 +388,7 @@ fn each_corrupt_field_is_found() {
     for which in 0..=16 {
         let role = format!("serve:corrupt:{which}");
         let mut session = session(&role);
-        let error = session.run(&job()).expect_err(&role);
+        let error = error(&mut session, &role);
         assert!(
             matches!(error, RunError::PagesCorrupt { .. }),
             "{role}: {error}"
