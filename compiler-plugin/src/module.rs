@@ -83,10 +83,17 @@ fn gather_variables(function: Value) {
 }
 
 /// Can the function have a second body? Not if somebody holds the address of one of its blocks,
-/// or if it will be taken apart as a coroutine.
+/// if it will be taken apart as a coroutine, or if its arguments cannot be handed on.
 fn can_be_cloned(function: Value) -> bool {
     !function.has_attribute(Place::Function, "presplitcoroutine")
         && !function.blocks().any(Block::address_taken)
+        && !(function.value_type().is_variadic() && copies_arguments(function))
+}
+
+/// Does the function get arguments as copies in memory? LLVM 19 overwrites saved registers when it
+/// hands such arguments on in a guaranteed tail call.
+fn copies_arguments(function: Value) -> bool {
+    (0..function.param_count()).any(|index| function.has_attribute(Place::Param(index), "byval"))
 }
 
 /// A copy for the symbolic body.
@@ -143,7 +150,7 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
     emit.leave_when(mode, |emit| {
         let call = emit.call(function.value_type(), symbolic, &arguments);
         call.take_conventions(symbolic);
-        call.set_must_tail(true);
+        call.set_must_tail(!copies_arguments(function));
         let result = function.value_type().result();
         emit.ret((result.kind() != Kind::LLVMVoidTypeKind).then_some(call));
     });

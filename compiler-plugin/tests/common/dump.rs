@@ -1,0 +1,133 @@
+//! The expressions that one execution built, and what they say about another input.
+
+use raddle_protocol::expr::{Node, Op};
+use std::path::Path;
+
+/// What `support/hooks.c` wrote.
+#[derive(Default, Debug)]
+pub struct Dump {
+    /// By index; the first is a stand-in. Inputs name the byte in `a`.
+    nodes: Vec<Node>,
+    /// The decisions: expression and outcome.
+    pub decisions: Vec<(u32, u64)>,
+    /// The outputs: expression (0: concrete) and value.
+    pub outputs: Vec<(u32, u64)>,
+    /// How many operations were not followed.
+    pub losses: u64,
+    /// How many scheduling hooks were called.
+    pub plain: u64,
+}
+
+impl Dump {
+    pub fn read(file: &Path) -> Dump {
+        let text = std::fs::read_to_string(file).expect("the program wrote its dump");
+        let mut dump = Dump {
+            nodes: vec![Node::default()],
+            ..Dump::default()
+        };
+        for line in text.lines() {
+            let (kind, rest) = line.split_once(' ').expect("a line has a kind");
+            let numbers: Vec<u64> = rest
+                .split(' ')
+                .map(|word| word.parse().expect("a number"))
+                .collect();
+            match (kind, numbers.as_slice()) {
+                ("n", &[op, width, extra, a, b, c, value]) => {
+                    let (op, width) = (op as u8, width as u8);
+                    dump.nodes.push(match Op::from_u8(op) {
+                        Some(Op::Const) => Node::constant(width, value),
+                        _ => Node {
+                            op,
+                            width,
+                            extra: extra as u16,
+                            a: a as u32,
+                            b: b as u32,
+                            c: c as u32,
+                        },
+                    });
+                }
+                ("b", &[expr, value]) => dump.decisions.push((expr as u32, value)),
+                ("o", &[expr, value]) => dump.outputs.push((expr as u32, value)),
+                ("l", _) => dump.losses += 1,
+                ("e", &[plain, _]) => dump.plain = plain,
+                _ => panic!("not understood: {line}"),
+            }
+        }
+        dump
+    }
+
+    /// How many expressions there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// The outputs for another input, if all decisions fall as they did.
+    pub fn predict(&self, input: &[u8]) -> Option<Vec<u64>> {
+        let values = self.evaluate(input);
+        let same = |&(expr, value): &(u32, u64)| values[expr as usize] == value;
+        self.decisions.iter().all(same).then(|| {
+            self.outputs
+                .iter()
+                .map(|&(expr, value)| if expr == 0 { value } else { values[expr as usize] })
+                .collect()
+        })
+    }
+
+    fn evaluate(&self, input: &[u8]) -> Vec<u64> {
+        let mut values: Vec<u64> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let value = self.value(node, &values, input);
+            values.push(value & mask(node.width.max(1)));
+        }
+        values
+    }
+
+    fn value(&self, node: &Node, values: &[u64], input: &[u8]) -> u64 {
+        let Some(op) = node.op() else { return 0 };
+        let operand = |index: u32| values.get(index as usize).copied().unwrap_or(0);
+        let (a, b) = (operand(node.a), operand(node.b));
+        let width = self.nodes[node.a as usize % self.nodes.len()].width;
+        let (sa, sb) = (signed(a, width), signed(b, width));
+        let bits = u64::from(width);
+        match op {
+            Op::Const => node.constant_value(),
+            Op::Input => u64::from(input.get(node.a as usize).copied().unwrap_or(0)),
+            Op::Read => panic!("these programs have one thread"),
+            Op::Add => a.wrapping_add(b),
+            Op::Sub => a.wrapping_sub(b),
+            Op::Mul => a.wrapping_mul(b),
+            Op::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
+            Op::URem => a.checked_rem(b).unwrap_or(a),
+            Op::SDiv if b == 0 => if sa < 0 { 1 } else { u64::MAX },
+            Op::SDiv => sa.wrapping_div(sb) as u64,
+            Op::SRem if b == 0 => a,
+            Op::SRem => sa.wrapping_rem(sb) as u64,
+            Op::Shl => if b >= bits { 0 } else { a << b },
+            Op::LShr => if b >= bits { 0 } else { a >> b },
+            Op::AShr => (sa >> b.min(bits - 1)) as u64,
+            Op::And => a & b,
+            Op::Or => a | b,
+            Op::Xor => a ^ b,
+            Op::Eq => u64::from(a == b),
+            Op::Ne => u64::from(a != b),
+            Op::Ult => u64::from(a < b),
+            Op::Ule => u64::from(a <= b),
+            Op::Slt => u64::from(sa < sb),
+            Op::Sle => u64::from(sa <= sb),
+            Op::Ite => if a != 0 { b } else { operand(node.c) },
+            Op::ZExt => a,
+            Op::SExt => sa as u64,
+            Op::Extract => a >> node.extra,
+            Op::Concat => a << self.nodes[node.b as usize].width | b,
+        }
+    }
+}
+
+fn mask(width: u8) -> u64 {
+    u64::MAX >> (64 - u32::from(width))
+}
+
+fn signed(value: u64, width: u8) -> i64 {
+    let shift = 64 - u32::from(width.max(1));
+    (value << shift) as i64 >> shift
+}

@@ -1,0 +1,168 @@
+//! Compiles programs with the plugin and runs them with the hooks of `support/hooks.c`.
+#![allow(dead_code, reason = "every test uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// The compiler under which everything is tested.
+pub const CLANG: &str = "clang-19";
+
+/// A folder of its own for one test.
+pub struct Workshop {
+    folder: TempDir,
+}
+
+/// How a program is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    /// Optimisation and the like.
+    pub options: &'a [&'a str],
+    /// With the plugin?
+    pub plugin: bool,
+}
+
+/// The plugin that this build made.
+pub fn plugin() -> PathBuf {
+    let own = std::env::current_exe().expect("a test has a file");
+    let deps = own.parent().expect("a file has a folder");
+    let places = [deps.to_owned(), deps.join("..")];
+    let name = "libraddle_plugin.so";
+    places
+        .iter()
+        .map(|place| place.join(name))
+        .find(|file| file.is_file())
+        .unwrap_or_else(|| panic!("{name} is not in {}", deps.display()))
+}
+
+/// A file of the tests' folder.
+pub fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// The library with the hooks, made once a process.
+fn hooks() -> &'static Path {
+    static HOOKS: OnceLock<TempDir> = OnceLock::new();
+    let folder = HOOKS.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut command = Command::new(CLANG);
+        command.args(["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]);
+        command.arg(file("support/hooks.c")).arg("-o");
+        succeed(command.arg(folder.path().join("libraddle.so")));
+        folder
+    });
+    folder.path()
+}
+
+/// Runs a command that has to succeed and say nothing on its standard error.
+pub fn succeed(command: &mut Command) -> Output {
+    let output = command.output().expect("the command starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{errors}", output.status);
+    output
+}
+
+impl Workshop {
+    pub fn new() -> Workshop {
+        Workshop {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a source file.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("the folder can be written");
+        path
+    }
+
+    /// Compiles one source file to an object; with the plugin LLVM verifies after every pass.
+    pub fn compile(&self, source: &Path, build: Build) -> PathBuf {
+        let name = format!("{}{}.o", build.options.concat().replace('/', "_"), build.plugin);
+        let object = self.path(&name);
+        let mut command = compiler(source);
+        command.args(build.options).args(["-w", "-I"]).arg(file("support"));
+        if build.plugin {
+            let plugin = plugin();
+            command.arg(format!("-fpass-plugin={}", plugin.display()));
+            command.args(["-Xclang", "-llvm-verify-each"]);
+        }
+        succeed(command.arg("-c").arg(source).arg("-o").arg(&object));
+        object
+    }
+
+    /// Links objects to a program.
+    pub fn link(&self, objects: &[PathBuf], cxx: bool, options: &[&str], name: &str) -> PathBuf {
+        let program = self.path(name);
+        let mut command = Command::new(CLANG);
+        if cxx {
+            command.arg("--driver-mode=g++");
+        }
+        command.args(options).args(objects).arg("-L").arg(hooks());
+        command.args(["-lraddle", "-lm", "-pthread", "-Xlinker", "-rpath", "-Xlinker"]);
+        succeed(command.arg(hooks()).arg("-o").arg(&program));
+        program
+    }
+
+    /// Compiles and links one source file.
+    pub fn build(&self, source: &Path, build: Build) -> PathBuf {
+        let object = self.compile(source, build);
+        let lto: Vec<&str> = build
+            .options
+            .iter()
+            .filter(|option| option.starts_with("-flto"))
+            .flat_map(|option| [*option, "-fuse-ld=lld"])
+            .chain(
+                build
+                    .options
+                    .iter()
+                    .copied()
+                    .filter(|option| option.starts_with("-fsanitize")),
+            )
+            .collect();
+        let name = format!("{}.exe", object.file_name().expect("a name").to_string_lossy());
+        self.link(&[object], is_cxx(source), &lto, &name)
+    }
+}
+
+fn is_cxx(source: &Path) -> bool {
+    source.extension().is_some_and(|ending| ending == "cpp")
+}
+
+fn compiler(source: &Path) -> Command {
+    let mut command = Command::new(CLANG);
+    if is_cxx(source) {
+        command.args(["--driver-mode=g++", "-std=c++20"]);
+    }
+    command
+}
+
+/// What a program did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub status: Option<i32>,
+    pub output: String,
+    pub errors: String,
+}
+
+/// Runs a program with this mode, this input for `raddle_symbolic` and, if asked for, a dump.
+pub fn run(program: &Path, mode: u32, input: &[u8], dump: Option<&Path>) -> Ran {
+    let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut command = Command::new("timeout");
+    command.arg("20").arg(program);
+    command.env("TEST_MODE", mode.to_string()).env("TEST_INPUT", hex);
+    if let Some(dump) = dump {
+        command.env("TEST_DUMP", dump);
+    }
+    let output = command.output().expect("the program starts");
+    Ran {
+        status: output.status.code(),
+        output: String::from_utf8_lossy(&output.stdout).into_owned(),
+        errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}

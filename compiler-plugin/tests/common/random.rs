@@ -1,0 +1,334 @@
+//! Random C programs without undefined behaviour (given `-fwrapv`), all integers.
+
+use std::fmt::Write;
+
+/// A small generator of random numbers.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 11) % bound
+    }
+
+    pub fn byte(&mut self) -> u8 {
+        self.below(256) as u8
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+const TYPES: [&str; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+
+const HEAD: &str = r#"#include <stdint.h>
+#include <string.h>
+#include <stdbool.h>
+#include <stdatomic.h>
+#include "test.h"
+typedef uint8_t u8; typedef int8_t i8; typedef uint16_t u16; typedef int16_t i16;
+typedef uint32_t u32; typedef int32_t i32; typedef uint64_t u64; typedef int64_t i64;
+#define NOINLINE __attribute__((noinline))
+struct pair { i32 a; u64 b; };
+struct small { i16 a; i8 b; u8 c; };
+struct big { u32 a; i64 b[4]; i8 c; };
+static u32 table[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+static const i32 fixed[8] = {2, 7, 1, 8, 2, 8, 1, 8};
+u64 global = 5; i32 counter; static bool flag; _Atomic u32 atom; static _Atomic i64 wide;
+static struct big shared; _Thread_local u16 local;
+"#;
+
+struct Program<'a> {
+    random: &'a mut Random,
+    text: String,
+    /// Names that can be read as numbers here.
+    names: Vec<String>,
+    /// Names of local variables that can be written.
+    locals: Vec<String>,
+    /// How many functions can be called.
+    functions: usize,
+    fresh: usize,
+}
+
+/// A program that reads 32 symbolic bytes and gives several outputs.
+pub fn program(random: &mut Random) -> String {
+    let mut program = Program {
+        random,
+        text: HEAD.to_owned(),
+        names: Vec::new(),
+        locals: Vec::new(),
+        functions: 0,
+        fresh: 0,
+    };
+    for _ in 0..4 {
+        program.function();
+    }
+    program.main();
+    program.text
+}
+
+impl Program<'_> {
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn function(&mut self) {
+        let number = self.functions;
+        let inline = self.random.pick(&["NOINLINE", "static NOINLINE", "static"]);
+        let result = self.random.pick(&TYPES);
+        let (x, y) = (self.random.pick(&TYPES), self.random.pick(&TYPES));
+        self.line(&format!(
+            "{inline} {result} f{number}({x} p, {y} q, struct pair r, struct big s, u32 *t) {{"
+        ));
+        self.names = ["p", "q", "r.a", "r.b", "s.a", "s.b[1]", "s.c", "*t"]
+            .map(str::to_owned)
+            .to_vec();
+        self.locals = ["p", "q", "r.b", "s.b[2]", "*t"].map(str::to_owned).to_vec();
+        self.block(4, 2);
+        let value = self.expression(3);
+        self.line(&format!("return {value};\n}}"));
+        // A structure in two registers, one in one, one in memory.
+        let (a, b, c) = (self.expression(2), self.expression(2), self.expression(1));
+        self.line(&format!(
+            "static NOINLINE struct pair g{number}(u32 p, u64 q, struct pair r, struct big s, u32 *t) \
+             {{ struct pair z = {{{a}, {b}}}; return z; }}\n\
+             static NOINLINE struct small h{number}(i32 p, i16 q, struct pair r, struct big s, u32 *t) \
+             {{ struct small z = {{{c}, {b}, {a}}}; return z; }}\n\
+             static NOINLINE struct big k{number}(i8 p, u64 q, struct pair r, struct big s, u32 *t) \
+             {{ s.b[0] = {a}; s.c = {b}; return s; }}"
+        ));
+        self.functions += 1;
+    }
+
+    fn main(&mut self) {
+        self.line(
+            "int main(void) {\nunion { u8 b[32]; u16 h[16]; u32 w[8]; u64 d[4]; } in;\n\
+             raddle_symbolic(&in, sizeof in, \"in\");\n\
+             u32 x = in.w[0]; i64 y = (i64)in.d[1]; i8 z = (i8)in.b[16]; u16 v = in.h[9];\n\
+             i32 w = (i32)in.w[5]; u64 a[4]; memcpy(a, in.d, sizeof a);\n\
+             struct pair r = {w, in.d[3]}; struct big s; memset(&s, in.b[24], sizeof s); u32 m = 9;\n\
+             u32 *t = &m; shared = s; local = v;",
+        );
+        self.names = ["x", "y", "z", "v", "w", "a[1]", "a[2]", "r.a", "r.b", "s.a", "s.b[3]", "m"]
+            .map(str::to_owned)
+            .to_vec();
+        self.locals = ["x", "y", "z", "v", "w", "a[0]", "r.a", "s.b[1]", "m", "*t"]
+            .map(str::to_owned)
+            .to_vec();
+        self.block(10, 3);
+        for name in ["x", "y", "z", "v", "w", "a[0]", "r.a", "s.b[1]", "m", "global", "counter",
+            "flag", "atom", "wide", "shared.b[2]", "local", "table[3]"]
+        {
+            self.line(&format!("test_output((u64){name});"));
+        }
+        for _ in 0..6 {
+            let value = self.expression(3);
+            self.line(&format!("test_output((u64)({value}));"));
+        }
+        self.line("return 0;\n}");
+    }
+
+    fn block(&mut self, statements: u64, depth: u32) {
+        let (names, locals) = (self.names.clone(), self.locals.clone());
+        for _ in 0..=self.random.below(statements) {
+            self.statement(depth);
+        }
+        (self.names, self.locals) = (names, locals);
+    }
+
+    fn target(&mut self) -> String {
+        const GLOBALS: [&str; 6] = ["global", "counter", "flag", "shared.a", "shared.b[2]", "local"];
+        match self.random.below(8) {
+            0 | 1 => self.random.pick(&GLOBALS).to_owned(),
+            2 => {
+                let index = self.expression(1);
+                format!("table[({index}) & 15]")
+            }
+            _ => {
+                let at = self.random.below(self.locals.len() as u64) as usize;
+                self.locals[at].clone()
+            }
+        }
+    }
+
+    fn statement(&mut self, depth: u32) {
+        let value = self.expression(3);
+        let target = self.target();
+        match self.random.below(if depth == 0 { 8 } else { 14 }) {
+            0 | 1 => {
+                let ty = self.random.pick(&TYPES);
+                let name = format!("n{}", self.fresh);
+                self.fresh += 1;
+                self.line(&format!("{ty} {name} = ({ty})({value});"));
+                self.names.push(name.clone());
+                self.locals.push(name);
+            }
+            2 | 3 => self.line(&format!("{target} = {value};")),
+            4 => {
+                let op = self.random.pick(&["+=", "-=", "*=", "^=", "|=", "&="]);
+                self.line(&format!("{target} {op} {value};"));
+            }
+            5 => {
+                let call = self.random.pick(&[
+                    "atomic_fetch_add(&atom, (u32)(V))",
+                    "atomic_fetch_sub(&wide, (i64)(V))",
+                    "atomic_exchange(&atom, (u32)(V))",
+                    "atomic_fetch_xor(&wide, (i64)(V))",
+                    "(atomic_store(&atom, (u32)(V)), atomic_load(&atom))",
+                    "__atomic_fetch_min((i64 *)&wide, (i64)(V), 5)",
+                    "__atomic_fetch_nand((u32 *)&atom, (u32)(V), 2)",
+                ]);
+                let call = call.replace('V', &value);
+                self.line(&format!("{target} = {call};"));
+            }
+            6 => {
+                let other = self.expression(1);
+                self.line(&format!(
+                    "{{ u32 e = (u32)({value}); flag = atomic_compare_exchange_strong(&atom, &e, \
+                     (u32)({other})); {target} = e; }}"
+                ));
+            }
+            7 => {
+                let lines = [
+                    "{ u8 b[24]; memcpy(b, &shared, 24); b[3] ^= (u8)(V); memmove(b + 1, b, 20); \
+                     memcpy(&shared, b, 24); }",
+                    "{ struct big c = shared; c.b[1] = (i64)(V); shared = c; }",
+                    "{ struct pair e = r; e.a = (i32)(V); r = e; }",
+                    "{ u64 e[2] = {r.b, V}; u16 o; memcpy(&o, (u8 *)e + 3, 2); r.b += o; }",
+                    "{ __asm__(\"\" : \"+r\"(V0)); }",
+                ];
+                let at = self.random.below(lines.len() as u64) as usize;
+                let line = lines[at].replace("V0", "r.b").replace('V', &value);
+                self.line(&line);
+            }
+            8 | 9 => {
+                self.line(&format!("if ({value}) {{"));
+                self.block(2, depth - 1);
+                self.line("} else {");
+                self.block(2, depth - 1);
+                self.line("}");
+            }
+            10 => {
+                let bound = self.random.below(4) + 1;
+                let name = format!("i{}", self.fresh);
+                self.fresh += 1;
+                self.line(&format!("for (u32 {name} = 0; {name} < {bound}; {name}++) {{"));
+                self.names.push(name.clone());
+                self.block(2, depth - 1);
+                self.names.retain(|one| *one != name);
+                self.line("}");
+            }
+            11 => {
+                self.line(&format!("for (int k = 0; k < 3 && (({value}) & (1 << k)); k++) {{"));
+                self.block(2, depth - 1);
+                self.line("}");
+            }
+            _ => {
+                let bits = self.random.pick(&["& 3", "% 7", "& 0x80000001u"]);
+                self.line(&format!("switch ((u32)({value}) {bits}) {{"));
+                for case in ["case 0:", "case 2: case 5:", "case 0x80000000u:", "default:"] {
+                    self.line(case);
+                    self.block(1, depth - 1);
+                    if self.random.below(3) > 0 {
+                        self.line("break;");
+                    } else {
+                        self.line(";");
+                    }
+                }
+                self.line("}");
+            }
+        }
+    }
+
+    fn name(&mut self) -> String {
+        let at = self.random.below(self.names.len() as u64) as usize;
+        self.names[at].clone()
+    }
+
+    fn expression(&mut self, depth: u32) -> String {
+        if depth == 0 {
+            return match self.random.below(6) {
+                0 => format!("{}", self.random.below(300)),
+                1 => format!("{}u", self.random.next() as u32),
+                2 => self.random.pick(&["global", "counter", "table[5]", "local", "shared.c"]).into(),
+                _ => self.name(),
+            };
+        }
+        let a = self.expression(depth - 1);
+        let other = self.random.below(u64::from(depth)) as u32;
+        let b = self.expression(other);
+        let mut text = String::new();
+        let ty = self.random.pick(&TYPES);
+        let done = match self.random.below(22) {
+            0..=5 => {
+                let op = self.random.pick(&["+", "-", "*", "&", "|", "^"]);
+                write!(text, "({a} {op} {b})")
+            }
+            6 | 7 => {
+                let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!=", "&&", "||"]);
+                write!(text, "({a} {op} {b})")
+            }
+            8 => write!(text, "((u32)({a}) << (({b}) & 31))"),
+            9 => write!(text, "(({ty})({a}) >> (({b}) & (8 * sizeof({ty}) - 1) & 31))"),
+            10 => write!(text, "((u64)({a}) / ((u64)({b}) | 1))"),
+            11 => write!(text, "((i32)({a}) % (((i32)({b}) & 63) + 1))"),
+            12 => write!(text, "((i64)({a}) / (((i64)({b}) & 0xfff) + 1))"),
+            13 => write!(text, "({ty})({a})"),
+            14 => write!(text, "(({a}) ? {b} : {})", self.name()),
+            15 => write!(text, "table[({a}) & 15]"),
+            16 => write!(text, "fixed[({a}) & 7]"),
+            17 => {
+                let call = self.random.pick(&[
+                    "__builtin_bswap32((u32)(A))",
+                    "__builtin_bswap64((u64)(A))",
+                    "__builtin_popcount((u32)(A))",
+                    "__builtin_clz((u32)(A) | 1)",
+                    "__builtin_ctzll((u64)(A) | 0x100000000)",
+                    "((u32)(A) << ((B) & 31) | (u32)(A) >> (-(u32)(B) & 31))",
+                    "__builtin_abs((i32)(A) | 1)",
+                    "__builtin_rotateright16((u16)(A), (u16)(B))",
+                ]);
+                write!(text, "{}", call.replace('A', &a).replace('B', &b))
+            }
+            18 => {
+                let (ty, call) = match self.random.below(6) {
+                    0 => ("i32", "__builtin_sadd_overflow((i32)(A), (i32)(B), &o)"),
+                    1 => ("u64", "__builtin_uaddl_overflow((u64)(A), (u64)(B), &o)"),
+                    2 => ("i64", "__builtin_ssubl_overflow((i64)(A), (i64)(B), &o)"),
+                    3 => ("i32", "__builtin_smul_overflow((i32)(A), (i32)(B), &o)"),
+                    4 => ("u32", "__builtin_umul_overflow((u32)(A), (u32)(B), &o)"),
+                    _ => ("u32", "__builtin_usub_overflow((u32)(A), (u32)(B), &o)"),
+                };
+                let call = call.replace('A', &a).replace('B', &b);
+                write!(text, "({{ {ty} o; u64 c = {call}; (u64)o ^ c << 40; }})")
+            }
+            19 | 20 if self.functions > 0 => {
+                let number = self.random.below(self.functions as u64);
+                let (call, part) = match self.random.below(7) {
+                    0 => ("g", ".a"),
+                    1 => ("g", ".b"),
+                    2 => ("h", ".b"),
+                    3 => ("k", ".b[0]"),
+                    _ => ("f", ""),
+                };
+                write!(text, "({{ u32 o = (u32)({b}); {call}{number}({a}, {b}, r, s, &o){part} + o; }})")
+            }
+            21 => write!(text, "({{ i64 lo = (i64)({a}), hi = (i64)({b}); lo < hi ? lo : hi; }})"),
+            _ => write!(text, "(~{a} + !{b})"),
+        };
+        done.expect("text can be extended");
+        text
+    }
+}
