@@ -1,5 +1,6 @@
 //! The subcommands: from options to an exit code.
 
+use crate::cc::{self, Language, Libraries};
 use crate::cli::{
     Cli, Command, FindingOptions, OutputOptions, RunOptions, ShowOptions, VerifyOptions,
 };
@@ -15,6 +16,7 @@ use crate::store::{Place, read_witness};
 use crate::summary::Summary;
 use crate::triage::{Triage, Wishes};
 use crate::verify;
+use std::ffi::OsString;
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Exit> {
@@ -23,7 +25,22 @@ pub fn run(cli: Cli) -> Result<Exit> {
         Command::Show(options) => show(&options),
         Command::Replay(options) => replay(&options),
         Command::Verify(options) => verify_command(&options),
-        Command::Cc(_) | Command::Cxx(_) => Err(Error::usage("not here", "")),
+        Command::Cc(options) => Err(compile(Language::C, &options.args)),
+        Command::Cxx(options) => Err(compile(Language::Cxx, &options.args)),
+    }
+}
+
+/// Becomes the compiler; returns only if that is not possible.
+pub fn compile(language: Language, args: &[OsString]) -> Error {
+    let libraries = || {
+        Ok(Libraries {
+            plugin: setup::plugin_library()?,
+            runtime: setup::runtime_library()?,
+        })
+    };
+    match libraries() {
+        Ok(libraries) => cc::run(language, args, &libraries),
+        Err(error) => error,
     }
 }
 

@@ -1,12 +1,18 @@
 //! The raddle command.
 
+use raddle_cli::cc;
 use raddle_cli::cli::{self, Stop};
 use raddle_cli::commands;
 use raddle_cli::error::Error;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match cli::parse(std::env::args_os()) {
+    let command_line: Vec<OsString> = std::env::args_os().collect();
+    if let Some((language, args)) = cc::requested(&command_line) {
+        return fail(&commands::compile(language, args));
+    }
+    let cli = match cli::parse(command_line.into_iter()) {
         Ok(cli) => cli,
         Err(Stop::Help(text, exit)) => {
             // Where nobody reads the help there is nothing to be done about it.

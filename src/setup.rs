@@ -216,6 +216,11 @@ pub fn runtime_library() -> Result<PathBuf> {
     beside("libraddle.so")
 }
 
+/// `libraddle_plugin.so`, in the same places.
+pub fn plugin_library() -> Result<PathBuf> {
+    beside("libraddle_plugin.so")
+}
+
 /// A library of raddle's own.
 fn beside(name: &str) -> Result<PathBuf> {
     let own = std::env::current_exe().and_then(std::fs::canonicalize);
