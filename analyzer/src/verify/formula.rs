@@ -38,6 +38,15 @@ pub enum Aim {
     Result,
 }
 
+/// What becomes of the paths that end the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A prefix lies before the end of the process.
+    Excluded,
+    /// The step that leads to the end is the last of all.
+    Last,
+}
+
 /// A frontier.
 pub struct Target {
     pub node: NodeId,
@@ -97,20 +106,20 @@ fn leaf(term: Term) -> BV {
 
 impl<'f> Formula<'f> {
     /// Builds all constraints that hold for every prefix. `values` must belong to the forest.
-    pub fn new(forest: &'f Forest, values: &'f mut Values) -> Formula<'f> {
+    pub fn new(forest: &'f Forest, values: &'f mut Values, ends: Ends) -> Formula<'f> {
         let is_step = |id: usize| matches!(forest.nodes[id].what, What::Step(_));
         let ids = 0..forest.nodes.len();
         let exec = |id: usize| is_step(id).then(|| Bool::new_const(format!("x{id}")));
         let order = |id: usize| is_step(id).then(|| Int::new_const(format!("o{id}")));
-        let mut ends = vec![Vec::new(); forest.trees.len()];
+        let mut exits = vec![Vec::new(); forest.trees.len()];
         for (id, node) in (0..).zip(&forest.nodes) {
             if node.action().is_some_and(|a| a.kind == Kind::ThreadExit) {
-                ends[node.tree as usize].push(id);
+                exits[node.tree as usize].push(id);
             }
         }
         let mut formula = Formula {
             forest,
-            ends,
+            ends: exits,
             shape: Shape::new(forest),
             locks: Locks::new(forest),
             solver: Solver::new(),
@@ -123,6 +132,11 @@ impl<'f> Formula<'f> {
         };
         for id in 0..forest.nodes.len() as NodeId {
             formula.position(id);
+        }
+        for id in 0..forest.nodes.len() as NodeId {
+            if forest.node(id).what == What::End {
+                formula.process_end(id, ends);
+            }
         }
         formula.mutexes();
         memory::constrain(&mut formula);
@@ -173,8 +187,7 @@ impl<'f> Formula<'f> {
         self.at.push(at.clone());
         match node.what {
             What::Open if !node.fatal => self.target(id, Aim::Enter, at),
-            What::Open | What::Input(..) | What::Gone | What::Bound => {}
-            What::End => self.solver.assert(&at.not()),
+            What::Open | What::Input(..) | What::Gone | What::Bound | What::End => {}
             What::Decide(term, _) => {
                 let value = self.value(term);
                 let width = self.forest.terms.get(term).width();
@@ -197,6 +210,21 @@ impl<'f> Formula<'f> {
                 }
             }
             What::Step(_) => self.step(id, at),
+        }
+    }
+
+    fn process_end(&self, id: NodeId, ends: Ends) {
+        let at = &self.at[id as usize];
+        let Some(last) = self.previous(id).filter(|_| ends == Ends::Last) else {
+            self.solver.assert(&at.not());
+            return;
+        };
+        for step in (0..self.exec.len() as NodeId).filter(|s| *s != last) {
+            if self.exec[step as usize].is_some() && !self.shape.before(step, last) {
+                let both = all(&[at.clone(), self.executed(step)]);
+                self.solver
+                    .assert(&both.implies(&self.precedes(step, last)));
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::deadlock::{self, Found};
 use super::forest::{Forest, NodeId, Pattern};
-use super::formula::{Aim, Formula, Target};
+use super::formula::{Aim, Ends, Formula, Target};
 use super::plan::{Plan, to_frontier};
 use super::solver::{Answer, Effort, Values, any};
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ impl Frontier {
         effort: &mut Effort,
     ) -> Decision {
         self.facts = forest.facts;
-        let mut formula = Formula::new(forest, &mut self.values);
+        let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded);
         let given_up = |t: &Target| {
             let attempts = self.attempts.get(&(t.node, t.aim));
             attempts.is_some_and(|n| *n >= ATTEMPTS)

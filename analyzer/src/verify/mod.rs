@@ -8,6 +8,7 @@ mod frontier;
 mod insert;
 mod locks;
 mod memory;
+mod mpc;
 mod plan;
 mod ranges;
 mod report;
@@ -19,6 +20,7 @@ pub use report::{Bounds, Concretised, Next, Noted, Report, Strategy, Verdict};
 
 use forest::Forest;
 use frontier::{Decision, Frontier};
+use mpc::Mpc;
 use plan::Plan;
 use raddle_protocol::expr::Why;
 use raddle_protocol::job::{Input, Job};
@@ -39,6 +41,7 @@ pub struct Verifier {
     start: Instant,
     forest: Forest,
     frontier: Frontier,
+    mpc: Mpc,
     ranges: Ranges,
     /// Inputs of the first execution after a restart.
     inputs: Vec<Input>,
@@ -62,6 +65,7 @@ impl Verifier {
             start: Instant::now(),
             forest: Forest::new(),
             frontier: Frontier::default(),
+            mpc: Mpc::default(),
             ranges: Ranges::default(),
             inputs: Vec::new(),
             effort: Effort::default(),
@@ -100,7 +104,12 @@ impl Verifier {
             return Next::Run(self.job(plan, true));
         }
         let limit = self.remaining();
-        match self.frontier.decide(&self.forest, limit, &mut self.effort) {
+        let effort = &mut self.effort;
+        let decision = match self.strategy {
+            Strategy::Frontier => self.frontier.decide(&self.forest, limit, effort),
+            Strategy::MpcS1 => self.mpc.decide(limit, effort),
+        };
+        match decision {
             Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
             Decision::Exhausted => Next::Done(self.report()),
             Decision::Unknown => {
@@ -156,7 +165,10 @@ impl Verifier {
             self.restart(job);
             return noted;
         }
-        self.frontier.observed(&self.forest);
+        match self.strategy {
+            Strategy::Frontier => self.frontier.observed(&self.forest),
+            Strategy::MpcS1 => self.mpc.observed(trace, self.bounds.branches),
+        }
         noted.push(match self.forest.facts - before {
             0 => Noted::Nothing,
             new => Noted::NewPaths(new),
@@ -168,7 +180,13 @@ impl Verifier {
     fn restart(&mut self, job: &Job) {
         self.forest = Forest::new();
         self.frontier = Frontier::default();
-        self.inputs = job.inputs.clone();
+        self.mpc = Mpc::default();
+        // What is known of the program's inputs helps the frontier; mpc-s1 depends on where it
+        // starts, and starts from zeros.
+        self.inputs = match self.strategy {
+            Strategy::Frontier => job.inputs.clone(),
+            Strategy::MpcS1 => Vec::new(),
+        };
         self.observed = 0;
         self.restarts += 1;
         self.corrupt = 0;
@@ -191,6 +209,7 @@ impl Verifier {
             assumptions: self.assumptions(),
             concretised: self.concretised(),
             unreached,
+            settled: self.observed,
             restarts: self.restarts,
             diverged: self.diverged,
         }

@@ -78,6 +78,8 @@ pub struct Report {
     pub concretised: Vec<Concretised>,
     /// Frontiers that were reachable in the formula but not in the executions that aimed at them.
     pub unreached: Vec<String>,
+    /// Executions since the exploration last started anew.
+    pub settled: u64,
     /// How often the exploration started anew because a location turned out to be shared.
     pub restarts: u64,
     /// Executions that left their schedule.

@@ -8,4 +8,5 @@ mod recorder;
 
 mod dfs;
 mod frontier;
+mod paper;
 mod shrink;
