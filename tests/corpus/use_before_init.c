@@ -2,7 +2,7 @@
 #include <pthread.h>
 
 static int value = 7;
-static int *pointer;
+static int *volatile pointer;
 
 static void *use(void *unused)
 {
