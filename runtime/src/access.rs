@@ -5,9 +5,9 @@ mod memory;
 mod table;
 
 pub use memory::{Update, load, order, store};
+pub use table::{Byte, Half};
 #[cfg(test)]
-pub use table::Row;
-pub use table::{Byte, Half, HookType};
+pub use table::{HookType, Row};
 
 use crate::gate;
 use crate::heap::{self, Operation};

@@ -15,6 +15,7 @@ mod real {
         fn arc4random() -> u32;
         fn arc4random_uniform(bound: u32) -> u32;
         fn arc4random_buf(buffer: *mut c_void, len: usize);
+        #[allow(non_snake_case)]
         fn _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32;
     }
 }

@@ -237,6 +237,8 @@ extern "C-unwind" fn body() -> *mut c_void {
     keys::arm();
     vars::prepare_call(routine as usize, expression);
     let result = routine(argument);
+    let pc = routine as usize;
+    crate::shadow::concretise_result(routine as usize, result as u64, pc);
     self::info(gate::me()).result = result;
     result
 }

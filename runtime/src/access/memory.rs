@@ -1,5 +1,9 @@
 //! The accesses themselves. They are truly atomic, because a process that is not controlled has
 //! parallel threads.
+#![allow(
+    clippy::useless_conversion,
+    reason = "the same text serves four widths, and one of them is u64 already"
+)]
 
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};

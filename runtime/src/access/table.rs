@@ -1,6 +1,8 @@
 //! Ties exported hooks to their rows in [`raddle_protocol::hooks`].
 
+#[cfg(test)]
 use core::ffi::{c_char, c_void};
+#[cfg(test)]
 use raddle_protocol::hooks::Ty;
 
 /// A parameter narrower than 32 bits: callers need not extend it, so the rest of the register is
@@ -29,6 +31,7 @@ impl Half {
 }
 
 /// The [`Ty`] of a Rust type.
+#[cfg(test)]
 pub trait HookType {
     /// It.
     const TY: Ty;
@@ -36,6 +39,7 @@ pub trait HookType {
 
 macro_rules! types {
     ($($rust:ty => $ty:ident;)*) => {$(
+        #[cfg(test)]
         impl HookType for $rust {
             const TY: Ty = Ty::$ty;
         }
@@ -55,6 +59,7 @@ types! {
 }
 
 /// An export as it is: name, result, parameters.
+#[cfg(test)]
 pub type Row = (&'static str, Ty, &'static [Ty]);
 
 /// [`export!`] for hooks: also puts the rows into a constant, which a unit test compares with the

@@ -122,11 +122,10 @@ impl Crash {
             signal,
             sent,
             no_address: info.si_code == SI_KERNEL,
-            // SAFETY: by the contract above; faults carry an address.
-            address: if sent {
-                0
-            } else {
-                unsafe { info.si_addr() as u64 }
+            address: match sent {
+                true => 0,
+                // SAFETY: by the contract above; faults carry an address.
+                false => unsafe { info.si_addr() as u64 },
             },
             pc: registers[libc::REG_RIP as usize] as usize,
             registers,

@@ -335,6 +335,7 @@ impl Arena {
     }
 
     /// One past the last byte of the arena's address space.
+    #[cfg(test)]
     pub fn end(&self) -> usize {
         self.base + SPAN as usize
     }

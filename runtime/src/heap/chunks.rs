@@ -54,6 +54,10 @@ impl Table {
         }
     }
 
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "the table is a handle; see the SAFETY comment"
+    )]
     fn cell(&self, index: usize) -> &mut Cell {
         debug_assert!(index < CHUNKS);
         // SAFETY: `index % CHUNKS` is within the table that `at` was promised; arenas are not

@@ -148,7 +148,7 @@ extern "C-unwind" fn calloc_from(
     _: usize,
     pc: usize,
 ) -> Block {
-    let total = count.checked_mul(size).unwrap_or(usize::MAX);
+    let total = count.saturating_mul(size);
     allocate(total, 16, true, pc)
 }
 
@@ -238,7 +238,7 @@ extern "C-unwind" fn posix_memalign_from(
     _: usize,
     pc: usize,
 ) -> c_int {
-    if !align.is_power_of_two() || align % size_of::<usize>() != 0 {
+    if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
     // SAFETY: the calling thread's own errno, which this function must not change.
