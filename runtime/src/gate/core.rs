@@ -78,7 +78,8 @@ pub struct Gate<O: Os> {
     prefix: Prefix,
     policy: Policy,
     pub flags: u32,
-    logging: bool,
+    /// Are events recorded?
+    pub(super) logging: bool,
     max_steps: u64,
     steps: u64,
     switches: u64,
@@ -485,12 +486,6 @@ impl<O: Os> Gate<O> {
         if self.logging {
             self.pages.log(Event { thread: self.running, ..event });
         }
-    }
-
-    /// Are events recorded?
-    #[inline]
-    pub fn logging(&self) -> bool {
-        self.logging
     }
 
     fn log_enabled(&mut self) {

@@ -201,7 +201,7 @@ pub fn choose(n: usize) -> usize {
 #[inline]
 pub fn log(kind: Kind, object: u64, value: u64, pc: usize) {
     let gate = gate();
-    if gate.logging() {
+    if gate.logging {
         gate.log(Event { kind: kind as u8, object, value, pc: pc as u64, ..Event::default() });
     }
 }
@@ -298,10 +298,17 @@ pub fn cancel_of(s: Slot) -> Cancel {
     gate().threads[s].cancel
 }
 
-/// Runs `f` with `s` passing for the running thread, so that what it allocates belongs to `s`.
+/// Runs `f`, which calls the C library for the thread `s` that it is about to make: what is
+/// allocated belongs to `s`, and nothing is controlled meanwhile.
 pub fn as_thread<R>(s: Slot, f: impl FnOnce() -> R) -> R {
     let former = gate().impersonate(s);
+    // SAFETY: the running thread.
+    let active = unsafe { ::core::mem::replace(ACTIVE.get(), false) };
+    let logging = ::core::mem::replace(&mut gate().logging, false);
     let result = f();
+    gate().logging = logging;
+    // SAFETY: as above.
+    unsafe { *ACTIVE.get() = active };
     gate().impersonate(former);
     result
 }

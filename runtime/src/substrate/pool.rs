@@ -47,6 +47,7 @@ pub fn want(s: Slot, attr: &Attributes) {
 pub fn fill() {
     let Some(wanted) = wanted() else { return };
     let len = (wanted.len.swap(0, Ordering::Relaxed) as usize).min(MOST);
+    let alone = single_threaded();
     for thread in &wanted.threads[..len] {
         let thread = thread.load(Ordering::Relaxed);
         let (s, pages) = (thread as u16, (thread >> 16) as usize);
@@ -64,6 +65,23 @@ pub fn fill() {
             *made += 1;
         }
     }
+    set_single_threaded(alone);
+}
+
+unsafe extern "C" {
+    /// glibc tells libraries by this whether there has ever been a second thread.
+    static mut __libc_single_threaded: core::ffi::c_char;
+}
+
+fn single_threaded() -> bool {
+    // SAFETY: a plain byte that the C library defines.
+    unsafe { __libc_single_threaded != 0 }
+}
+
+/// The program shall not notice whether its threads were made ahead of time.
+fn set_single_threaded(alone: bool) {
+    // SAFETY: as above; written by the running thread only.
+    unsafe { __libc_single_threaded = core::ffi::c_char::from(alone) };
 }
 
 static MADE: Serial<usize> = Serial::new(0);
@@ -72,7 +90,11 @@ static MADE: Serial<usize> = Serial::new(0);
 pub fn take(s: Slot, attr: &Attributes) -> bool {
     // SAFETY: serialised.
     let pooled = unsafe { (*context(s)).pooled };
-    pooled != 0 && attr.plain && attr.stack as u64 == pooled
+    let fits = pooled != 0 && attr.plain && attr.stack as u64 == pooled;
+    if fits {
+        set_single_threaded(false);
+    }
+    fits
 }
 
 /// Does something that was made ahead of time lie where the stack of `s` belongs?
