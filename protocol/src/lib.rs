@@ -9,6 +9,7 @@ extern crate alloc;
 
 pub mod event;
 pub mod expr;
+pub mod hash;
 pub mod hooks;
 pub mod outcome;
 pub mod schedule;

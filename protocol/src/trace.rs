@@ -26,7 +26,11 @@ pub struct Outcome {
     pub stack: Vec<u64>,
     /// Waiting threads, for a deadlock.
     pub waits: Vec<Wait>,
-    /// The controller killed it: wall-clock limit.
+    /// The controller killed it: wall-clock limit. Unless the runtime had written how the execution
+    /// ended, `thread` then is the one that ran last, `message` says what it was doing, and
+    /// `detail` holds its last announced operation (a [`Kind`] as a number, 0: none), the pc of
+    /// that, the number of the system call that it was blocked in (`u64::MAX`: none), and the
+    /// number of steps.
     pub timed_out: bool,
 }
 

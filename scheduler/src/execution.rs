@@ -238,3 +238,6 @@ impl Drop for Execution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

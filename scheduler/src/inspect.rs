@@ -2,6 +2,7 @@
 
 use crate::elf::Elf;
 use crate::error::Unsuitable;
+use raddle_protocol::hash::Fnv1a;
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
@@ -133,7 +134,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn hash_file(file: &File) -> io::Result<u64> {
-    let mut hash = crate::hash::Fnv1a::new();
+    let mut hash = Fnv1a::default();
     let mut buffer = vec![0; 1 << 16];
     let mut at = 0;
     loop {
@@ -145,3 +146,6 @@ fn hash_file(file: &File) -> io::Result<u64> {
         at += n as u64;
     }
 }
+
+#[cfg(test)]
+mod tests;

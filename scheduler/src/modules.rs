@@ -64,3 +64,49 @@ fn parse(line: &[u8]) -> Option<Module> {
         instrumented: false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_maps() {
+        type Facts = Option<(&'static str, u64, u64, u64)>;
+        let cases: &[(&str, Facts)] = &[
+            (
+                "55d0-55e0 r-xp 00002000 fe:00 131 /usr/bin/a b",
+                Some(("/usr/bin/a b", 0x55d0, 0x55e0, 0x2000)),
+            ),
+            (
+                "7f00-7f01 rwxp 00000000 00:01 7      /memfd:x (deleted)",
+                Some(("/memfd:x (deleted)", 0x7f00, 0x7f01, 0)),
+            ),
+            ("55d0-55e0 r--p 00002000 fe:00 131 /usr/bin/a", None),
+            ("7ff0-7ff1 r-xp 00000000 00:00 0 [vdso]", None),
+            ("7ff0-7ff1 r-xp 00000000 00:00 0", None),
+            ("", None),
+        ];
+        for (line, expected) in cases {
+            let module = parse(line.as_bytes());
+            let facts = module.as_ref().map(|m| {
+                let path = m.path.to_str().expect("ASCII");
+                (path, m.start, m.end, m.file_offset)
+            });
+            assert_eq!(facts, *expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn this_process_has_a_program_and_a_c_library() {
+        let modules = of_process(std::process::id() as i32).expect("readable");
+        let program = std::env::current_exe().expect("a path");
+        assert!(modules.iter().any(|m| m.path == program && !m.instrumented));
+        assert!(modules.iter().any(|m| m.path.ends_with("libc.so.6")));
+        let here = lines_of_maps as *const () as u64;
+        assert!(
+            modules
+                .iter()
+                .any(|m| m.path == program && (m.start..m.end).contains(&here))
+        );
+    }
+}

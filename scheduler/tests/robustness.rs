@@ -42,8 +42,9 @@ fn trace(role: &str) -> Trace {
         .unwrap_or_else(|e| panic!("{role}: {e}"))
 }
 
-/// Processes in any of whose environments `text` stands.
-fn carriers(text: &str) -> Vec<i32> {
+/// Processes that were started in this role and still live.
+fn players(role: &str) -> Vec<i32> {
+    let text = format!("{}={role}\0", fake::ROLE);
     let own = std::process::id() as i32;
     let all = std::fs::read_dir("/proc").expect("/proc").flatten();
     all.filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok())
@@ -59,7 +60,8 @@ fn carriers(text: &str) -> Vec<i32> {
 
 #[test]
 fn a_bad_start_is_a_typed_error() {
-    let cases: &[(&str, fn(&StartError) -> bool, &str)] = &[
+    type Expected = fn(&StartError) -> bool;
+    let cases: &[(&str, Expected, &str)] = &[
         (
             "exit-early",
             |e| matches!(e, StartError::Ended { ended: Ended::Exit(7), stderr } if stderr == "fake: no such symbol"),
@@ -109,13 +111,14 @@ fn a_bad_start_is_a_typed_error() {
         assert!(expected(&error), "{role}: {error:?}");
         assert!(error.to_string().contains(text), "{role}: {error}");
         assert!(!error.to_string().contains('\n'), "{role}: {error}");
-        assert_eq!(carriers(&format!("{}={role}\0", fake::ROLE)), [], "{role}");
+        assert!(players(role).is_empty(), "{role}");
     }
 }
 
 #[test]
 fn a_bad_answer_is_a_typed_error_and_the_server_starts_again() {
-    let cases: &[(&str, fn(&RunError) -> bool)] = &[
+    type Expected = fn(&RunError) -> bool;
+    let cases: &[(&str, Expected)] = &[
         ("die-at-go", |e| {
             matches!(
                 e,
@@ -142,7 +145,7 @@ fn a_bad_answer_is_a_typed_error_and_the_server_starts_again() {
             assert!(expected(&error), "{role}: {error:?}");
         }
         drop(session);
-        assert_eq!(carriers(&format!("{}={role}\0", fake::ROLE)), [], "{role}");
+        assert!(players(role).is_empty(), "{role}");
     }
     // An execution that answers in the name of the server costs one execution.
     let mut session = session("serve:misdirect");
@@ -206,24 +209,22 @@ fn time_runs_out() {
             took >= fake::limits().wall && took < Duration::from_secs(3),
             "{role}: {took:?}"
         );
-        let name = format!("{}={role}\0", fake::ROLE);
-        assert_eq!(carriers(&name).len(), 1, "{role}: only the server lives");
+        assert_eq!(players(role).len(), 1, "{role}: only the server lives");
         drop(session);
-        assert_eq!(carriers(&name), [], "{role}");
+        assert!(players(role).is_empty(), "{role}");
     }
 }
 
 #[test]
 fn nothing_is_left_of_a_family() {
     let role = "serve:family:0";
-    let name = format!("{}={role}\0", fake::ROLE);
     let mut session = session(role);
     for _ in 0..5 {
         assert_eq!(session.run(&job()).expect(role).uncontrolled, ["fork"]);
-        assert_eq!(carriers(&name).len(), 1, "only the server lives");
+        assert_eq!(players(role).len(), 1, "only the server lives");
     }
     drop(session);
-    assert_eq!(carriers(&name), []);
+    assert!(players(role).is_empty());
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::{FORMAT, Witness};
+use crate::hash::fnv1a;
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -40,13 +41,6 @@ impl core::fmt::Display for DecodeError {
 }
 
 impl core::error::Error for DecodeError {}
-
-/// FNV-1a, 64 bits.
-pub fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &b| {
-        (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
 
 /// The file's text.
 pub fn encode(witness: &Witness) -> String {

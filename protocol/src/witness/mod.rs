@@ -14,8 +14,9 @@
 mod bytes;
 mod file;
 
+pub use crate::hash::fnv1a;
 pub use bytes::Bytes;
-pub use file::{DecodeError, decode, encode, fnv1a};
+pub use file::{DecodeError, decode, encode};
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -49,9 +50,9 @@ pub struct Witness {
 
 impl Witness {
     /// So many events are kept from the start of a very long execution …
-    pub const HEAD: usize = 1 << 19;
+    pub const HEAD: usize = 1 << 17;
     /// … and so many from its end.
-    pub const TAIL: usize = 1 << 19;
+    pub const TAIL: usize = 1 << 17;
 
     /// Every index stays within its table, every number is one that this version knows.
     pub(crate) fn consistent(&self) -> Result<(), &'static str> {

@@ -229,7 +229,7 @@ impl Stage {
             if random.below(8) == 0 {
                 write(
                     self.notify_fd,
-                    &random.next().max(1).min(1 << 40).to_ne_bytes(),
+                    &random.next().clamp(1, 1 << 40).to_ne_bytes(),
                 );
             }
         }
