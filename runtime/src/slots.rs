@@ -185,7 +185,7 @@ mod tests {
         let mut rng = crate::rng::Rng::new(7);
         let mut set = SlotSet::EMPTY;
         let mut list = std::collections::BTreeSet::new();
-        for _ in 0..20_000 {
+        for _ in 0..5_000 {
             let spread = [8, 200, slot::COUNT][rng.below(3)];
             let s = rng.below(spread) as Slot;
             let member = rng.below(3) == 0;

@@ -63,6 +63,13 @@ impl Thread {
     }
 }
 
+/// Entries of the table of interest.
+const INTEREST: usize = 512;
+
+fn interest_in(object: u64) -> usize {
+    (object >> 3 ^ object >> 12) as usize % INTEREST
+}
+
 /// See the module.
 pub struct Gate<O: Os> {
     pub pages: Pages<O>,
@@ -74,13 +81,19 @@ pub struct Gate<O: Os> {
     /// Alive threads that can go on only by letting their time run out.
     timed: SlotSet,
     no_one: SlotSet,
+    /// How many parked threads (alive, not running) have announced an operation on an object of
+    /// this hash: lets [`Gate::touch`] end at once for an object that nobody waits at.
+    interest: [u16; INTEREST],
     running: Slot,
     prefix: Prefix,
     policy: Policy,
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
-    max_steps: u64,
+    /// The next step needs more than the policy: a prefix, a record of who is enabled.
+    guided: bool,
+    /// Steps after which the execution ends.
+    limit: u64,
     steps: u64,
     switches: u64,
     preemptions: u64,
@@ -98,12 +111,14 @@ impl<O: Os> Gate<O> {
             ready: SlotSet::EMPTY,
             timed: SlotSet::EMPTY,
             no_one: SlotSet::EMPTY,
+            interest: [0; INTEREST],
             running: slot::MAIN,
             prefix: Prefix::EMPTY,
             policy: Policy::idle(),
             flags: 0,
             logging: false,
-            max_steps: 0,
+            guided: false,
+            limit: u64::MAX,
             steps: 0,
             switches: 0,
             preemptions: 0,
@@ -119,8 +134,9 @@ impl<O: Os> Gate<O> {
         self.flags = job.flags;
         self.logging =
             job.flags & (flags::EVENTS | flags::ENABLED | flags::SYMBOLIC) != 0;
-        self.max_steps = job.max_steps;
+        self.limit = if job.max_steps == 0 { u64::MAX } else { job.max_steps };
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
+        self.guided = job.steps_len != 0 || job.flags & flags::ENABLED != 0;
         match Policy::new(job.tail) {
             Some(policy) => self.policy = policy,
             None => {
@@ -202,6 +218,9 @@ impl<O: Os> Gate<O> {
         thread.pending.write(first);
         thread.state = State::Alive;
         self.alive.set(s, true);
+        if s != self.running {
+            self.interest[interest_in(first.object)] += 1;
+        }
         self.created += 1;
         self.pages.control().threads.store(self.created, Ordering::Relaxed);
         self.policy.created(s);
@@ -221,17 +240,35 @@ impl<O: Os> Gate<O> {
 
     /// The running thread announces `p`; the result is who takes the next step.
     #[inline]
-    pub fn announce(&mut self, p: Pending) -> Result<Slot, Stop> {
+    pub fn announce(&mut self, p: &Pending) -> Result<Slot, Stop> {
         let me = self.running;
-        let control = self.pages.control();
-        control.last_kind.store(p.kind as u32, Ordering::Relaxed);
-        control.last_pc.store(p.pc as u64, Ordering::Relaxed);
-        self.threads[me].pending.write(p);
+        self.publish(p.kind, p.pc);
+        self.threads[me].pending.write(*p);
         self.policy.announced(me);
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
         }
         self.next_step()
+    }
+
+    /// [`Gate::announce`] of [`Pending::always`], with less work.
+    #[inline]
+    pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {
+        let me = self.running;
+        self.publish(kind, pc);
+        self.threads[me].pending.write(Pending::always(kind, object, pc));
+        self.policy.announced(me);
+        self.ready.set(me, true);
+        self.timed.set(me, false);
+        self.next_step()
+    }
+
+    /// Tells the watchdog what the running thread is about to do.
+    #[inline]
+    fn publish(&self, kind: Kind, pc: usize) {
+        let control = self.pages.control();
+        control.last_kind.store(kind as u32, Ordering::Relaxed);
+        control.last_pc.store(pc as u64, Ordering::Relaxed);
     }
 
     /// The running thread has taken its last step; those who wait for `object` may be ready. The
@@ -275,10 +312,14 @@ impl<O: Os> Gate<O> {
     }
 
     /// See [`super::touch`].
+    #[inline]
     pub fn touch(&mut self, object: u64) {
-        if self.alive.len() == 1 && self.alive.contains(self.running) {
-            return;
+        if self.interest[interest_in(object)] != 0 {
+            self.touch_all(object);
         }
+    }
+
+    fn touch_all(&mut self, object: u64) {
         let mut next = self.alive.next(0);
         while let Some(s) = next {
             if s != self.running && self.threads[s].pending().object == object {
@@ -305,7 +346,9 @@ impl<O: Os> Gate<O> {
     pub fn amend(&mut self, s: Slot, change: impl FnOnce(&mut Pending)) {
         if s != self.running && self.alive.contains(s) {
             let mut pending = *self.pending(s);
+            self.interest[interest_in(pending.object)] -= 1;
             change(&mut pending);
+            self.interest[interest_in(pending.object)] += 1;
             self.threads[s].pending.write(pending);
             self.evaluate(s);
         }
@@ -326,24 +369,43 @@ impl<O: Os> Gate<O> {
         self.timed.contains(s) && (!lazy || (self.ready.is_empty() && s == self.earliest()))
     }
 
+    #[inline]
     fn next_step(&mut self) -> Result<Slot, Stop> {
-        if self.ready.is_empty() && self.timed.is_empty() {
-            return Err(self.deadlock());
+        if self.steps >= self.limit || self.ready.is_empty() {
+            self.check_end()?;
         }
-        if self.max_steps != 0 && self.steps >= self.max_steps {
-            let limit = self.max_steps;
-            let message = format_args!("still running after {limit} steps");
-            return Err(self.fault(End::StepLimit, message, [limit, 0, 0, 0]));
-        }
-        if self.flags & flags::ENABLED != 0 {
-            self.log_enabled();
-        }
-        let next = match self.follow_prefix()? {
-            Some(next) => next,
-            None => self.ask_policy(),
+        let next = match self.guided {
+            true => self.guided_step()?,
+            false => self.ask_policy(),
         };
         self.commit(next);
         Ok(next)
+    }
+
+    /// Is there a next step at all?
+    #[cold]
+    fn check_end(&mut self) -> Result<(), Stop> {
+        if self.ready.is_empty() && self.timed.is_empty() {
+            return Err(self.deadlock());
+        }
+        if self.steps >= self.limit {
+            let limit = self.limit;
+            let message = format_args!("still running after {limit} steps");
+            return Err(self.fault(End::StepLimit, message, [limit, 0, 0, 0]));
+        }
+        Ok(())
+    }
+
+    fn guided_step(&mut self) -> Result<Slot, Stop> {
+        let recording = self.flags & flags::ENABLED != 0;
+        if recording {
+            self.log_enabled();
+        }
+        if let Some(next) = self.follow_prefix()? {
+            return Ok(next);
+        }
+        self.guided = recording;
+        Ok(self.ask_policy())
     }
 
     /// The thread that the prefix wants; `None` when the prefix is used up.
@@ -374,10 +436,13 @@ impl<O: Os> Gate<O> {
 
     #[inline]
     fn ask_policy(&mut self) -> Slot {
-        let lazy = self.flags & flags::LAZY_TIME != 0 && !self.ready.is_empty();
-        let earliest = if self.timed.is_empty() || lazy { slot::NONE } else { self.earliest() };
-        if self.flags & flags::LAZY_TIME != 0 && self.ready.is_empty() {
-            return earliest;
+        let (mut lazy, mut earliest) = (false, slot::NONE);
+        if !self.timed.is_empty() {
+            earliest = self.earliest();
+            lazy = self.flags & flags::LAZY_TIME != 0;
+            if lazy && self.ready.is_empty() {
+                return earliest;
+            }
         }
         let (running, threads) = (self.running, &self.threads);
         let alive = self.alive.contains(running);
@@ -386,7 +451,7 @@ impl<O: Os> Gate<O> {
             kind: if alive { threads[running].pending().kind } else { Kind::ThreadExit },
             ready: &self.ready,
             timed: if lazy { &self.no_one } else { &self.timed },
-            earliest,
+            earliest: if lazy { slot::NONE } else { earliest },
             step: self.steps + 1,
         };
         self.policy.pick(&view, &self.alive, |s| {
@@ -414,13 +479,18 @@ impl<O: Os> Gate<O> {
             self.preemptions += 1;
             control.preemptions.store(self.preemptions, Ordering::Relaxed);
         }
+        if self.alive.contains(self.running) {
+            let parked = self.threads[self.running].pending().object;
+            self.interest[interest_in(parked)] += 1;
+        }
         self.running = next;
-        let p = *self.threads[next].pending();
-        control.running.store(u32::from(next), Ordering::Relaxed);
-        control.last_kind.store(p.kind as u32, Ordering::Relaxed);
-        control.last_pc.store(p.pc as u64, Ordering::Relaxed);
-        if self.timed.contains(next) {
-            self.advance_to(p.deadline);
+        let p = self.threads[next].pending();
+        let (object, deadline) = (p.object, p.deadline);
+        self.interest[interest_in(object)] -= 1;
+        self.publish(p.kind, p.pc);
+        self.pages.control().running.store(u32::from(next), Ordering::Relaxed);
+        if deadline != 0 && self.timed.contains(next) {
+            self.advance_to(deadline);
         }
     }
 
@@ -429,13 +499,19 @@ impl<O: Os> Gate<O> {
     pub fn arrive(&self) -> Wake {
         let thread = &self.threads[self.running];
         let p = thread.pending();
-        if thread.cancel != Cancel::No && self.cancelled(thread) {
+        if self.cancelled(thread) {
             Wake::Cancelled
         } else if p.deadline != 0 && !(p.ready)(p, self.running) {
             Wake::TimedOut
         } else {
             Wake::Ready
         }
+    }
+
+    /// Must the running thread, chosen for something that can always complete, end at once?
+    #[inline]
+    pub fn cancelled_now(&self) -> bool {
+        self.threads[self.running].cancel == Cancel::Now
     }
 
     /// Moves the clock; waits whose time has come are ready.

@@ -152,7 +152,7 @@ pub fn flags() -> u32 {
 #[inline]
 pub fn point(p: Pending) -> Wake {
     let me = me();
-    let Ok(next) = gate().announce(p) else { stop() };
+    let Ok(next) = gate().announce(&p) else { stop() };
     if next != me {
         substrate::switch(me, next);
     }
@@ -167,7 +167,15 @@ pub fn point(p: Pending) -> Wake {
 /// [`point`] for an operation that can always complete.
 #[inline]
 pub fn simple(kind: Kind, object: u64, pc: usize) {
-    point(Pending::always(kind, object, pc));
+    let me = me();
+    let Ok(next) = gate().announce_ready(kind, object, pc) else { stop() };
+    if next != me {
+        substrate::switch(me, next);
+    }
+    crate::signals::resumed();
+    if gate().cancelled_now() {
+        crate::threads::cancel_now();
+    }
 }
 
 /// The state of `object` changed: evaluate `ready` anew for every thread that announced an
