@@ -55,6 +55,8 @@ pub struct Triage<'a> {
 
 /// No longer than this is spent on shrinking one finding.
 const SHRINK_TIME: Duration = Duration::from_secs(20);
+/// The witness of a livelock holds so many steps.
+const LIVELOCK_STEPS: u64 = 20_000;
 /// So much of what the program printed goes into the witness, from the end.
 const OUTPUT_KEPT: usize = 16 << 10;
 
@@ -96,7 +98,7 @@ impl<'a> Triage<'a> {
                     self.keep(seen, failure)?;
                     return Ok(true);
                 }
-                Fair::GoesOn => {}
+                Fair::GoesOn => cut_short(&mut seen),
             }
         }
         self.keep(seen, failure)?;
@@ -201,7 +203,7 @@ impl<'a> Triage<'a> {
 
     /// A schedule with the same failure and as few preemptions as can be found.
     fn shrink(&mut self, seen: &Seen, failure: &Failure, trace: &Trace) -> Result<Vec<Step>> {
-        // Each try of a run that does not end takes as long as the limit.
+        // A run that does not end fails in the same way whatever its schedule is.
         let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
         if !self.wishes.shrink || endless {
             return Ok(trace.taken.clone());
@@ -314,6 +316,25 @@ pub fn class_of(trace: &Trace, expected_output: Option<u64>) -> Option<Class> {
         }
         _ => None,
     }
+}
+
+/// The start of an execution without end says as much as millions of steps.
+fn cut_short(seen: &mut Seen) {
+    let limit = match seen.job.max_steps {
+        0 => LIVELOCK_STEPS,
+        limit => limit.min(LIVELOCK_STEPS),
+    };
+    seen.job.max_steps = limit;
+    let mut left = limit;
+    seen.trace.taken.retain_mut(|step| {
+        // Choices belong to the step before them and count for nothing themselves.
+        if step.is_choice() {
+            return left > 0;
+        }
+        step.count = u64::from(step.count).min(left) as u16;
+        left -= u64::from(step.count);
+        step.count > 0
+    });
 }
 
 fn last_bytes(output: &[u8]) -> Bytes {

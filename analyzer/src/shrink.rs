@@ -4,7 +4,8 @@ use raddle_protocol::Slot;
 use raddle_protocol::event::Event;
 use raddle_protocol::job::{push_step, total_steps};
 use raddle_protocol::schedule::Step;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Most candidates that one shrinking asks for.
 pub const MAX_CANDIDATES: usize = 600;
@@ -22,9 +23,14 @@ pub struct Shrinker {
     best: Vec<Step>,
     /// Preemptions (`None`: not known yet) and steps of `best`.
     cost: (Option<u64>, u64),
-    /// Candidates of this round, the next one last.
-    round: Vec<Vec<Step>>,
-    tried: HashSet<Vec<Step>>,
+    /// What `best` consists of.
+    blocks: Vec<Block>,
+    orders: Vec<Vec<Slot>>,
+    /// What is to be done to `best` in this round, the next one last. A long schedule has very
+    /// many candidates: each is made when its turn comes.
+    round: Vec<Edit>,
+    /// Hashes of the candidates so far.
+    tried: HashSet<u64>,
     asked: usize,
 }
 
@@ -35,23 +41,33 @@ impl Shrinker {
         let steps = total_steps(&taken);
         let _ = events;
         let mut shrinker = Shrinker {
-            round: candidates(&taken),
-            best: taken,
+            best: Vec::new(),
             cost: (None, steps),
+            blocks: Vec::new(),
+            orders: Vec::new(),
+            round: Vec::new(),
             tried: HashSet::new(),
             asked: 0,
         };
+        shrinker.start_round(taken);
         // The schedule itself comes first: its run tells how many preemptions it has.
-        shrinker.round.push(shrinker.best.clone());
+        shrinker.round.push(Edit::Keep(usize::MAX));
         shrinker
+    }
+
+    fn start_round(&mut self, best: Vec<Step>) {
+        self.blocks = blocks(&best);
+        self.orders = orders(&self.blocks);
+        self.round = edits(&self.blocks, self.orders.len());
+        self.best = best;
     }
 
     /// The next candidate; `None` when the search is over.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Vec<Step>> {
         while self.asked < MAX_CANDIDATES {
-            let candidate = self.round.pop()?;
-            if self.tried.insert(candidate.clone()) {
+            let candidate = self.round.pop()?.apply(&self.blocks, &self.orders);
+            if self.tried.insert(hash(&candidate)) {
                 self.asked += 1;
                 return Some(candidate);
             }
@@ -72,8 +88,7 @@ impl Shrinker {
         };
         if better {
             self.cost = (Some(preemptions), steps);
-            self.best = taken.to_vec();
-            self.round = candidates(taken);
+            self.start_round(taken.to_vec());
         }
     }
 
@@ -123,36 +138,84 @@ fn encode<'a>(blocks: impl Iterator<Item = &'a Block>) -> Vec<Step> {
     steps
 }
 
+/// One way to make a schedule simpler; numbers are those of its blocks.
+#[derive(Clone, Copy, Debug)]
+enum Edit {
+    /// Only the first ones.
+    Keep(usize),
+    /// All but `count` from `from` on.
+    Drop { from: usize, count: usize },
+    /// The second, of the same thread, directly behind the first.
+    Forward(usize, usize),
+    /// The first waits for the second.
+    Backward(usize, usize),
+    /// See [`regrouped`]; the second is the number of an order.
+    Regroup(usize, usize),
+}
+
+impl Edit {
+    fn apply(self, blocks: &[Block], orders: &[Vec<Slot>]) -> Vec<Step> {
+        let n = blocks.len();
+        let chosen = |order: &mut dyn Iterator<Item = usize>| encode(order.map(|x| &blocks[x]));
+        match self {
+            Edit::Keep(keep) => chosen(&mut (0..keep.min(n))),
+            Edit::Drop { from, count } => chosen(&mut (0..from).chain(from + count..n)),
+            Edit::Forward(i, j) => {
+                let rest = |x: &usize| *x != i && *x != j;
+                chosen(&mut (0..i).chain([i, j]).chain((i..n).filter(rest)))
+            }
+            Edit::Backward(i, j) => {
+                let rest = |x: &usize| *x != i && *x != j;
+                chosen(&mut (0..j).filter(rest).chain([i, j]).chain(j + 1..n))
+            }
+            Edit::Regroup(keep, order) => regrouped(blocks, keep, &orders[order]),
+        }
+    }
+}
+
+/// Schedules with more blocks than this are cut in large pieces first.
+const LONG: usize = 64;
+
+/// More of a kind are never asked for, even when many turn out to be known already.
+const MOST_OF_A_KIND: usize = 4 * MAX_CANDIDATES;
+
 /// The candidates of one round, the most promising last.
-fn candidates(taken: &[Step]) -> Vec<Vec<Step>> {
-    let blocks = blocks(taken);
+fn edits(blocks: &[Block], orders: usize) -> Vec<Edit> {
     let n = blocks.len();
     let mut all = Vec::new();
     // Drop the end: short starts first, since the tail never preempts.
-    for keep in 0..n {
-        all.push(encode(blocks[..keep].iter()));
-    }
-    for i in 0..n {
-        // The same thread's next block joins block i, or block i waits for it.
-        if let Some(j) = (i + 1..n).find(|&j| blocks[j].thread == blocks[i].thread) {
-            let rest = |x: &usize| *x != i && *x != j;
-            let forward = (0..i).chain([i, j]).chain((i..n).filter(rest));
-            let backward = (0..j).filter(rest).chain([i, j]).chain(j + 1..n);
-            all.push(encode(forward.map(|x| &blocks[x])));
-            all.push(encode(backward.map(|x| &blocks[x])));
+    if n > LONG {
+        all.extend((0..16).map(|k| Edit::Keep(n * k / 16)));
+        let mut count = n / 2;
+        while count > 1 && all.len() < MAX_CANDIDATES {
+            let pieces = (0..n).step_by(count);
+            all.extend(pieces.map(|from| Edit::Drop {
+                from,
+                count: count.min(n - from),
+            }));
+            count /= 2;
         }
     }
-    for i in 0..n {
-        all.push(encode((0..n).filter(|&x| x != i).map(|x| &blocks[x])));
-    }
-    let orders = orders(&blocks);
-    for keep in 0..n {
-        for order in &orders {
-            all.push(regrouped(&blocks, keep, order));
-        }
-    }
+    all.extend((0..n).map(Edit::Keep).take(MOST_OF_A_KIND));
+    // The same thread's next block joins a block, or that block waits for it.
+    let mut before: HashMap<Slot, usize> = HashMap::new();
+    let neighbours = blocks.iter().enumerate().filter_map(|(j, block)| {
+        let i = before.insert(block.thread, j)?;
+        Some([Edit::Forward(i, j), Edit::Backward(i, j)])
+    });
+    all.extend(neighbours.flatten().take(MOST_OF_A_KIND));
+    let drops = (0..n).map(|from| Edit::Drop { from, count: 1 });
+    all.extend(drops.take(MOST_OF_A_KIND));
+    let regroups = (0..n).flat_map(|keep| (0..orders).map(move |o| Edit::Regroup(keep, o)));
+    all.extend(regroups.take(MOST_OF_A_KIND));
     all.reverse();
     all
+}
+
+fn hash(steps: &[Step]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    steps.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Orders of the threads that are worth a try: all of them for few threads, rotations for many.
