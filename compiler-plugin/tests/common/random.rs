@@ -222,7 +222,7 @@ impl Program<'_> {
             }
             10 => {
                 let bound = self.random.below(4) + 1;
-                let name = format!("i{}", self.fresh);
+                let name = format!("j{}", self.fresh);
                 self.fresh += 1;
                 self.line(&format!("for (u32 {name} = 0; {name} < {bound}; {name}++) {{"));
                 self.names.push(name.clone());
