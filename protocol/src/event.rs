@@ -68,15 +68,16 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// First step of a thread, before its start routine. `object`: start routine.
+    /// First step of a thread, before its start routine. `object`: start routine. Main has none.
     ThreadStart = 1, true, "thread starts";
     /// Last step of a thread, after its destructors. `value`: return value.
     ThreadExit = 2, true, "thread ends";
-    /// `value`: slot of the child; `object`: start routine; `aux`: expression of the argument.
+    /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
+    /// routine; `aux`: expression of the argument.
     ThreadCreate = 3, true, "pthread_create";
-    /// `value`: slot of the joined thread.
+    /// `value`: slot of the joined thread; `aux`: result (0, EBUSY, ETIMEDOUT).
     ThreadJoin = 4, true, "pthread_join";
-    /// `value`: slot of the detached thread.
+    /// `value`: slot of the detached thread; `aux`: result.
     ThreadDetach = 5, true, "pthread_detach";
     /// `value`: slot of the thread to cancel.
     ThreadCancel = 6, true, "pthread_cancel";

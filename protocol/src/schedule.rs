@@ -39,15 +39,21 @@ impl Step {
 }
 
 /// Who runs once the prefix is used up. Decided in the shim; no round trip per event.
+///
+/// So that loops which wait for another thread's write come to an end, `RunUntilBlocked` and `Pct`
+/// let others go first after a yield, and after 1000 consecutive steps of one thread. A thread
+/// whose only way on is a time-out is passed over while others are ready, except now and then: one
+/// choice in some ten (`Random`), one in 128 (`Pct`, `Pos`), or after 1000 steps
+/// (`RunUntilBlocked`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// Keep running the same thread until it blocks or ends, then the enabled one with the lowest
     /// slot above it (cyclically).
     RunUntilBlocked,
-    /// Uniform among the enabled threads at every step.
+    /// Uniform among the ready threads at every step.
     Random { seed: u64 },
     /// PCT (Burckhardt et al., ASPLOS 2010): random priorities, `depth - 1` change points drawn
-    /// from `1..=steps`.
+    /// from `1..=steps`. Depths above 64 count as 64.
     Pct { seed: u64, depth: u32, steps: u64 },
     /// Partial order sampling (Yuan et al., CAV 2018): a random priority per announced event,
     /// redrawn for events that race with the one that ran.

@@ -268,13 +268,13 @@ pub fn die_with_parent() {
     };
 }
 
-/// Gives standard input, if it is a regular file, an offset of its own.
+/// Gives standard input, if it is a regular file with something in it, an offset of its own.
 pub fn reopen_stdin() {
     // SAFETY: plain calls on a path that is constant and a structure that is large enough.
     unsafe {
         let mut stat: libc::stat = core::mem::zeroed();
         let failed = syscall(libc::SYS_fstat, 0, &raw mut stat as usize, 0, 0, 0, 0) != 0;
-        if failed || stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+        if failed || stat.st_mode & libc::S_IFMT != libc::S_IFREG || stat.st_size == 0 {
             return;
         }
         let path = c"/proc/self/fd/0".as_ptr() as usize;

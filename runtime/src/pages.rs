@@ -59,6 +59,11 @@ impl<O: Os> Pages<O> {
         self.base = base;
     }
 
+    /// Forgets the mapping.
+    pub fn detach(&mut self) {
+        self.base = core::ptr::null_mut();
+    }
+
     /// Makes the regions small, so that tests fill them.
     #[cfg(test)]
     pub fn shrink(&mut self, taken: usize, log: usize) {

@@ -103,6 +103,18 @@ fn prepare() {
     os::prime();
     threads::prepare();
     ends::install();
+    // SAFETY: the functions live as long as the process.
+    unsafe { libc::pthread_atfork(Some(before_fork), None, Some(after_fork_in_child)) };
+}
+
+extern "C" fn before_fork() {
+    if gate::active() {
+        gate::uncontrolled("fork");
+    }
+}
+
+extern "C" fn after_fork_in_child() {
+    gate::leave();
 }
 
 /// The job lies in the pages: from here on this process obeys it.

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod names;
+mod settings;
 
 pub use cancel::cancel_now;
 
@@ -249,8 +250,12 @@ pub fn prepare() {
     keys::install(ending);
 }
 
-/// The very end of a thread: after all of its destructors.
-fn ending() -> ! {
+/// The very end of a thread: after all of its destructors. Returns only in a process that is not
+/// controlled (a fork of the target).
+fn ending() {
+    if !gate::active() {
+        return;
+    }
     let me = gate::me();
     info(me).exiting = true;
     gate::set_cancel(me, gate::Cancel::No);

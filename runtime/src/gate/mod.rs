@@ -112,6 +112,14 @@ pub fn begin() {
     unsafe { *ACTIVE.get() = true };
 }
 
+/// Gives up control for good: this process is a fork of the target, whose pages are not its own.
+pub fn leave() {
+    // SAFETY: a fork has one thread.
+    unsafe { *ACTIVE.get() = false };
+    gate().pages.detach();
+    crate::vars::set_mode(u32::MAX, false);
+}
+
 /// Is the calling thread controlled now? If not, pass through to the real function.
 #[inline]
 pub fn active() -> bool {
