@@ -212,8 +212,10 @@ impl<O: Os> Pages<O> {
         let mut len = if outcome.stack { self.os.stack(&mut frames) } else { 0 };
         let mut first = 0;
         if outcome.pc != 0 {
-            match frames[..len].iter().position(|&f| f == outcome.pc) {
-                Some(i) => first = i,
+            // The unwinder knows the instruction of a fault, we the byte after its first.
+            let fault = outcome.pc - 1;
+            match frames[..len].iter().position(|&f| f == outcome.pc || f == fault) {
+                Some(i) => (first, frames[i]) = (i, outcome.pc),
                 None => (frames[0], len) = (outcome.pc, 1),
             }
         }

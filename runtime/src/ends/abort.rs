@@ -82,12 +82,24 @@ pub fn fail_assertion(message: fmt::Arguments, pc: usize) -> ! {
     abort_natively()
 }
 
-/// The mangled name of the exception type that `std::terminate` was called for, if the caller of
-/// abort is the C++ library and it says so.
+/// Finds a function of the C++ library, if that is loaded.
+fn find<F: Copy>(name: &CStr) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<usize>()) };
+    // SAFETY: a plain look-up.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    // SAFETY: callers name a function and its type as the C++ ABI defines them.
+    (!found.is_null()).then(|| unsafe { core::mem::transmute_copy(&found) })
+}
+
+/// The name of the exception type that `std::terminate` was called for, if the caller of abort is
+/// the C++ library and it says so.
 fn uncaught(pc: usize) -> Option<*const c_char> {
     type CurrentType = unsafe extern "C" fn() -> *const [*const c_char; 2];
-    // SAFETY: plain look-ups; `__cxa_current_exception_type` is defined by the C++ ABI and returns
-    // a std::type_info (virtual table, then name) or null.
+    type Demangle =
+        unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *const c_char;
+    let null = core::ptr::null_mut();
+    // SAFETY: `__cxa_current_exception_type` returns a std::type_info (virtual table, then name)
+    // or null, `__cxa_demangle` a text or null.
     unsafe {
         let mut module: libc::Dl_info = core::mem::zeroed();
         if libc::dladdr(pc as *const c_void, &mut module) == 0 || module.dli_fname.is_null() {
@@ -98,13 +110,12 @@ fn uncaught(pc: usize) -> Option<*const c_char> {
         if !names.iter().any(|n| file.windows(n.len()).any(|w| w == *n)) {
             return None;
         }
-        let current = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_current_exception_type".as_ptr());
-        if current.is_null() {
-            return None;
-        }
-        let current: CurrentType = core::mem::transmute(current);
-        let info = current();
-        (!info.is_null()).then(|| (*info)[1])
+        let info = find::<CurrentType>(c"__cxa_current_exception_type")?();
+        let mangled = info.as_ref()?[1];
+        let mut status = 0;
+        let plain = find::<Demangle>(c"__cxa_demangle")
+            .map(|demangle| demangle(mangled, null, null.cast(), &mut status));
+        Some(plain.filter(|name| !name.is_null()).unwrap_or(mangled))
     }
 }
 
@@ -120,7 +131,7 @@ unsafe extern "C-unwind" fn abort_from(
         match uncaught(pc) {
             Some(name) => note(
                 End::Abort,
-                format_args!("uncaught exception of type {} (mangled)", Text(name)),
+                format_args!("uncaught exception of type {}", Text(name)),
                 pc,
             ),
             None => note(End::Abort, format_args!("abort() was called"), pc),

@@ -172,11 +172,11 @@ impl Crash {
                 code: self.signal,
                 message,
                 detail,
-                pc: self.pc,
+                // Looks like a return address, so that the statement is found by the byte before.
+                pc: self.pc.wrapping_add(1),
                 stack: true,
             });
         };
-        let at = [self.address, 0, 0, 0];
         if let Some(evidence) = self.use_after_free() {
             let detail = evidence.detail(self.address);
             fatal(
@@ -184,26 +184,24 @@ impl Crash {
                 detail,
                 format_args!("{name}: {evidence}"),
             );
-        } else if self.signal == libc::SIGABRT {
-            fatal(End::Abort, at, format_args!("SIGABRT was raised"));
-        } else if self.sent {
-            fatal(End::Signal, at, format_args!("{name} was sent"));
-        } else if self.stack_overflow() {
-            let address = self.address;
-            fatal(
-                End::Signal,
-                at,
-                format_args!("{name} at {address:#x}: stack overflow"),
-            );
-        } else if self.no_address {
-            fatal(End::Signal, at, format_args!("{name}: not a valid address"));
-        } else {
-            fatal(
-                End::Signal,
-                at,
-                format_args!("{name} at {:#x}", self.address),
-            );
+            return;
         }
+        let end = match self.signal {
+            libc::SIGABRT => End::Abort,
+            _ => End::Signal,
+        };
+        let more = if self.signal == libc::SIGABRT {
+            "SIGABRT was raised"
+        } else if self.sent {
+            "the signal was sent, it is no fault"
+        } else if self.stack_overflow() {
+            "stack overflow"
+        } else if self.no_address {
+            "the real address is not a valid one"
+        } else {
+            ""
+        };
+        fatal(end, [self.address, 0, 0, 0], format_args!("{more}"));
     }
 }
 
@@ -222,7 +220,7 @@ impl Evidence {
     fn detail(&self, address: u64) -> [u64; 4] {
         let (address, block) = match self {
             Evidence::InBlock(block) => (address, Some(block)),
-            Evidence::Pointer(value, block) => (*value, block.as_ref()),
+            Evidence::Pointer(value, block) => (block.map_or(*value, |b| b.block), block.as_ref()),
             Evidence::Through(block) => (block.block, Some(block)),
         };
         match block {

@@ -135,7 +135,8 @@ pub fn report(fault: Fault, operation: Operation, pc: usize) -> ! {
         message: format_args!("{said}"),
         detail: [address, start, place, u64::from(who)],
         pc,
-        stack: true,
+        // What noticed damage at the end of the program is not what did it.
+        stack: operation != Operation::Check,
     })
 }
 

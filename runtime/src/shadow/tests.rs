@@ -416,9 +416,12 @@ fn a_change_behind_the_shadow_is_seen() {
     assert_eq!(cells.load(&mut n, 0x1000, 4, 0x105), (0, false));
 }
 
+/// Slot, address, length, write?, runs that are reported.
+type Touch = (u16, u64, u64, bool, &'static [(u64, u64)]);
+
 #[test]
 fn the_second_thread_is_noticed_once() {
-    let touches: &[(u16, u64, u64, bool, &[(u64, u64)])] = &[
+    let touches: &[Touch] = &[
         (0, 0x100, 8, true, &[]),
         (0, 0x100, 8, false, &[]),
         (1, 0x104, 8, false, &[(0, 4)]),
