@@ -25,7 +25,10 @@ const FINGERPRINT_FRAMES: usize = 3;
 /// Describes how a trace failed.
 pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let outcome = &trace.outcome;
-    let stack: Vec<u32> = outcome.stack.iter().map(|&pc| symbols.site(pc)).collect();
+    let stack = outcome.stack.iter();
+    let stack = stack.filter(|pc| !symbols.is_in_runtime(**pc)).copied();
+    let stack: Vec<u64> = stack.collect();
+    let stack: Vec<u32> = stack.into_iter().map(|pc| symbols.site(pc)).collect();
     let notes = notes(outcome, symbols);
     let sites = fingerprint_sites(class, outcome, &stack, &notes, symbols);
     Failure {
@@ -107,10 +110,12 @@ fn notes(outcome: &Outcome, symbols: &mut Symbols) -> Vec<Note> {
         slot::MAIN => "main".to_string(),
         n => format!("T{n}"),
     };
+    let which = match within {
+        0 => format!("the block at {block:#x}"),
+        _ => format!("the block at {block:#x}, whose byte {within} this is,"),
+    };
     vec![Note {
-        text: format!(
-            "the block at {block:#x} (byte {within} of it is meant) was freed by {thread}"
-        ),
+        text: format!("{which} was freed by {thread}"),
         site: Some(symbols.site(freed_at)),
     }]
 }
@@ -240,6 +245,8 @@ fn record(kind: Kind, event: &Event, objects: &mut Objects, symbols: &mut Symbol
         site: match kind {
             // The start routine's own first line says more than the call inside the library.
             Kind::ThreadStart => symbols.site(event.object.wrapping_add(1)),
+            // The end of a thread is nowhere in the program.
+            Kind::ThreadExit => symbols.site(0),
             _ => symbols.site(event.pc),
         },
         object: match names_object {

@@ -45,7 +45,7 @@ pub fn explore(
     let started = Instant::now();
     let search = Search::new(setup, campaign, started);
     let (reports, inbox) = bounded(usize::from(campaign.workers));
-    std::thread::scope(|scope| {
+    let examining = std::thread::scope(|scope| {
         for _ in 0..campaign.workers {
             let reports = reports.clone();
             scope.spawn(|| work(setup, &search, interrupt, reports));
@@ -61,27 +61,35 @@ pub fn explore(
     summary.notes = notes;
     summary.interrupted = interrupt.requested();
     let fault = search.conclude(&mut summary);
-    summary.took(started.elapsed());
+    // With one worker, which waits meanwhile, looking at findings is not searching.
+    let aside = match campaign.workers {
+        1 => examining,
+        _ => Duration::ZERO,
+    };
+    summary.took(started.elapsed(), started.elapsed().saturating_sub(aside));
     Ok((summary, trouble.or(fault)))
 }
 
-/// Examines what the workers report until all of them have ended.
+/// Examines what the workers report until all of them have ended; how long that took.
 fn attend(
     inbox: &Receiver<Report>,
     search: &Search<'_>,
     triage: &mut Triage<'_>,
     campaign: &Campaign,
     progress: &Progress,
-) -> Result<()> {
+) -> Result<Duration> {
     let mut found = 0u64;
+    let mut examining = Duration::ZERO;
     loop {
         progress.executions(search.state().executions);
         let Report { seen, proceed } = match inbox.recv_timeout(Duration::from_millis(200)) {
             Ok(report) => report,
             Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Disconnected) => return Ok(examining),
         };
+        let started = Instant::now();
         let is_finding = progress.aside(|| triage.examine(seen))?;
+        examining += started.elapsed();
         {
             let mut state = search.state();
             match is_finding {

@@ -64,7 +64,7 @@ pub fn replay(options: &ReplayOptions) -> Result<Exit> {
             }
         }
     }
-    summary.took(started.elapsed());
+    summary.took(started.elapsed(), started.elapsed());
     summary.interrupted = interrupt.requested();
     let repaired = matches!(
         &replays.divergence,

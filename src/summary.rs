@@ -9,6 +9,7 @@ use raddle_protocol::witness::Witness;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -147,10 +148,10 @@ impl Summary {
         }
     }
 
-    /// Sets the time and the rate.
-    pub fn took(&mut self, time: std::time::Duration) {
+    /// Sets the time, and the rate from the time that went into the executions.
+    pub fn took(&mut self, time: Duration, executing: Duration) {
         self.seconds = time.as_secs_f64();
-        self.executions_per_second = self.executions as f64 / self.seconds.max(1e-9);
+        self.executions_per_second = self.executions as f64 / executing.as_secs_f64().max(1e-9);
     }
 
     pub fn exit(&self) -> Exit {

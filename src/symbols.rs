@@ -82,13 +82,19 @@ impl Symbols {
         self.images.iter().find_map(|i| i.variable(address))
     }
 
+    /// Does this address lie in the shim inside the target?
+    pub fn is_in_runtime(&self, address: u64) -> bool {
+        let image = self.image_of(address).map(|(_, image)| &image.path);
+        image.is_some_and(|path| path.file_name().is_some_and(|n| n == "libraddle.so"))
+    }
+
+    fn image_of(&self, address: u64) -> Option<(usize, &Image)> {
+        let holds = |image: &Image| image.code.iter().any(|c| (c.0..c.1).contains(&address));
+        self.images.iter().enumerate().find(|(_, i)| holds(i))
+    }
+
     fn resolve(&mut self, address: u64) -> Site {
-        let found = self
-            .images
-            .iter()
-            .enumerate()
-            .find(|(_, i)| i.code.iter().any(|c| (c.0..c.1).contains(&address)));
-        let Some((index, image)) = found else {
+        let Some((index, image)) = self.image_of(address) else {
             return Site {
                 module: None,
                 offset: address,

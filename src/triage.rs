@@ -55,6 +55,8 @@ pub struct Triage<'a> {
 
 /// No longer than this is spent on shrinking one finding.
 const SHRINK_TIME: Duration = Duration::from_secs(20);
+/// What never ends does not end within so many fair steps either.
+const FAIR_STEPS: u64 = 1_000_000;
 /// The witness of a livelock holds so many steps.
 const LIVELOCK_STEPS: u64 = 20_000;
 /// So much of what the program printed goes into the witness, from the end.
@@ -127,7 +129,10 @@ impl<'a> Triage<'a> {
             }
             _ => (seen.trace.clone(), false),
         };
-        let witness = self.witness(&seen, &trace, reproduced)?;
+        let mut witness = self.witness(&seen, &trace, reproduced)?;
+        if seen.class == Class::Livelock {
+            witness.finding.message = failure.message;
+        }
         let path = self.wishes.place.path(self.findings.len(), &witness);
         let written = write_witness(&path, &witness);
         let file = written.is_ok().then_some(path.as_path());
@@ -230,7 +235,7 @@ impl<'a> Triage<'a> {
         job.prefix = seen.trace.taken.clone();
         job.tail = Tail::Random { seed: 1 };
         job.flags |= flags::TOLERANT;
-        job.max_steps = job.max_steps.saturating_mul(2);
+        job.max_steps = job.max_steps.saturating_add(FAIR_STEPS);
         let Some(trace) = self.run(&job)? else {
             return Ok(Fair::GoesOn);
         };

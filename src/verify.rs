@@ -111,7 +111,7 @@ pub fn verify(
     summary.notes = notes;
     summary.uncontrolled = uncontrolled.into_iter().collect();
     summary.interrupted = interrupt.requested();
-    summary.took(started.elapsed());
+    summary.took(started.elapsed(), started.elapsed());
     let mut symbols = Symbols::new(&modules, &setup.program.path);
     conclude(&mut summary, &report, &modules, &mut symbols);
     let fault = failed.filter(|e| e.exit != Exit::Interrupted);

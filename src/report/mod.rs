@@ -86,7 +86,7 @@ fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     let title = format!("stack of {}", names.of(finding.thread));
     let mut lines = heading(&title, style).to_vec();
     let mut number = 0;
-    for &site in &finding.stack {
+    'stack: for &site in own_part(&finding.stack, witness) {
         let site = &witness.sites[site as usize];
         for (i, frame) in site.frames.iter().enumerate() {
             let function = frame.function.as_deref().map(short_function);
@@ -105,9 +105,25 @@ fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
                 _ => line,
             });
             number += 1;
+            // What called it is the same for every program.
+            if frame.function.as_deref() == Some("main") {
+                break 'stack;
+            }
         }
     }
     lines
+}
+
+/// Without the part of the C library below a thread's start routine.
+fn own_part<'a>(stack: &'a [u32], witness: &Witness) -> &'a [u32] {
+    let is_located = |&site: &u32| {
+        let frames = &witness.sites[site as usize].frames;
+        frames.iter().any(|frame| frame.file.is_some())
+    };
+    match stack.iter().rposition(is_located) {
+        Some(last) => &stack[..=last],
+        None => stack,
+    }
 }
 
 fn module_place(witness: &Witness, site: &Site) -> String {
@@ -232,7 +248,10 @@ fn interleaving(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     if table.is_empty() {
         return Vec::new();
     }
-    let mut title = "the interleaving".to_string();
+    let mut title = match table::only_file(witness) {
+        Some(file) => format!("the interleaving, by lines of {file}"),
+        None => "the interleaving".to_string(),
+    };
     if witness.events.iter().any(|e| e.preempts) {
         title.push_str(" (» here another thread was interrupted)");
     }

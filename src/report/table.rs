@@ -1,6 +1,6 @@
 //! The interleaving as a table: a column for each thread, a row for each source line.
 
-use super::text::{Names, Style, cut, pad, place};
+use super::text::{Names, Style, base_name, cut, pad, place};
 use super::words::{is_in_source, words};
 use raddle_protocol::event::Kind;
 use raddle_protocol::witness::{Record, Witness};
@@ -62,12 +62,31 @@ pub fn table(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     }
 }
 
+/// The one file that all lines are from, if there is only one: it need not be repeated.
+pub fn only_file(witness: &Witness) -> Option<&str> {
+    let mut only = None;
+    for record in &witness.events {
+        let site = &witness.sites[record.site as usize];
+        if let Some(file) = &site.frames[site.shown as usize].file {
+            let file = base_name(file);
+            if *only.get_or_insert(file) != file {
+                return None;
+            }
+        }
+    }
+    only
+}
+
 fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
+    let only = only_file(witness).map(|file| format!("{file}:"));
     let mut rows: Vec<Row> = Vec::new();
     let mut last: Option<(&Record, String)> = None;
     for (i, record) in witness.events.iter().enumerate() {
         let site = &witness.sites[record.site as usize];
-        let here = place(site);
+        let mut here = place(site);
+        if let Some(line) = only.as_deref().and_then(|file| here.strip_prefix(file)) {
+            here = line.to_string();
+        }
         let joins = match &last {
             Some((before, there)) => {
                 before.thread == record.thread && *there == here && !record.preempts
@@ -208,7 +227,11 @@ fn margin(row: &Row, first: bool, style: Style) -> String {
 /// At most three lines: place and source, then what happened.
 fn cell(row: &Row, width: usize) -> Vec<String> {
     let source = row.source.as_deref().unwrap_or("");
-    let mut lines = vec![cut(format!("{}  {source}", row.place).trim_end(), width)];
+    let mut lines = Vec::new();
+    if !row.place.is_empty() {
+        let text = format!("{}  {source}", row.place);
+        lines.push(cut(text.trim_end(), width));
+    }
     const MOST: usize = 2;
     let mut wrapped: Vec<String> = Vec::new();
     for did in &row.did {
@@ -225,6 +248,8 @@ fn cell(row: &Row, width: usize) -> Vec<String> {
         wrapped.truncate(MOST - 1);
         wrapped.push(format!("… {rest} more"));
     }
-    lines.extend(wrapped.iter().map(|l| cut(&format!("  {l}"), width)));
+    // Without a line of source the words stand for themselves.
+    let indent = if lines.is_empty() { "" } else { "  " };
+    lines.extend(wrapped.iter().map(|l| cut(&format!("{indent}{l}"), width)));
     lines
 }

@@ -18,7 +18,7 @@ pub struct Style {
 }
 
 /// Columns where the output is no terminal.
-const DEFAULT_WIDTH: usize = 100;
+const DEFAULT_WIDTH: usize = 120;
 
 impl Style {
     /// What suits the standard output.
@@ -84,9 +84,15 @@ pub fn place(site: &Site) -> String {
         (Some(file), None) => base_name(file).to_string(),
         _ => match &frame.function {
             Some(function) => short_function(function),
+            None if is_nowhere(site) => String::new(),
             None => format!("{:#x}", site.offset),
         },
     }
+}
+
+/// The place of events that the program's text does not contain, such as the end of a thread.
+pub fn is_nowhere(site: &Site) -> bool {
+    site.module.is_none() && site.offset == 0
 }
 
 /// The place with its whole path, as editors understand it.
