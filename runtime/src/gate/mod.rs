@@ -116,6 +116,7 @@ pub fn begin() {
 pub fn leave() {
     // SAFETY: a fork has one thread.
     unsafe { *ACTIVE.get() = false };
+    gate().logging = false;
     gate().pages.detach();
     crate::vars::set_mode(u32::MAX, false);
 }
