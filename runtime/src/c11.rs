@@ -42,10 +42,9 @@ unsafe fn join(thread: Thread, into: *mut c_int, pc: usize) -> c_int {
     let mut value = core::ptr::null_mut::<c_void>();
     let code = threads::join(thread, Some(&mut value), pc);
     // SAFETY: null or the program's variable.
-    if code == 0
-        && let Some(into) = unsafe { into.as_mut() }
-    {
-        *into = value as usize as c_int;
+    match unsafe { into.as_mut() } {
+        Some(into) if code == 0 => *into = value as usize as c_int,
+        _ => {}
     }
     result_of(code)
 }

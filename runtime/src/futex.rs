@@ -331,6 +331,7 @@ unsafe fn futex(call: Call) -> isize {
 }
 
 /// One system call of a controlled thread: the kernel's result, or ours in its stead.
+#[allow(non_upper_case_globals)] // the numbers' names are libc's
 unsafe fn perform(call: Call) -> isize {
     let [a, b, c, d, e, f] = call.args;
     // SAFETY: the program's arguments, as the kernel would take them.

@@ -261,6 +261,7 @@ fn ending() {
     gate::set_cancel(me, gate::Cancel::No);
     gate::simple(Kind::ThreadExit, info(me).pthread, 0);
     gate::log(Kind::ThreadExit, 0, info(me).result as u64, 0);
+    crate::sync::mutex::thread_ended(me);
     if gate::threads_alive() == 1 {
         crate::ends::exit(0);
     }

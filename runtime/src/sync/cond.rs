@@ -94,7 +94,7 @@ pub unsafe fn wait(
         cancellable: true,
         ..pending(Kind::CondWake, object, pc)
     });
-    let result = end_of_wait(object, me, wake, pc);
+    let mut result = end_of_wait(object, me, wake, pc);
     // SAFETY: as above.
     unsafe {
         if result != 0 && !mutex::available(m, pc) {
@@ -105,7 +105,11 @@ pub unsafe fn wait(
                 ..pending(Kind::CondWake, m as u64, pc)
             });
         }
-        mutex::take_back(m, pc);
+        match mutex::take_back(m, pc) {
+            0 => {}
+            code if result != ECANCELED => result = code,
+            _ => {}
+        }
     }
     gate::log(Kind::CondWake, object, result as u64, pc);
     if result == ECANCELED {
@@ -219,8 +223,9 @@ pub unsafe fn wait_until(
     at: *const timespec,
     pc: usize,
 ) -> c_int {
-    // SAFETY: the caller's promise, also below.
+    // SAFETY: the caller's promise.
     match time::deadline(clock, unsafe { &*at }) {
+        // SAFETY: as above.
         Some(deadline) => unsafe { wait(c, m, deadline, pc) },
         None => EINVAL,
     }

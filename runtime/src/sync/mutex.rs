@@ -35,6 +35,24 @@ fn table() -> &'static mut Table<Mutex> {
     unsafe { TABLE.get() }
 }
 
+/// Has a robust mutex been used? Otherwise nothing needs to be done when a thread ends.
+static ROBUST: Serial<bool> = Serial::new(false);
+
+/// `who` takes its last step: the robust mutexes that it holds are orphaned.
+pub fn thread_ended(who: Slot) {
+    // SAFETY: the running thread.
+    if !unsafe { *ROBUST.get() } {
+        return;
+    }
+    table().for_each(|object, model| {
+        // SAFETY: not freed, otherwise it would not be in the table.
+        let kind = unsafe { Native::of(object as *mut pthread_mutex_t) }.kind;
+        if NativeKind(kind).robust() && model.orphan(who) {
+            gate::touch(object);
+        }
+    });
+}
+
 /// Forgets the mutexes in `from..to`.
 pub fn forget(from: u64, to: u64) {
     table().remove_range(from, to, |_, _| ());
@@ -99,6 +117,10 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
     let model = table().entry(object, || {
         if let Some(name) = kind.not_modelled() {
             gate::uncontrolled(name);
+        }
+        if kind.robust() {
+            // SAFETY: the running thread.
+            unsafe { *ROBUST.get() = true };
         }
         Mutex::free(mutex_type)
     });
@@ -229,14 +251,21 @@ pub unsafe fn available(m: *mut pthread_mutex_t, pc: usize) -> bool {
     unsafe { observe(m, pc) }.may_lock(gate::me())
 }
 
-/// A condition wait takes the mutex back, within its own step.
+/// A condition wait takes the mutex back, within its own step: 0 or an errno.
 ///
 /// # Safety
 /// As [`Native::of`].
-pub unsafe fn take_back(m: *mut pthread_mutex_t, pc: usize) {
+pub unsafe fn take_back(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     // SAFETY: the caller's promise.
     let verdict = unsafe { perform(m, pc, |model, me| model.lock(me, pc)) };
-    super::settle(verdict, m as u64, pc);
+    super::settle(verdict, m as u64, pc)
+}
+
+/// Marks a robust mutex as good again; no event, since only its owner can tell the difference.
+unsafe fn consistent(m: *mut pthread_mutex_t, pc: usize) -> c_int {
+    // SAFETY: the program's mutex.
+    let verdict = unsafe { perform(m, pc, Mutex::consistent) };
+    super::settle(verdict, m as u64, pc)
 }
 
 /// Initialises: `initialise` lets the C library write the object.
@@ -292,10 +321,11 @@ pub unsafe fn lock_until(
     at: *const timespec,
     pc: usize,
 ) -> c_int {
-    // SAFETY: the caller's promise, also below.
+    // SAFETY: the caller's promise.
     match time::deadline(clock, unsafe { &*at }) {
+        // SAFETY: as above.
         Some(deadline) => unsafe { lock(m, Kind::MutexTimedLock, deadline, pc) },
-        // An invalid time matters only to whoever would have to wait.
+        // An invalid time matters only to whoever would have to wait. SAFETY: as above.
         None => match unsafe { try_lock(m, pc) } {
             EBUSY => EINVAL,
             code => code,
@@ -317,10 +347,12 @@ intercept! {
             None => EINVAL,
         };
     fn pthread_mutex_unlock(m: *mut pthread_mutex_t) -> c_int, pc => unlock(m, pc);
+    fn pthread_mutex_consistent(m: *mut pthread_mutex_t) -> c_int, pc => consistent(m, pc);
 }
 
 export! {
     /// Older names that the C library still offers.
+    fn pthread_mutex_consistent_np(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_consistent;
     fn __pthread_mutex_init(m: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int = on::pthread_mutex_init;
     fn __pthread_mutex_destroy(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_destroy;
     fn __pthread_mutex_lock(m: *mut pthread_mutex_t) -> c_int = on::pthread_mutex_lock;

@@ -47,7 +47,9 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        table().remove(self.object);
+        if let Some(once) = table().get(self.object) {
+            once.leave();
+        }
         gate::touch(self.object);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::verdict::{DONE, Verdict};
 use core::ffi::c_int;
-use libc::{EAGAIN, EBUSY, EDEADLK, EPERM};
+use libc::{EAGAIN, EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM};
 use raddle_protocol::Slot;
 use raddle_protocol::slot::NONE;
 
@@ -89,8 +89,21 @@ pub struct Mutex {
     pub taken_at: usize,
     /// Decides how relocking ends.
     pub mutex_type: Type,
-    /// Robust: the owner ended while it held the mutex and the state is not yet consistent.
-    pub orphaned: bool,
+    /// What became of it when an owner ended.
+    pub health: Health,
+}
+
+/// A mutex without the robust attribute is always sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// No owner has ended while it held the mutex.
+    Sound,
+    /// The owner has ended; the next one to lock is told so.
+    Orphaned,
+    /// Its owner was told, and has not called `pthread_mutex_consistent`.
+    Inconsistent,
+    /// Was unlocked while inconsistent: of no use any more.
+    Lost,
 }
 
 impl Mutex {
@@ -101,7 +114,7 @@ impl Mutex {
             depth: 0,
             taken_at: 0,
             mutex_type,
-            orphaned: false,
+            health: Health::Sound,
         }
     }
 
@@ -112,7 +125,9 @@ impl Mutex {
 
     /// Can a lock operation of `who` complete now (be it with an error)?
     pub fn may_lock(&self, who: Slot) -> bool {
-        !self.held() || self.owner == who && self.mutex_type != Type::Normal
+        !self.held()
+            || self.health == Health::Orphaned
+            || self.owner == who && self.mutex_type != Type::Normal
     }
 
     fn take(&mut self, who: Slot, pc: usize) -> Verdict {
@@ -125,6 +140,14 @@ impl Mutex {
     /// Lock, trylock and a timed lock at the instant when they are tried: EBUSY says that the
     /// caller cannot have the mutex now.
     fn attempt(&mut self, who: Slot, pc: usize, relock: c_int) -> Verdict {
+        if self.health == Health::Lost {
+            return Verdict::Returns(ENOTRECOVERABLE);
+        }
+        if self.health == Health::Orphaned {
+            self.health = Health::Inconsistent;
+            self.take(who, pc);
+            return Verdict::Returns(EOWNERDEAD);
+        }
         if !self.held() {
             return self.take(who, pc);
         }
@@ -158,6 +181,9 @@ impl Mutex {
             self.depth -= 1;
             if self.depth == 0 {
                 self.owner = NONE;
+                if self.health == Health::Inconsistent {
+                    self.health = Health::Lost;
+                }
             }
             return DONE;
         }
@@ -166,6 +192,24 @@ impl Mutex {
             Type::Normal if self.depth == 0 => Verdict::Misuse(says::NOT_HELD),
             Type::Normal => Verdict::Misuse(says::NOT_OWNER),
         }
+    }
+
+    /// `who`, which holds it, has made the state that it guards good again.
+    pub fn consistent(&mut self, who: Slot) -> Verdict {
+        if self.owner != who || self.health != Health::Inconsistent {
+            return Verdict::Returns(EINVAL);
+        }
+        self.health = Health::Sound;
+        DONE
+    }
+
+    /// A robust mutex loses its owner if that is `who`, which ends.
+    pub fn orphan(&mut self, who: Slot) -> bool {
+        let lost = self.held() && self.owner == who;
+        if lost {
+            self.health = Health::Orphaned;
+        }
+        lost
     }
 
     /// Destruction.
@@ -190,7 +234,7 @@ mod tests {
             depth,
             taken_at: 7,
             mutex_type,
-            orphaned: false,
+            health: Health::Sound,
         }
     }
 
@@ -291,5 +335,35 @@ mod tests {
             held_by(OTHER, 1, Type::Recursive).destroy(),
             Verdict::Misuse(says::DESTROYED_HELD)
         );
+    }
+
+    #[test]
+    fn owners_that_end() {
+        let mut m = Mutex::free(Type::Normal);
+        assert!(!m.orphan(ME));
+        assert_eq!(m.lock(ME, 9), DONE);
+        assert!(!m.orphan(OTHER) && m.orphan(ME));
+        assert!(m.may_lock(OTHER));
+        assert_eq!(m.lock(OTHER, 9), Verdict::Returns(EOWNERDEAD));
+        assert_eq!((m.owner, m.depth), (OTHER, 1));
+        let told = m;
+
+        assert_eq!(m.consistent(ME), Verdict::Returns(EINVAL));
+        assert_eq!(m.consistent(OTHER), DONE);
+        assert_eq!(m.unlock(OTHER), DONE);
+        assert_eq!(
+            m,
+            Mutex {
+                taken_at: 9,
+                ..Mutex::free(Type::Normal)
+            }
+        );
+
+        let mut m = told;
+        assert_eq!(m.unlock(OTHER), DONE);
+        assert!(m.may_lock(3));
+        assert_eq!(m.lock(3, 9), Verdict::Returns(ENOTRECOVERABLE));
+        assert_eq!(m.try_lock(3, 9), Verdict::Returns(ENOTRECOVERABLE));
+        assert_eq!(m.destroy(), DONE);
     }
 }
