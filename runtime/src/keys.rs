@@ -52,7 +52,10 @@ pub fn install(ending: fn()) {
         loop {
             let mut key: pthread_key_t = 0;
             if libc::pthread_key_create(&mut key, Some(destructor)) != 0 {
-                crate::os::die("raddle: the last key for thread-specific data is taken", b"");
+                crate::os::die(
+                    "raddle: the last key for thread-specific data is taken",
+                    b"",
+                );
             }
             let first = *lowest.get_or_insert(key);
             if key == HIGHEST {

@@ -192,3 +192,55 @@ impl<T: Copy> Table<T> {
 pub fn block_freed(address: u64, len: u64) {
     crate::sync::block_freed(address, len);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+    use crate::rng::Rng;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_table_agrees_with_a_map() {
+        let mut rng = Rng::new(4);
+        let mut table = Table::new();
+        let mut map = BTreeMap::new();
+        for step in 0..60_000u32 {
+            // Crowded addresses, so that runs of entries form and wrap round the end.
+            let address = 8 * (1 + rng.below(900) as u64) + 0x5555_0000_0000;
+            match rng.below(8) {
+                0..3 => assert_eq!(table.insert(address, step), map.insert(address, step)),
+                3 => {
+                    let made = *table.entry(address, || step);
+                    assert_eq!(made, *map.entry(address).or_insert(step));
+                }
+                4..7 => assert_eq!(table.remove(address), map.remove(&address)),
+                _ => {
+                    let range = address..address + 8 * rng.below(12) as u64;
+                    let mut gone = Vec::new();
+                    table.remove_range(range.start, range.end, |k, v| gone.push((k, v)));
+                    gone.sort();
+                    let expected: Vec<_> = map.range(range).map(|(k, v)| (*k, *v)).collect();
+                    assert_eq!(gone, expected);
+                    expected.iter().for_each(|(k, _)| drop(map.remove(k)));
+                }
+            }
+            assert_eq!(table.get(address).copied(), map.get(&address).copied());
+            assert_eq!(table.len(), map.len());
+        }
+        let mut all = Vec::new();
+        table.for_each(|k, v| all.push((k, *v)));
+        all.sort();
+        assert!(all.into_iter().eq(map));
+    }
+
+    #[test]
+    fn an_empty_table_has_nothing() {
+        let mut table: Table<u8> = Table::new();
+        assert_eq!(
+            (table.get(8), table.remove(8), table.len()),
+            (None, None, 0)
+        );
+        table.remove_range(0, u64::MAX, |_, _| panic!());
+        table.for_each(|_, _| panic!());
+    }
+}

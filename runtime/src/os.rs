@@ -99,15 +99,16 @@ impl Kernel {
 }
 
 impl Os for Kernel {
-    fn drain(&mut self, control: &Control) {
+    fn drain(&mut self, control: &Control) -> bool {
         let before = control.drains.load(Ordering::Acquire);
         control.drain_wanted.store(1, Ordering::Release);
         if write(self.notify, &1u64.to_ne_bytes()) != 8 {
-            die("raddle: the program closed the runtime's descriptor", b"");
+            return false;
         }
         while control.drains.load(Ordering::Acquire) == before {
             futex_wait(&control.drains, before);
         }
+        true
     }
 
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize {
@@ -126,14 +127,34 @@ unsafe extern "C" {
 pub fn futex_wait(word: &AtomicU32, value: u32) {
     let address = word.as_ptr() as usize;
     // SAFETY: the word is alive.
-    unsafe { syscall(libc::SYS_futex, address, libc::FUTEX_WAIT as usize, value as usize, 0, 0, 0) };
+    unsafe {
+        syscall(
+            libc::SYS_futex,
+            address,
+            libc::FUTEX_WAIT as usize,
+            value as usize,
+            0,
+            0,
+            0,
+        )
+    };
 }
 
 /// Wakes one waiter.
 pub fn futex_wake(word: &AtomicU32) {
     let address = word.as_ptr() as usize;
     // SAFETY: the word is alive.
-    unsafe { syscall(libc::SYS_futex, address, libc::FUTEX_WAKE as usize, 1, 0, 0, 0) };
+    unsafe {
+        syscall(
+            libc::SYS_futex,
+            address,
+            libc::FUTEX_WAKE as usize,
+            1,
+            0,
+            0,
+            0,
+        )
+    };
 }
 
 /// Bytes of a page.
@@ -149,7 +170,15 @@ pub fn map_fixed(address: usize, len: usize) -> Option<*mut u8> {
     let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     // SAFETY: replaces nothing.
     let got = unsafe {
-        syscall(libc::SYS_mmap, address, len, protection, flags as usize, usize::MAX, 0)
+        syscall(
+            libc::SYS_mmap,
+            address,
+            len,
+            protection,
+            flags as usize,
+            usize::MAX,
+            0,
+        )
     };
     (got as usize == address).then_some(address as *mut u8)
 }
@@ -191,7 +220,15 @@ pub fn pin_to_one_core() {
     unsafe {
         syscall(libc::SYS_getcpu, &raw mut cpu as usize, 0, 0, 0, 0, 0);
         mask[cpu as usize / 64 % 128] = 1 << (cpu % 64);
-        syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr() as usize, 0, 0, 0);
+        syscall(
+            libc::SYS_sched_setaffinity,
+            0,
+            size_of_val(&mask),
+            mask.as_ptr() as usize,
+            0,
+            0,
+            0,
+        );
     }
 }
 
@@ -224,7 +261,15 @@ pub fn map_shared(fd: i32, len: usize) -> *mut u8 {
     let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     // SAFETY: a new mapping.
     let address = unsafe {
-        syscall(libc::SYS_mmap, 0, len, protection, libc::MAP_SHARED as usize, fd as usize, 0)
+        syscall(
+            libc::SYS_mmap,
+            0,
+            len,
+            protection,
+            libc::MAP_SHARED as usize,
+            fd as usize,
+            0,
+        )
     };
     if address < 0 {
         die("raddle: the shared pages cannot be mapped", b"");

@@ -6,16 +6,17 @@
 use crate::gate::Fatal;
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
+use raddle_protocol::Slot;
 use raddle_protocol::event::Event;
-use raddle_protocol::outcome::{MESSAGE, Raw, STACK, WAITS, Wait};
+use raddle_protocol::outcome::{End, MESSAGE, Raw, STACK, WAITS, Wait};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
 use raddle_protocol::shared::{CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN};
-use raddle_protocol::Slot;
 
 /// What the gate needs from the operating system; unit tests have their own.
 pub trait Os {
-    /// Asks the controller to empty the regions and returns when it has.
-    fn drain(&mut self, control: &Control);
+    /// Asks the controller to empty the regions and returns when it has; false: it cannot be
+    /// reached.
+    fn drain(&mut self, control: &Control) -> bool;
     /// The stack of the caller's caller, innermost first, return addresses.
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize;
 }
@@ -137,13 +138,21 @@ impl<O: Os> Pages<O> {
         self.last = Step { what, count: 1 };
         self.put_taken(self.taken_len);
         self.taken_len += 1;
-        self.control().taken_len.store(self.taken_len as u64, Ordering::Release);
+        self.control()
+            .taken_len
+            .store(self.taken_len as u64, Ordering::Release);
     }
 
     #[inline]
     fn put_taken(&mut self, index: usize) {
         // SAFETY: the index is below the region's capacity.
-        unsafe { self.base.add(TAKEN.offset).cast::<Step>().add(index).write(self.last) }
+        unsafe {
+            self.base
+                .add(TAKEN.offset)
+                .cast::<Step>()
+                .add(index)
+                .write(self.last)
+        }
     }
 
     /// Appends an event record.
@@ -153,11 +162,19 @@ impl<O: Os> Pages<O> {
             self.drain();
         }
         // SAFETY: the index is below the region's capacity.
-        unsafe { self.base.add(LOG.offset).cast::<Event>().add(self.log_len).write(event) };
+        unsafe {
+            self.base
+                .add(LOG.offset)
+                .cast::<Event>()
+                .add(self.log_len)
+                .write(event)
+        };
         self.log_len += 1;
         self.events += 1;
         let control = self.control();
-        control.log_len.store(self.log_len as u64, Ordering::Release);
+        control
+            .log_len
+            .store(self.log_len as u64, Ordering::Release);
         control.events.store(self.events, Ordering::Relaxed);
     }
 
@@ -173,7 +190,19 @@ impl<O: Os> Pages<O> {
     fn drain(&mut self) {
         // SAFETY: mapped for ever; borrowed apart from `os`.
         let control = unsafe { &*self.pointer() };
-        self.os.drain(control);
+        if !self.os.drain(control) {
+            let outcome = Fatal {
+                end: End::Unsupported,
+                code: 0,
+                message: format_args!("the program closed a descriptor of the runtime's"),
+                detail: [0; 4],
+                pc: 0,
+                stack: false,
+            };
+            let thread = control.running.load(Ordering::Relaxed) as Slot;
+            self.record(&outcome, thread, core::iter::empty());
+            crate::os::exit_group(crate::gate::EXIT_STATUS);
+        }
         (self.taken_len, self.log_len) = (0, 0);
         self.last.count = 0;
     }
@@ -197,7 +226,9 @@ impl<O: Os> Pages<O> {
         if known < all {
             // SAFETY: below the table's length.
             unsafe { table.add(known).write(entry) };
-            control.uncontrolled_len.store(known as u32 + 1, Ordering::Release);
+            control
+                .uncontrolled_len
+                .store(known as u32 + 1, Ordering::Release);
         }
     }
 
@@ -209,12 +240,19 @@ impl<O: Os> Pages<O> {
         // SAFETY: within the mapping.
         let raw: *mut Raw = unsafe { &raw mut (*self.pointer()).outcome };
         let mut frames = [0usize; STACK];
-        let mut len = if outcome.stack { self.os.stack(&mut frames) } else { 0 };
+        let mut len = if outcome.stack {
+            self.os.stack(&mut frames)
+        } else {
+            0
+        };
         let mut first = 0;
         if outcome.pc != 0 {
             // The unwinder knows the instruction of a fault, we the byte after its first.
             let fault = outcome.pc - 1;
-            match frames[..len].iter().position(|&f| f == outcome.pc || f == fault) {
+            match frames[..len]
+                .iter()
+                .position(|&f| f == outcome.pc || f == fault)
+            {
                 Some(i) => (first, frames[i]) = (i, outcome.pc),
                 None => (frames[0], len) = (outcome.pc, 1),
             }
@@ -225,12 +263,18 @@ impl<O: Os> Pages<O> {
             (*raw).thread = thread;
             (*raw).detail = outcome.detail;
             for (i, &frame) in frames[first..len].iter().enumerate() {
-                (&raw mut (*raw).stack).cast::<u64>().add(i).write(frame as u64);
+                (&raw mut (*raw).stack)
+                    .cast::<u64>()
+                    .add(i)
+                    .write(frame as u64);
             }
             (*raw).stack_len = (len - first) as u32;
             let mut count = 0;
             for wait in waits.take(WAITS) {
-                (&raw mut (*raw).waits).cast::<Wait>().add(count).write(wait);
+                (&raw mut (*raw).waits)
+                    .cast::<Wait>()
+                    .add(count)
+                    .write(wait);
                 count += 1;
             }
             (*raw).waits_len = count as u32;
@@ -240,11 +284,6 @@ impl<O: Os> Pages<O> {
             let end = (&raw mut (*raw).end).cast::<core::sync::atomic::AtomicU32>();
             (*end).store(outcome.end as u32, Ordering::Release);
         }
-    }
-
-    /// Has an outcome been written?
-    pub fn recorded(&self) -> bool {
-        self.recorded
     }
 }
 
@@ -261,7 +300,12 @@ impl Write for Text {
                 break;
             }
             // SAFETY: below the buffer's length.
-            unsafe { (&raw mut (*self.raw).message).cast::<u8>().add(self.len).write(byte) };
+            unsafe {
+                (&raw mut (*self.raw).message)
+                    .cast::<u8>()
+                    .add(self.len)
+                    .write(byte)
+            };
             self.len += 1;
         }
         Ok(())

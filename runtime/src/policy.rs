@@ -34,6 +34,7 @@ pub struct View<'a> {
 }
 
 /// A tail rule at work.
+#[expect(clippy::large_enum_variant, reason = "there is one, in a static")]
 pub enum Policy {
     /// [`Tail::RunUntilBlocked`].
     RunUntilBlocked(Patience),
@@ -54,7 +55,10 @@ pub struct Patience {
 
 impl Patience {
     const fn new() -> Patience {
-        Patience { consecutive: 0, passed_over: 0 }
+        Patience {
+            consecutive: 0,
+            passed_over: 0,
+        }
     }
 
     /// Is it a sleeper's turn, although others are ready?
@@ -77,7 +81,11 @@ impl Patience {
     }
 
     fn took(&mut self, view: &View, next: Slot) {
-        self.consecutive = if next == view.running { self.consecutive + 1 } else { 1 };
+        self.consecutive = if next == view.running {
+            self.consecutive + 1
+        } else {
+            1
+        };
     }
 }
 
@@ -122,7 +130,12 @@ impl Operation {
 pub fn reads_only(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Read | Kind::AtomicRead | Kind::ReadRange | Kind::SemGetValue | Kind::RwRead | Kind::RwTryRead
+        Kind::Read
+            | Kind::AtomicRead
+            | Kind::ReadRange
+            | Kind::SemGetValue
+            | Kind::RwRead
+            | Kind::RwTryRead
     )
 }
 
@@ -136,7 +149,10 @@ impl Policy {
             Tail::Pos { seed } => {
                 let mut priorities = PerSlot::new();
                 priorities.map();
-                Policy::Pos(Pos { rng: Rng::new(seed), priorities })
+                Policy::Pos(Pos {
+                    rng: Rng::new(seed),
+                    priorities,
+                })
             }
         })
     }
@@ -262,7 +278,12 @@ impl Pct {
 
     fn find_next_change(&mut self, from: u64) {
         let changes = &self.changes[..self.changes_len];
-        self.next_change = changes.iter().copied().filter(|&c| c >= from).min().unwrap_or(u64::MAX);
+        self.next_change = changes
+            .iter()
+            .copied()
+            .filter(|&c| c >= from)
+            .min()
+            .unwrap_or(u64::MAX);
     }
 
     fn demote(&mut self, s: Slot) {

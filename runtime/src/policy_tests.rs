@@ -19,7 +19,13 @@ impl World {
             ready: SlotSet::EMPTY,
             timed: SlotSet::EMPTY,
             announced: SlotSet::EMPTY,
-            operations: vec![Operation { object: 0, reads_only: false }; n],
+            operations: vec![
+                Operation {
+                    object: 0,
+                    reads_only: false
+                };
+                n
+            ],
             running: 0,
             kind: Kind::MutexLock,
             step: 0,
@@ -50,7 +56,9 @@ impl World {
             step: self.step,
         };
         let operations = &self.operations;
-        let next = self.policy.pick(&view, &self.announced, |s| operations[usize::from(s)]);
+        let next = self
+            .policy
+            .pick(&view, &self.announced, |s| operations[usize::from(s)]);
         assert!(self.ready.contains(next) || self.timed.contains(next));
         self.running = next;
         self.policy.announced(next);
@@ -66,7 +74,11 @@ fn tails() -> [Tail; 4] {
     [
         Tail::RunUntilBlocked,
         Tail::Random { seed: 5 },
-        Tail::Pct { seed: 5, depth: 4, steps: 100 },
+        Tail::Pct {
+            seed: 5,
+            depth: 4,
+            steps: 100,
+        },
         Tail::Pos { seed: 5 },
     ]
 }
@@ -109,7 +121,11 @@ fn run_until_blocked_lets_others_pass_spinners() {
     assert_eq!(world.picks(4), [1, 0, 1, 0]);
     let mut world = World::new(Tail::RunUntilBlocked, 2);
     let picks = world.picks(3 * PATIENCE as usize);
-    let longest = picks.chunk_by(|a, b| a == b).map(<[Slot]>::len).max().unwrap();
+    let longest = picks
+        .chunk_by(|a, b| a == b)
+        .map(<[Slot]>::len)
+        .max()
+        .unwrap();
     assert_eq!(longest, PATIENCE as usize);
 }
 
@@ -141,7 +157,14 @@ fn random_is_uniform_over_ready_threads() {
 #[test]
 fn pct_of_depth_1_never_preempts() {
     for seed in 0..50 {
-        let mut world = World::new(Tail::Pct { seed, depth: 1, steps: 500 }, 4);
+        let mut world = World::new(
+            Tail::Pct {
+                seed,
+                depth: 1,
+                steps: 500,
+            },
+            4,
+        );
         let picks = world.picks(500);
         assert!(picks.iter().all(|s| *s == picks[0]));
     }
@@ -152,7 +175,14 @@ fn pct_of_depth_1_never_preempts() {
 fn pct_changes_at_most_depth_minus_1_times() {
     let mut most = 0;
     for seed in 0..200 {
-        let mut world = World::new(Tail::Pct { seed, depth: 4, steps: 200 }, 6);
+        let mut world = World::new(
+            Tail::Pct {
+                seed,
+                depth: 4,
+                steps: 200,
+            },
+            6,
+        );
         let picks = world.picks(800);
         let switches: Vec<usize> = (1..800).filter(|&i| picks[i] != picks[i - 1]).collect();
         assert!(switches.len() <= 3, "{switches:?}");
@@ -167,7 +197,14 @@ fn pct_changes_at_most_depth_minus_1_times() {
 fn pct_orders_threads_at_random() {
     let mut first = [0; 4];
     for seed in 0..4_000 {
-        let mut world = World::new(Tail::Pct { seed, depth: 1, steps: 10 }, 4);
+        let mut world = World::new(
+            Tail::Pct {
+                seed,
+                depth: 1,
+                steps: 10,
+            },
+            4,
+        );
         first[usize::from(world.pick())] += 1;
     }
     assert!(first.iter().all(|n| (850..1_150).contains(n)), "{first:?}");
@@ -175,7 +212,14 @@ fn pct_orders_threads_at_random() {
 
 #[test]
 fn pct_demotes_who_yields() {
-    let mut world = World::new(Tail::Pct { seed: 1, depth: 1, steps: 10 }, 3);
+    let mut world = World::new(
+        Tail::Pct {
+            seed: 1,
+            depth: 1,
+            steps: 10,
+        },
+        3,
+    );
     world.kind = Kind::Yield;
     let picks = world.picks(6);
     assert_eq!(picks[..3], picks[3..], "all three in turn");
@@ -207,11 +251,15 @@ fn pos_redraws_only_what_races() {
         world.operations[1].object = if races { 1 } else { 2 };
         world.ready.set(1, false);
         world.ready.set(1, true);
-        let Policy::Pos(pos) = &mut world.policy else { panic!() };
+        let Policy::Pos(pos) = &mut world.policy else {
+            panic!()
+        };
         pos.priorities[1] = 1; // the least
         pos.priorities[0] = 2;
         assert_eq!(world.pick(), 0);
-        let Policy::Pos(pos) = &mut world.policy else { panic!() };
+        let Policy::Pos(pos) = &mut world.policy else {
+            panic!()
+        };
         assert_eq!(pos.priorities[1] == 1, !races);
     }
 }

@@ -41,7 +41,10 @@ mod tests {
             assert_eq!(n, b.below(7));
             counts[n] += 1;
         }
-        assert!(counts.iter().all(|c| (9_500..10_500).contains(c)), "{counts:?}");
+        assert!(
+            counts.iter().all(|c| (9_500..10_500).contains(c)),
+            "{counts:?}"
+        );
         assert_eq!(a.below(0), 0);
         assert_eq!(a.below(1), 0);
     }

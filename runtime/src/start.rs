@@ -75,9 +75,14 @@ fn attach(settings: &Settings) {
     if control.magic != MAGIC {
         os::die("raddle: the shared pages are not raddle's", b"");
     }
-    control.runtime_version.store(raddle_protocol::VERSION, Ordering::Release);
+    control
+        .runtime_version
+        .store(raddle_protocol::VERSION, Ordering::Release);
     if control.controller_version != raddle_protocol::VERSION {
-        os::die("raddle: libraddle.so and raddle are of different versions", b"");
+        os::die(
+            "raddle: libraddle.so and raddle are of different versions",
+            b"",
+        );
     }
     os::close(settings.shared);
     // SAFETY: mapped for ever.
@@ -89,7 +94,13 @@ fn prepare() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location();
         let (file, line) = place.map_or(("?", 0), |l| (l.file(), l.line()));
-        let text = panic.payload_as_str().unwrap_or("panic");
+        let payload = panic.payload();
+        let text = match payload.downcast_ref::<&str>() {
+            Some(text) => text,
+            None => payload
+                .downcast_ref::<String>()
+                .map_or("panic", |text| text),
+        };
         gate::finish(Fatal {
             end: End::ToolFault,
             code: 0,

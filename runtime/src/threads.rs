@@ -126,11 +126,6 @@ pub fn slot_of(thread: pthread_t) -> Option<Slot> {
     likely.or_else(|| (0..slot::COUNT as Slot).find(is))
 }
 
-/// The `pthread_t` of `s`.
-pub fn pthread_of(s: Slot) -> pthread_t {
-    info(s).pthread
-}
-
 /// The slot of `thread`; ends the execution if it is none, or none any more.
 fn known(thread: pthread_t, what: &str, pc: usize) -> Slot {
     match slot_of(thread) {
@@ -341,12 +336,7 @@ fn thread_of_me() -> pthread_t {
 }
 
 /// The target has ended: takes its result.
-fn reap(
-    thread: pthread_t,
-    target: Slot,
-    value: Option<&mut *mut c_void>,
-    pc: usize,
-) -> c_int {
+fn reap(thread: pthread_t, target: Slot, value: Option<&mut *mut c_void>, pc: usize) -> c_int {
     known(thread, "pthread_join", pc);
     let info = info(target);
     if info.detached {
@@ -464,7 +454,11 @@ unsafe extern "C-unwind" fn attributes_from(
     _: usize,
     _: usize,
 ) -> c_int {
-    let s = if gate::active() { slot_of(thread) } else { None };
+    let s = if gate::active() {
+        slot_of(thread)
+    } else {
+        None
+    };
     let Some(s) = s.filter(|&s| s != slot::MAIN) else {
         // SAFETY: passed on.
         return unsafe { real::pthread_getattr_np(thread, attr) };

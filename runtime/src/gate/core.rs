@@ -132,9 +132,12 @@ impl<O: Os> Gate<O> {
         let job = self.pages.job();
         self.threads.map();
         self.flags = job.flags;
-        self.logging =
-            job.flags & (flags::EVENTS | flags::ENABLED | flags::SYMBOLIC) != 0;
-        self.limit = if job.max_steps == 0 { u64::MAX } else { job.max_steps };
+        self.logging = job.flags & (flags::EVENTS | flags::ENABLED | flags::SYMBOLIC) != 0;
+        self.limit = if job.max_steps == 0 {
+            u64::MAX
+        } else {
+            job.max_steps
+        };
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
         self.guided = job.steps_len != 0 || job.flags & flags::ENABLED != 0;
         match Policy::new(job.tail) {
@@ -204,7 +207,11 @@ impl<O: Os> Gate<O> {
         let mut s = slot::preferred(parent, k);
         let first = s;
         while self.threads[s].state != State::Free {
-            s = if usize::from(s) + 1 == slot::COUNT { slot::FIRST_NESTED } else { s + 1 };
+            s = if usize::from(s) + 1 == slot::COUNT {
+                slot::FIRST_NESTED
+            } else {
+                s + 1
+            };
             if s == first || first < slot::FIRST_NESTED {
                 return None;
             }
@@ -222,7 +229,10 @@ impl<O: Os> Gate<O> {
             self.interest[interest_in(first.object)] += 1;
         }
         self.created += 1;
-        self.pages.control().threads.store(self.created, Ordering::Relaxed);
+        self.pages
+            .control()
+            .threads
+            .store(self.created, Ordering::Relaxed);
         self.policy.created(s);
         self.policy.announced(s);
         self.evaluate(s);
@@ -256,7 +266,9 @@ impl<O: Os> Gate<O> {
     pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {
         let me = self.running;
         self.publish(kind, pc);
-        self.threads[me].pending.write(Pending::always(kind, object, pc));
+        self.threads[me]
+            .pending
+            .write(Pending::always(kind, object, pc));
         self.policy.announced(me);
         self.ready.set(me, true);
         self.timed.set(me, false);
@@ -448,7 +460,11 @@ impl<O: Os> Gate<O> {
         let alive = self.alive.contains(running);
         let view = View {
             running,
-            kind: if alive { threads[running].pending().kind } else { Kind::ThreadExit },
+            kind: if alive {
+                threads[running].pending().kind
+            } else {
+                Kind::ThreadExit
+            },
             ready: &self.ready,
             timed: if lazy { &self.no_one } else { &self.timed },
             earliest: if lazy { slot::NONE } else { earliest },
@@ -456,7 +472,10 @@ impl<O: Os> Gate<O> {
         };
         self.policy.pick(&view, &self.alive, |s| {
             let p = threads[s].pending();
-            Operation { object: p.object, reads_only: reads_only(p.kind) }
+            Operation {
+                object: p.object,
+                reads_only: reads_only(p.kind),
+            }
         })
     }
 
@@ -477,7 +496,9 @@ impl<O: Os> Gate<O> {
         control.switches.store(self.switches, Ordering::Relaxed);
         if self.ready.contains(self.running) {
             self.preemptions += 1;
-            control.preemptions.store(self.preemptions, Ordering::Relaxed);
+            control
+                .preemptions
+                .store(self.preemptions, Ordering::Relaxed);
         }
         if self.alive.contains(self.running) {
             let parked = self.threads[self.running].pending().object;
@@ -488,7 +509,10 @@ impl<O: Os> Gate<O> {
         let (object, deadline) = (p.object, p.deadline);
         self.interest[interest_in(object)] -= 1;
         self.publish(p.kind, p.pc);
-        self.pages.control().running.store(u32::from(next), Ordering::Relaxed);
+        self.pages
+            .control()
+            .running
+            .store(u32::from(next), Ordering::Relaxed);
         if deadline != 0 && self.timed.contains(next) {
             self.advance_to(deadline);
         }
@@ -560,7 +584,10 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub fn log(&mut self, event: Event) {
         if self.logging {
-            self.pages.log(Event { thread: self.running, ..event });
+            self.pages.log(Event {
+                thread: self.running,
+                ..event
+            });
         }
     }
 
@@ -590,7 +617,11 @@ impl<O: Os> Gate<O> {
     }
 
     fn enabled_record(&self) -> Event {
-        Event { kind: Kind::Enabled as u8, thread: self.running, ..Event::default() }
+        Event {
+            kind: Kind::Enabled as u8,
+            thread: self.running,
+            ..Event::default()
+        }
     }
 
     fn diverge(&mut self, wanted: Wanted, why: Divergence) -> Stop {
@@ -617,7 +648,14 @@ impl<O: Os> Gate<O> {
             true => self.threads[self.running].pending().pc,
             false => 0,
         };
-        self.record(&Fatal { end, code: 0, message, detail, pc, stack: true })
+        self.record(&Fatal {
+            end,
+            code: 0,
+            message,
+            detail,
+            pc,
+            stack: true,
+        })
     }
 
     /// Writes the outcome, unless there is one.

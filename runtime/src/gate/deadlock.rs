@@ -63,12 +63,26 @@ impl<O: Os> Gate<O> {
 
     fn report(&mut self, message: core::fmt::Arguments) -> Stop {
         let running = self.running();
-        let pc = if self.is_alive(running) { self.pending(running).pc } else { 0 };
-        let outcome = Fatal { end: End::Deadlock, code: 0, message, detail: [0; 4], pc, stack: true };
+        let pc = if self.is_alive(running) {
+            self.pending(running).pc
+        } else {
+            0
+        };
+        let outcome = Fatal {
+            end: End::Deadlock,
+            code: 0,
+            message,
+            detail: [0; 4],
+            pc,
+            stack: true,
+        };
         let gate: *const Gate<O> = self;
         // SAFETY: the iterator reads the threads, `record` writes the pages; they are disjoint.
         let gate = unsafe { &*gate };
-        let waits = gate.alive_threads().filter(|&s| !gate.is_ready(s)).map(|s| gate.wait(s));
+        let waits = gate
+            .alive_threads()
+            .filter(|&s| !gate.is_ready(s))
+            .map(|s| gate.wait(s));
         self.pages.record(&outcome, running, waits);
         Stop
     }

@@ -161,7 +161,9 @@ pub fn flags() -> u32 {
 #[inline]
 pub fn point(p: Pending) -> Wake {
     let me = me();
-    let Ok(next) = gate().announce(&p) else { stop() };
+    let Ok(next) = gate().announce(&p) else {
+        stop()
+    };
     if next != me {
         substrate::switch(me, next);
     }
@@ -177,7 +179,9 @@ pub fn point(p: Pending) -> Wake {
 #[inline]
 pub fn simple(kind: Kind, object: u64, pc: usize) {
     let me = me();
-    let Ok(next) = gate().announce_ready(kind, object, pc) else { stop() };
+    let Ok(next) = gate().announce_ready(kind, object, pc) else {
+        stop()
+    };
     if next != me {
         substrate::switch(me, next);
     }
@@ -219,7 +223,13 @@ pub fn choose(n: usize) -> usize {
 pub fn log(kind: Kind, object: u64, value: u64, pc: usize) {
     let gate = gate();
     if gate.logging {
-        gate.log(Event { kind: kind as u8, object, value, pc: pc as u64, ..Event::default() });
+        gate.log(Event {
+            kind: kind as u8,
+            object,
+            value,
+            pc: pc as u64,
+            ..Event::default()
+        });
     }
 }
 
@@ -247,11 +257,6 @@ pub fn events() -> u64 {
 /// Writes the outcome, unless one is there, and returns: for what then takes its native course.
 pub fn record(outcome: &Fatal) {
     gate().record(outcome);
-}
-
-/// Has an outcome been written?
-pub fn recorded() -> bool {
-    gate().pages.recorded()
 }
 
 /// Writes the outcome and ends the process (or traps, with `flags::TRAP`).
@@ -296,7 +301,10 @@ pub fn name_child() -> Option<Slot> {
 
 /// Brings a thread to life; its first announcement is a `ThreadStart`.
 pub fn add_thread(s: Slot, start_routine: usize, pc: usize) {
-    gate().add(s, Pending::always(Kind::ThreadStart, start_routine as u64, pc));
+    gate().add(
+        s,
+        Pending::always(Kind::ThreadStart, start_routine as u64, pc),
+    );
 }
 
 /// Where `s` is in its life.

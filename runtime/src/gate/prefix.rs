@@ -25,7 +25,11 @@ impl Prefix {
 
     /// All of `steps`, in order.
     pub const fn new(steps: &'static [Step]) -> Prefix {
-        Prefix { steps, index: 0, used: 0 }
+        Prefix {
+            steps,
+            index: 0,
+            used: 0,
+        }
     }
 
     /// What is due; `None` at the end.

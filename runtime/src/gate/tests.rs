@@ -37,9 +37,10 @@ impl Fake {
 }
 
 impl Os for Fake {
-    fn drain(&mut self, control: &Control) {
+    fn drain(&mut self, control: &Control) -> bool {
         self.drains += 1;
         self.empty(control);
+        true
     }
 
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize {
@@ -63,14 +64,24 @@ struct World {
 
 impl World {
     fn new(flags: u32, tail: Tail, prefix: &[Step]) -> World {
-        World::with(JobWords { flags, tail: tail.to_words(), ..JobWords::default() }, prefix)
+        World::with(
+            JobWords {
+                flags,
+                tail: tail.to_words(),
+                ..JobWords::default()
+            },
+            prefix,
+        )
     }
 
     fn with(mut job: JobWords, prefix: &[Step]) -> World {
         LOCKS.with(|locks| locks.borrow_mut().clear());
         let base = crate::os::map_memory(shared::TOTAL);
         job.steps_len = prefix.len() as u32;
-        let mut gate = Gate::new(Fake { base: base as usize, ..Fake::default() });
+        let mut gate = Gate::new(Fake {
+            base: base as usize,
+            ..Fake::default()
+        });
         // SAFETY: a fresh mapping of the full size.
         unsafe {
             (*base.cast::<Control>()).job = job;
@@ -89,7 +100,8 @@ impl World {
         for expected in 1..=n as Slot {
             let s = self.gate.name_child().unwrap();
             assert_eq!(s, expected);
-            self.gate.add(s, Pending::always(Kind::ThreadStart, 0, 0x10));
+            self.gate
+                .add(s, Pending::always(Kind::ThreadStart, 0, 0x10));
         }
         self
     }
@@ -175,7 +187,11 @@ fn a_prefix_is_followed_and_recorded() {
     let chosen: Vec<Slot> = (0..9).map(|_| world.work().unwrap()).collect();
     assert_eq!(chosen[..7], [0, 0, 2, 2, 2, 1, 0]);
     let expected: Vec<Step> = [prefix.to_vec(), vec![t(1, 1), t(2, 1)]].concat();
-    assert_eq!(world.drained().taken, expected, "yields go round once the prefix is used up");
+    assert_eq!(
+        world.drained().taken,
+        expected,
+        "yields go round once the prefix is used up"
+    );
     let control = world.gate.pages.control();
     assert_eq!(control.steps.load(Ordering::Relaxed), 9);
     assert_eq!(control.switches.load(Ordering::Relaxed), 5);
@@ -187,11 +203,23 @@ fn a_prefix_is_followed_and_recorded() {
 #[test]
 fn a_strict_prefix_that_cannot_be_followed_is_a_divergence() {
     let table: [(Step, Divergence, &str); 5] = [
-        (t(7, 1), Divergence::NoSuchThread, "thread 7, but it does not exist"),
-        (t(9999, 1), Divergence::NoSuchThread, "thread 9999, but it does not exist"),
+        (
+            t(7, 1),
+            Divergence::NoSuchThread,
+            "thread 7, but it does not exist",
+        ),
+        (
+            t(9999, 1),
+            Divergence::NoSuchThread,
+            "thread 9999, but it does not exist",
+        ),
         (t(2, 1), Divergence::Ended, "thread 2, but it has ended"),
         (t(1, 1), Divergence::Blocked, "thread 1, but it is blocked"),
-        (Step::choice(1), Divergence::KindOfStep, "alternative 1, but another kind of step is due"),
+        (
+            Step::choice(1),
+            Divergence::KindOfStep,
+            "alternative 1, but another kind of step is due",
+        ),
     ];
     for (step, why, reason) in table {
         let prefix = [t(1, 1), t(2, 1), t(0, 1), step];
@@ -201,8 +229,14 @@ fn a_strict_prefix_that_cannot_be_followed_is_a_divergence() {
         assert_eq!(world.gate.retire(0), Ok(0));
         assert_eq!(world.work(), Err(Stop));
         assert_eq!(world.end(), End::Divergence);
-        assert_eq!(world.outcome().detail, [3, u64::from(step.what), why as u64, 0]);
-        assert_eq!(world.message(), format!("step 3: the schedule wants {reason}"));
+        assert_eq!(
+            world.outcome().detail,
+            [3, u64::from(step.what), why as u64, 0]
+        );
+        assert_eq!(
+            world.message(),
+            format!("step 3: the schedule wants {reason}")
+        );
     }
 }
 
@@ -212,9 +246,16 @@ fn a_tolerant_prefix_is_followed_as_far_as_it_goes() {
     let mut world = World::new(flags::TOLERANT, Tail::RunUntilBlocked, &prefix).children(2);
     assert_eq!(world.work(), Ok(1));
     assert_eq!(world.gate.retire(0), Ok(2));
-    assert_eq!(world.gate.choose(3), Ok(0), "a thread is due: the first alternative");
+    assert_eq!(
+        world.gate.choose(3),
+        Ok(0),
+        "a thread is due: the first alternative"
+    );
     assert_eq!(world.work(), Ok(0));
-    assert_eq!(world.drained().taken, [t(1, 1), t(2, 1), Step::choice(0), t(0, 1)]);
+    assert_eq!(
+        world.drained().taken,
+        [t(1, 1), t(2, 1), Step::choice(0), t(0, 1)]
+    );
 }
 
 #[test]
@@ -243,7 +284,15 @@ fn locks_block_and_wake() {
     world.release(8);
     assert_eq!(world.wait_forever(1, false), Ok(1));
     world.acquire(8);
-    assert_eq!(world.gate.pages.control().preemptions.load(Ordering::Relaxed), 1);
+    assert_eq!(
+        world
+            .gate
+            .pages
+            .control()
+            .preemptions
+            .load(Ordering::Relaxed),
+        1
+    );
 }
 
 #[test]
@@ -252,10 +301,24 @@ fn nobody_enabled_is_a_deadlock_with_everybody_listed() {
     assert_eq!(world.wait_forever(0x10, false), Ok(1));
     assert_eq!(world.wait_forever(0x20, true), Ok(2));
     assert_eq!(world.wait_forever(0x30, false), Err(Stop));
-    assert_eq!((world.end(), world.message()), (End::Deadlock, "all 3 threads wait for ever"));
-    let seen: Vec<_> = world.waits().iter().map(|w| (w.thread, w.object, w.pc, w.holder)).collect();
+    assert_eq!(
+        (world.end(), world.message()),
+        (End::Deadlock, "all 3 threads wait for ever")
+    );
+    let seen: Vec<_> = world
+        .waits()
+        .iter()
+        .map(|w| (w.thread, w.object, w.pc, w.holder))
+        .collect();
     let none = slot::NONE;
-    assert_eq!(seen, [(0, 0x10, 0x50, none), (1, 0x20, 0x50, none), (2, 0x30, 0x50, none)]);
+    assert_eq!(
+        seen,
+        [
+            (0, 0x10, 0x50, none),
+            (1, 0x20, 0x50, none),
+            (2, 0x30, 0x50, none)
+        ]
+    );
     assert_eq!(world.outcome().thread, 2);
 }
 
@@ -273,8 +336,11 @@ fn a_cycle_is_reported_when_it_closes_although_others_could_go_on() {
     assert_eq!(world.lock(0xa), Err(Stop));
     assert_eq!(world.end(), End::Deadlock);
     assert_eq!(world.message(), "2 threads wait for each other in a cycle");
-    let seen: Vec<_> =
-        world.waits().iter().map(|w| (w.thread, w.holder, w.in_cycle, w.holder_pc)).collect();
+    let seen: Vec<_> = world
+        .waits()
+        .iter()
+        .map(|w| (w.thread, w.holder, w.in_cycle, w.holder_pc))
+        .collect();
     assert_eq!(seen, [(0, 1, 1, 0x77), (1, 0, 1, 0x77)]);
 
     let mut world = World::new(0, Tail::RunUntilBlocked, &[]).children(1);
@@ -296,7 +362,13 @@ fn a_deadline_or_a_cancellation_is_a_way_out_of_a_cycle() {
         ..Pending::always(Kind::MutexTimedLock, 0xa, 0)
     };
     assert_eq!(world.gate.announce(&timed), Ok(1));
-    assert_eq!(world.gate.announce(&Pending { cancellable: true, ..timed }), Ok(0));
+    assert_eq!(
+        world.gate.announce(&Pending {
+            cancellable: true,
+            ..timed
+        }),
+        Ok(0)
+    );
     assert_eq!(world.gate.arrive(), Wake::TimedOut);
 }
 
@@ -307,13 +379,23 @@ fn time_moves_only_when_a_wait_runs_out() {
     assert_eq!(world.gate.clock(), 0);
     assert_eq!(world.sleep(200), Ok(2));
     assert_eq!(world.sleep(300), Ok(1), "the earliest deadline");
-    assert_eq!((world.gate.clock(), world.gate.arrive()), (200, Wake::TimedOut));
+    assert_eq!(
+        (world.gate.clock(), world.gate.arrive()),
+        (200, Wake::TimedOut)
+    );
     assert_eq!(world.sleep(250), Ok(1), "earlier than all others");
     assert_eq!(world.wait_forever(1, false), Ok(2));
     assert_eq!(world.gate.clock(), 300);
     world.gate.advance_to(600);
-    assert_eq!(world.work(), Ok(0), "its time has passed: ready like any other");
-    assert_eq!((world.gate.clock(), world.gate.arrive()), (600, Wake::TimedOut));
+    assert_eq!(
+        world.work(),
+        Ok(0),
+        "its time has passed: ready like any other"
+    );
+    assert_eq!(
+        (world.gate.clock(), world.gate.arrive()),
+        (600, Wake::TimedOut)
+    );
     world.gate.advance_to(10);
     assert_eq!(world.gate.clock(), 600, "never backwards");
 }
@@ -368,13 +450,19 @@ fn cancellation_acts_at_cancellation_points_or_anywhere() {
 
 #[test]
 fn the_step_limit_ends_the_execution() {
-    let job = JobWords { max_steps: 5, ..JobWords::default() };
+    let job = JobWords {
+        max_steps: 5,
+        ..JobWords::default()
+    };
     let mut world = World::with(job, &[]);
     for _ in 0..5 {
         assert_eq!(world.work(), Ok(0));
     }
     assert_eq!(world.work(), Err(Stop));
-    assert_eq!((world.end(), world.outcome().detail[0]), (End::StepLimit, 5));
+    assert_eq!(
+        (world.end(), world.outcome().detail[0]),
+        (End::StepLimit, 5)
+    );
     assert_eq!(world.message(), "still running after 5 steps");
 }
 
@@ -385,12 +473,19 @@ fn full_regions_lose_nothing() {
     let mut chosen = Vec::new();
     for i in 0..1_000 {
         chosen.push(world.work().unwrap());
-        world.gate.log(Event { kind: Kind::Yield as u8, value: i, ..Event::default() });
+        world.gate.log(Event {
+            kind: Kind::Yield as u8,
+            value: i,
+            ..Event::default()
+        });
     }
     let fake = world.drained();
     assert!(fake.drains > 150);
-    let unrolled: Vec<Slot> =
-        fake.taken.iter().flat_map(|s| vec![s.what; usize::from(s.count)]).collect();
+    let unrolled: Vec<Slot> = fake
+        .taken
+        .iter()
+        .flat_map(|s| vec![s.what; usize::from(s.count)])
+        .collect();
     assert_eq!(unrolled, chosen);
     assert!(fake.events.iter().map(|e| e.value).eq(0..1_000));
     assert!(fake.events.iter().map(|e| e.thread).eq(chosen));
@@ -403,7 +498,10 @@ fn long_runs_are_split_where_the_count_ends() {
     for _ in 0..70_000 {
         world.gate.announce_ready(Kind::MutexLock, 8, 0).unwrap();
     }
-    assert_eq!(world.drained().taken, [t(0, u16::MAX), t(0, 70_000u32 as u16 + 1)]);
+    assert_eq!(
+        world.drained().taken,
+        [t(0, u16::MAX), t(0, 70_000u32 as u16 + 1)]
+    );
 }
 
 #[test]
@@ -414,8 +512,15 @@ fn enabled_records_list_all_candidates() {
     world.work().unwrap();
     let events = &world.drained().events;
     assert_eq!(events.len(), 2);
-    assert!(events.iter().all(|e| e.kind() == Some(Kind::Enabled) && e.thread == 0));
-    assert_eq!((events[0].size, events[0].aux, events[1].size, events[1].aux), (12, 2, 2, 0));
+    assert!(
+        events
+            .iter()
+            .all(|e| e.kind() == Some(Kind::Enabled) && e.thread == 0)
+    );
+    assert_eq!(
+        (events[0].size, events[0].aux, events[1].size, events[1].aux),
+        (12, 2, 2, 0)
+    );
     let listed: Vec<Slot> = events.iter().flat_map(Event::enabled_slots).collect();
     assert!(listed.iter().copied().eq((0..15).filter(|&s| s != 3)));
 }
@@ -426,10 +531,18 @@ fn children_are_named_by_their_parents_and_probe_when_taken() {
     world.gate.impersonate(1);
     let first = slot::preferred(1, 0);
     assert_eq!(world.gate.name_child(), Some(first));
-    world.gate.add(first, Pending::always(Kind::ThreadStart, 0, 0));
+    world
+        .gate
+        .add(first, Pending::always(Kind::ThreadStart, 0, 0));
     let second = slot::preferred(1, 1);
-    world.gate.add(second, Pending::always(Kind::ThreadStart, 0, 0));
-    assert_eq!(world.gate.name_child(), Some(second + 1), "taken: the next one");
+    world
+        .gate
+        .add(second, Pending::always(Kind::ThreadStart, 0, 0));
+    assert_eq!(
+        world.gate.name_child(),
+        Some(second + 1),
+        "taken: the next one"
+    );
     for s in slot::FIRST_NESTED..slot::COUNT as Slot {
         if world.gate.threads[s].state == State::Free {
             world.gate.threads[s].state = State::Ended;
@@ -463,12 +576,21 @@ fn the_first_outcome_stands() {
         pc: 0x200,
         stack: true,
     };
-    world.gate.record(&fatal(End::Assertion, format_args!("x > 0")));
+    world
+        .gate
+        .record(&fatal(End::Assertion, format_args!("x > 0")));
     world.gate.record(&fatal(End::Abort, format_args!("again")));
     let raw = world.outcome();
-    assert_eq!((world.end(), world.message(), raw.code), (End::Assertion, "x > 0", 3));
+    assert_eq!(
+        (world.end(), world.message(), raw.code),
+        (End::Assertion, "x > 0", 3)
+    );
     assert_eq!((raw.detail, raw.stack_len), ([1, 2, 3, 4], 2));
-    assert_eq!(raw.stack[..2], [0x200, 0x300], "frames of the runtime are left out");
+    assert_eq!(
+        raw.stack[..2],
+        [0x200, 0x300],
+        "frames of the runtime are left out"
+    );
 }
 
 #[test]
@@ -484,12 +606,21 @@ fn a_long_message_is_cut() {
         stack: false,
     });
     assert_eq!(world.outcome().message_len, 1024);
-    assert_eq!((world.outcome().stack_len, world.outcome().stack[0]), (1, 0x999));
+    assert_eq!(
+        (world.outcome().stack_len, world.outcome().stack[0]),
+        (1, 0x999)
+    );
 }
 
 #[test]
 fn an_unknown_tail_rule_is_refused() {
-    let world = World::with(JobWords { tail: [77, 0, 0, 0], ..JobWords::default() }, &[]);
+    let world = World::with(
+        JobWords {
+            tail: [77, 0, 0, 0],
+            ..JobWords::default()
+        },
+        &[],
+    );
     assert_eq!(world.end(), End::ToolFault);
     assert_eq!(world.message(), "the job has the unknown tail rule 77");
 }

@@ -21,7 +21,12 @@ impl Settings {
     /// # Safety
     /// `environment` is an array of strings that ends with a null pointer.
     pub unsafe fn read(environment: *mut *mut c_char) -> Option<Settings> {
-        let mut settings = Settings { shared: -1, control: -1, notify: -1, target: (0, 0) };
+        let mut settings = Settings {
+            shared: -1,
+            control: -1,
+            notify: -1,
+            target: (0, 0),
+        };
         let mut has_target = false;
         // SAFETY: the caller's promise.
         for (name, value) in unsafe { variables(environment) } {
@@ -116,9 +121,15 @@ fn remove_library(list: &mut [u8]) -> usize {
     let mut start = 0;
     while start < list.len() {
         let rest = &list[start..];
-        let size = rest.iter().position(|b| b": ".contains(b)).unwrap_or(rest.len());
+        let size = rest
+            .iter()
+            .position(|b| b": ".contains(b))
+            .unwrap_or(rest.len());
         let item = start..start + size;
-        let file = list[item.clone()].rsplit(|&b| b == b'/').next().unwrap_or(b"");
+        let file = list[item.clone()]
+            .rsplit(|&b| b == b'/')
+            .next()
+            .unwrap_or(b"");
         if size > 0 && file != b"libraddle.so" {
             if len > 0 {
                 list[len] = b':';
@@ -146,14 +157,20 @@ mod tests {
 
     #[test]
     fn settings_need_pages_and_a_target() {
-        let table: [(&[&str], Option<(i32, i32, i32, (u64, u64))>); 6] = [
+        type Fields = (i32, i32, i32, (u64, u64));
+        let table: [(&[&str], Option<Fields>); 6] = [
             (&[], None),
             (&["RADDLE_SHARED_FD=3"], None),
             (&["RADDLE_TARGET=1:2"], None),
             (&["RADDLE_SHARED_FD=3", "RADDLE_TARGET=1"], None),
             (&["RADDLE_SHARED_FD=x", "RADDLE_TARGET=1:2"], None),
             (
-                &["A=b", "RADDLE_NOTIFY_FD=5", "RADDLE_SHARED_FD=3", "RADDLE_TARGET=1:22"],
+                &[
+                    "A=b",
+                    "RADDLE_NOTIFY_FD=5",
+                    "RADDLE_SHARED_FD=3",
+                    "RADDLE_TARGET=1:22",
+                ],
                 Some((3, -1, 5, (1, 22))),
             ),
         ];
@@ -175,10 +192,10 @@ mod tests {
                 &["LD_PRELOAD=/a/libasan.so:/x/libraddle.so /b.so"],
                 &["LD_PRELOAD=/a/libasan.so:/b.so"],
             ),
-            (&["RADDLE_OPTIONS=x", "LD_PRELOAD_X=libraddle.so"], &[
-                "RADDLE_OPTIONS=x",
-                "LD_PRELOAD_X=libraddle.so",
-            ]),
+            (
+                &["RADDLE_OPTIONS=x", "LD_PRELOAD_X=libraddle.so"],
+                &["RADDLE_OPTIONS=x", "LD_PRELOAD_X=libraddle.so"],
+            ),
         ];
         for (before, after) in table {
             let (strings, mut pointers) = array(before);

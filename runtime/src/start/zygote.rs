@@ -16,9 +16,8 @@ pub fn serve(settings: &Settings) {
         pid: os::process(),
     };
     // SAFETY: Hello has no padding.
-    let bytes = unsafe {
-        core::slice::from_raw_parts((&raw const hello).cast::<u8>(), size_of::<Hello>())
-    };
+    let bytes =
+        unsafe { core::slice::from_raw_parts((&raw const hello).cast::<u8>(), size_of::<Hello>()) };
     if os::write(socket, bytes) != bytes.len() as isize {
         os::die("raddle: the controller does not listen", b"");
     }

@@ -20,7 +20,9 @@ pub fn find() {
     // bytes are a reserved header); only one thread exists.
     unsafe {
         let descriptor = libc::pthread_self() as *const u8;
-        let mut matches = (FROM..TO).step_by(4).filter(|&o| descriptor.add(o).cast::<i32>().read() == id);
+        let mut matches = (FROM..TO)
+            .step_by(4)
+            .filter(|&o| descriptor.add(o).cast::<i32>().read() == id);
         if let (Some(offset), None) = (matches.next(), matches.next()) {
             *OFFSET.get() = offset;
         }

@@ -110,7 +110,10 @@ impl Attributes {
     fn with_stack(stack: usize) -> Attributes {
         let given = core::ptr::null();
         // SAFETY: null.
-        Attributes { stack, ..unsafe { Attributes::read(given) } }
+        Attributes {
+            stack,
+            ..unsafe { Attributes::read(given) }
+        }
     }
 }
 
@@ -128,7 +131,10 @@ unsafe fn is_plain(attr: *const pthread_attr_t, stack: usize, guard: usize, deta
             libc::pthread_attr_setguardsize(attr, guard);
             libc::pthread_attr_setdetachstate(attr, detach);
         }
-        let (own, copy) = ((&raw const own).cast::<Bytes>(), (&raw const copy).cast::<Bytes>());
+        let (own, copy) = (
+            (&raw const own).cast::<Bytes>(),
+            (&raw const copy).cast::<Bytes>(),
+        );
         *own == *copy
     }
 }

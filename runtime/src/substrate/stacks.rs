@@ -67,7 +67,11 @@ pub fn create(
 /// area stays unmapped and serves as guard. Larger ones go anywhere.
 fn map(s: Slot, size: usize, guard: usize) -> Option<*mut u8> {
     if size + guard.max(PAGE) <= SPAN {
-        let base = if super::pool::occupies(s) { OTHER_BASE } else { BASE };
+        let base = if super::pool::occupies(s) {
+            OTHER_BASE
+        } else {
+            BASE
+        };
         return map_fixed(base + SPAN * (usize::from(s) + 1) - size, size);
     }
     let guard = guard.next_multiple_of(PAGE);

@@ -93,14 +93,7 @@ fn act_at_once() {
     }
 }
 
-unsafe extern "C-unwind" fn test_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn test_from(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_testcancel() };

@@ -50,7 +50,11 @@ unsafe extern "C-unwind" fn set_from(
     _: usize,
     _: usize,
 ) -> c_int {
-    let s = if gate::active() { slot_of(thread) } else { None };
+    let s = if gate::active() {
+        slot_of(thread)
+    } else {
+        None
+    };
     let Some(s) = s else {
         // SAFETY: passed on.
         return unsafe { real::pthread_setname_np(thread, new) };
@@ -72,7 +76,11 @@ unsafe extern "C-unwind" fn get_from(
     _: usize,
     _: usize,
 ) -> c_int {
-    let s = if gate::active() { slot_of(thread) } else { None };
+    let s = if gate::active() {
+        slot_of(thread)
+    } else {
+        None
+    };
     let Some(s) = s else {
         // SAFETY: passed on.
         return unsafe { real::pthread_getname_np(thread, buffer, len) };
