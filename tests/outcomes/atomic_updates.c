@@ -2,7 +2,7 @@
 #include "outcome.h"
 
 static _Atomic int x = 1;
-static int before_add, before_exchange;
+static volatile int before_add, before_exchange;
 
 static void *add(void *unused)
 {

@@ -1,7 +1,7 @@
 /* Coherence: two reads of one location never go back in time. */
 #include "outcome.h"
 
-static int x, first, second;
+static volatile int x, first, second;
 
 static void *writer(void *unused)
 {

@@ -2,7 +2,7 @@
 #include "outcome.h"
 
 static _Atomic int x;
-static int lost_to;
+static volatile int lost_to;
 
 static void claim(int me)
 {

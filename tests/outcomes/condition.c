@@ -3,7 +3,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int full, waited;
+static volatile int full, waited;
 
 static void *consumer(void *unused)
 {

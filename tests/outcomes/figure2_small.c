@@ -3,7 +3,7 @@
 #include "outcome.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int x, y, reached;
+static volatile int x, y, reached;
 
 static void *one(void *unused)
 {

@@ -2,7 +2,7 @@
 #include "outcome.h"
 #include <assert.h>
 
-static int x, y;
+static volatile int x, y;
 
 static void *one(void *unused)
 {

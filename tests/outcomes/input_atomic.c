@@ -2,7 +2,7 @@
 #include "outcome.h"
 
 static _Atomic int x;
-static int seen;
+static volatile int seen;
 
 static void *adder(void *unused)
 {

@@ -1,7 +1,7 @@
 /* The writer's value depends on the input, the reader's path on the writer's value. */
 #include "outcome.h"
 
-static int x, seen;
+static volatile int x, seen;
 
 static void *writer(void *unused)
 {

@@ -2,7 +2,7 @@
 #include "outcome.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int x, verdict;
+static volatile int x, verdict;
 
 static void *giver(void *unused)
 {

@@ -1,8 +1,8 @@
 /* The input is cut to eight bits, with and without a sign. */
 #include "outcome.h"
 
-static signed char narrow;
-static int result;
+static volatile signed char narrow;
+static volatile int result;
 
 static void *writer(void *unused)
 {

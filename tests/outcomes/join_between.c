@@ -2,7 +2,7 @@
  * with the first. */
 #include "outcome.h"
 
-static int x;
+static volatile int x;
 
 static void *two(void *unused)
 {

@@ -1,7 +1,7 @@
 /* Load buffering: not both threads see the other's later write. */
 #include "outcome.h"
 
-static int x, y, seen_x, seen_y;
+static volatile int x, y, seen_x, seen_y;
 
 static void *one(void *unused)
 {

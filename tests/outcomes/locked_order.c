@@ -2,7 +2,7 @@
 #include "outcome.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int x = 1;
+static volatile int x = 1;
 
 static void *add(void *unused)
 {

@@ -1,7 +1,7 @@
 /* Two unprotected increments: 1 or 2. */
 #include "outcome.h"
 
-static int x;
+static volatile int x;
 
 static void *add(void *unused)
 {
@@ -11,6 +11,6 @@ static void *add(void *unused)
 
 int main(void)
 {
-    run2(add, add);
+    run2_children(add, add);
     return x;
 }

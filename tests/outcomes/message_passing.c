@@ -1,7 +1,7 @@
 /* Message passing: who sees the flag sees the data. */
 #include "outcome.h"
 
-static int data, flag, seen_flag, seen_data;
+static volatile int data, flag, seen_flag, seen_data;
 
 static void *sender(void *unused)
 {

@@ -1,7 +1,7 @@
 /* Branches on a value that another thread changes between the reads. */
 #include "outcome.h"
 
-static int x, path;
+static volatile int x, path;
 
 static void *writer(void *unused)
 {

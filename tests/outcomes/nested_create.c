@@ -1,19 +1,13 @@
-/* A child creates a grandchild; both and main leave a digit in the order in which they come. */
+/* A child creates a grandchild. Each of the three leaves its number and takes that of the one
+ * before. */
 #include "outcome.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int digits;
-
-static void leave(int digit)
-{
-    pthread_mutex_lock(&lock);
-    digits = digits * 4 + digit;
-    pthread_mutex_unlock(&lock);
-}
+static _Atomic int last;
+static volatile int before_child;
 
 static void *grandchild(void *unused)
 {
-    leave(3);
+    atomic_exchange(&last, 3);
     return unused;
 }
 
@@ -21,7 +15,7 @@ static void *child(void *unused)
 {
     pthread_t t;
     pthread_create(&t, NULL, grandchild, NULL);
-    leave(2);
+    before_child = atomic_exchange(&last, 2);
     pthread_join(t, NULL);
     return unused;
 }
@@ -30,7 +24,7 @@ int main(void)
 {
     pthread_t t;
     pthread_create(&t, NULL, child, NULL);
-    leave(1);
+    int before_main = atomic_exchange(&last, 1);
     pthread_join(t, NULL);
-    return digits;
+    return before_main * 10 + before_child;
 }

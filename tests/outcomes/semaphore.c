@@ -3,7 +3,7 @@
 #include <semaphore.h>
 
 static sem_t token;
-static int got_one, got_two;
+static volatile int got_one, got_two;
 
 static void *one(void *unused)
 {

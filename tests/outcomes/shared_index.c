@@ -1,7 +1,7 @@
 /* An address that is computed from a shared value. */
 #include "outcome.h"
 
-static int index_of, table[3];
+static volatile int index_of, table[3];
 
 static void *chooser(void *unused)
 {

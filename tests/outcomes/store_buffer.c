@@ -1,7 +1,7 @@
 /* Store buffering: under sequential consistency at least one thread sees the other's write. */
 #include "outcome.h"
 
-static int x, y, seen_y, seen_x;
+static volatile int x, y, seen_y, seen_x;
 
 static void *one(void *unused)
 {

@@ -1,7 +1,7 @@
 /* A switch over a shared value. */
 #include "outcome.h"
 
-static int x, path;
+static volatile int x, path;
 
 static void *writer(void *unused)
 {

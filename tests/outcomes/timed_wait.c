@@ -5,7 +5,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int full, result;
+static volatile int full, result;
 
 static void *waiter(void *unused)
 {

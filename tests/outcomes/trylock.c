@@ -2,7 +2,7 @@
 #include "outcome.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int got_one, got_two;
+static volatile int got_one, got_two;
 
 static int try_to_enter(void)
 {

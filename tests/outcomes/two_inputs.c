@@ -1,7 +1,7 @@
 /* Two inputs in two threads meet in a third location. */
 #include "outcome.h"
 
-static int x, result;
+static volatile int x, result;
 
 static void *one(void *unused)
 {
