@@ -221,7 +221,9 @@ mod tests {
                     gone.sort();
                     let expected: Vec<_> = map.range(range).map(|(k, v)| (*k, *v)).collect();
                     assert_eq!(gone, expected);
-                    expected.iter().for_each(|(k, _)| drop(map.remove(k)));
+                    for (k, _) in &expected {
+                        map.remove(k);
+                    }
                 }
             }
             assert_eq!(table.get(address).copied(), map.get(&address).copied());
