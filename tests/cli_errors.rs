@@ -1,0 +1,307 @@
+//! Bad input: one line that names the cause and the way out, and the documented exit code.
+
+mod common;
+
+use common::{Compiler, LIMIT, Output, compile, output, raddle, scratch};
+use raddle_cli::exit::Exit;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A command line, what its error must contain, and its exit code.
+struct Case {
+    args: Vec<String>,
+    says: &'static [&'static str],
+    exit: Exit,
+}
+
+fn case(args: &[&str], says: &'static [&'static str], exit: Exit) -> Case {
+    Case {
+        args: args.iter().map(|a| a.to_string()).collect(),
+        says,
+        exit,
+    }
+}
+
+fn command(dir: &Path, args: &[String]) -> Command {
+    let mut command = Command::new(raddle());
+    command.current_dir(dir).args(args);
+    command
+}
+
+fn check(dir: &Path, cases: &[Case]) {
+    let mut wrong = Vec::new();
+    for case in cases {
+        let got = output(&mut command(dir, &case.args), LIMIT);
+        if let Err(why) = is_as_expected(&got, case) {
+            wrong.push(format!(
+                "raddle {}: {why}\n{}",
+                case.args.join(" "),
+                got.all()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn is_as_expected(got: &Output, case: &Case) -> Result<(), String> {
+    let code = i32::from(case.exit.code());
+    if got.status != code {
+        return Err(format!("exit code {} instead of {code}", got.status));
+    }
+    let lines: Vec<&str> = got.stderr.lines().collect();
+    let [line] = lines[..] else {
+        return Err(format!("{} lines instead of one", lines.len()));
+    };
+    if !line.starts_with("raddle: error: ") {
+        return Err("the line does not begin as an error".to_string());
+    }
+    match case.says.iter().find(|part| !line.contains(**part)) {
+        Some(missing) => Err(format!("`{missing}` is missing")),
+        None => Ok(()),
+    }
+}
+
+fn with_mode(path: &Path, content: &[u8], mode: u32) {
+    std::fs::write(path, content).expect("the file can be written");
+    let mode = std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(path, mode).expect("its mode can be set");
+}
+
+#[test]
+fn programs_that_cannot_be_run() {
+    let dir = scratch("unsuitable");
+    let good = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let elf = std::fs::read(&good).expect("the program can be read");
+    let mut bits32 = elf.clone();
+    bits32[4] = 1;
+    let mut machine = elf.clone();
+    machine[18..20].copy_from_slice(&183u16.to_le_bytes());
+    with_mode(&dir.join("bits32"), &bits32, 0o755);
+    with_mode(&dir.join("other_machine"), &machine, 0o755);
+    with_mode(&dir.join("cut_off"), &elf[..40], 0o755);
+    with_mode(&dir.join("set_uid"), &elf, 0o4755);
+    with_mode(&dir.join("not_executable"), &elf, 0o644);
+    with_mode(&dir.join("script"), b"#!/bin/sh -e\nexit 0\n", 0o755);
+    with_mode(&dir.join("text"), b"hello\n", 0o755);
+    let fixed = compile(Compiler::Gcc, "examples/flaky.c", &["-static"]);
+    let fixed = fixed.to_str().expect("a path of ours is text");
+    let good = good.to_str().expect("a path of ours is text");
+    let unsuitable = Exit::Unsupported;
+    check(
+        &dir,
+        &[
+            case(
+                &["run", "--", fixed],
+                &["statically linked", "-static"],
+                unsuitable,
+            ),
+            case(
+                &["run", "--", "./script"],
+                &["script for /bin/sh", "raddle run"],
+                unsuitable,
+            ),
+            case(
+                &["run", "--", "./missing"],
+                &["./missing", "no such program"],
+                unsuitable,
+            ),
+            case(&["run", "--", "no-such-command"], &["in PATH"], unsuitable),
+            case(
+                &["run", "--", "./not_executable"],
+                &["not executable", "chmod"],
+                unsuitable,
+            ),
+            case(&["run", "--", "./bits32"], &["32-bit", "-m64"], unsuitable),
+            case(
+                &["run", "--", "./other_machine"],
+                &["another processor"],
+                unsuitable,
+            ),
+            case(
+                &["run", "--", "./cut_off"],
+                &["not an ELF program"],
+                unsuitable,
+            ),
+            case(
+                &["run", "--", "./set_uid"],
+                &["set-uid", "chmod ug-s"],
+                unsuitable,
+            ),
+            case(
+                &["run", "--", "./text"],
+                &["not an ELF program"],
+                unsuitable,
+            ),
+            case(&["run", "--", "./"], &["not a regular file"], unsuitable),
+            case(
+                &["verify", "--", good],
+                &["not built with raddle cc", "CC="],
+                unsuitable,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn wrong_usage() {
+    let dir = scratch("usage");
+    let usage = Exit::Usage;
+    check(
+        &dir,
+        &[
+            case(
+                &["run", "-n", "0", "--", "x"],
+                &["-n 0", "at least 1"],
+                usage,
+            ),
+            case(
+                &["run", "-j", "0", "--", "x"],
+                &["-j 0", "at least 1"],
+                usage,
+            ),
+            case(&["run", "-n", "-5", "--", "x"], &["-5"], usage),
+            case(
+                &["run", "--policy", "luck", "--", "x"],
+                &["`luck`", "pct:D"],
+                usage,
+            ),
+            case(
+                &["run", "--policy", "pct:0", "--", "x"],
+                &["pct:0", "pct:3"],
+                usage,
+            ),
+            case(
+                &["run", "--policy", "dfs", "-j", "2", "--", "x"],
+                &["dfs", "-j"],
+                usage,
+            ),
+            case(
+                &["run", "--time", "soon", "--", "x"],
+                &["soon", "30s"],
+                usage,
+            ),
+            case(
+                &["run", "--threads", "green", "--", "x"],
+                &["green", "fiber"],
+                usage,
+            ),
+            case(&["run"], &["required", "raddle help"], usage),
+            case(&["run", "x"], &["x"], usage),
+            case(
+                &["run", "--frobnicate", "--", "x"],
+                &["--frobnicate"],
+                usage,
+            ),
+            case(&["dance"], &["dance"], usage),
+            case(&["replay"], &["required"], usage),
+            case(&["replay", "w", "-n", "0"], &["-n 0"], usage),
+            case(&["replay", "w", "--", "-batch"], &["--gdb"], usage),
+            case(
+                &["verify", "--strategy", "guess", "--", "x"],
+                &["guess", "frontier"],
+                usage,
+            ),
+        ],
+    );
+}
+
+/// A witness of the example that fails.
+fn witness(dir: &Path) -> (PathBuf, String) {
+    let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let file = dir.join("good.raddle");
+    let args = ["run", "-q", "-n", "1000", "-o"].map(String::from);
+    let mut command = command(dir, &args);
+    command.arg(&file).arg("--").arg(&program);
+    let found = output(&mut command, LIMIT);
+    assert_eq!(found.status, 66, "{}", found.all());
+    let text = std::fs::read_to_string(&file).expect("the witness was written");
+    (file, text)
+}
+
+#[test]
+fn witnesses_that_cannot_be_used() {
+    let dir = scratch("witnesses");
+    let (_, text) = witness(&dir);
+    let put = |name: &str, content: &[u8]| {
+        std::fs::write(dir.join(name), content).expect("the file can be written");
+    };
+    put("truncated", &text.as_bytes()[..text.len() / 2]);
+    put(
+        "future",
+        text.replacen("witness 1\n", "witness 2\n", 1).as_bytes(),
+    );
+    put(
+        "corrupt",
+        text.replacen("assertion", "assertioN", 1).as_bytes(),
+    );
+    put("elf", b"\x7fELF");
+    put("empty", b"");
+    let other = compile(Compiler::Gcc, "examples/flaky.c", &["-DFIXED"]);
+    let other_name = dir.join("another-program");
+    std::fs::copy(&other, &other_name).expect("the program can be copied");
+    let bad = Exit::BadWitness;
+    for command in ["replay", "show"] {
+        check(
+            &dir,
+            &[
+                case(&[command, "truncated"], &["truncated", "again"], bad),
+                case(&[command, "future"], &["version 2", "use the raddle"], bad),
+                case(&[command, "corrupt"], &["corrupt", "checksum"], bad),
+                case(&[command, "elf"], &["not a raddle witness"], bad),
+                case(&[command, "empty"], &["not a raddle witness"], bad),
+                case(
+                    &[command, "none"],
+                    &["none", "No such file"],
+                    Exit::InputOutput,
+                ),
+                case(&[command, "."], &["cannot read"], Exit::InputOutput),
+            ],
+        );
+    }
+    let program = ["replay", "good.raddle", "--program", "./another-program"];
+    let gone = ["replay", "good.raddle", "--program", "./gone"];
+    check(
+        &dir,
+        &[
+            case(&program, &["another program", "--program"], bad),
+            case(&gone, &["gone", "no such program"], Exit::Unsupported),
+        ],
+    );
+}
+
+#[test]
+fn a_debugger_that_is_missing_is_named() {
+    let dir = scratch("debugger");
+    witness(&dir);
+    let args = ["replay", "good.raddle", "--gdb"].map(String::from);
+    let got = output(
+        command(&dir, &args).env("RADDLE_GDB", "/nonexistent/gdb"),
+        LIMIT,
+    );
+    let case = case(
+        &[],
+        &["/nonexistent/gdb is not installed", "apt-get"],
+        Exit::MissingTool,
+    );
+    assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
+}
+
+#[test]
+fn without_space_the_finding_is_still_told() {
+    let dir = scratch("full");
+    let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let program = program.to_str().expect("a path of ours is text");
+    for options in [["-o", "/dev/full"], ["--json", "/dev/full"]] {
+        let args = [&["run"], &options[..], &["--", program]].concat();
+        let case = case(
+            &args,
+            &["/dev/full", "No space left", "free some space"],
+            Exit::InputOutput,
+        );
+        let got = output(&mut command(&dir, &case.args), LIMIT);
+        assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
+        assert!(got.stdout.contains("assertion in flaky"), "{}", got.all());
+        assert!(!Path::new("/dev/full").is_file(), "the device was replaced");
+    }
+}
