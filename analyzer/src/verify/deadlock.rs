@@ -2,7 +2,6 @@
 
 use super::forest::{NodeId, Pattern, TreeId};
 use super::formula::Formula;
-use super::locks::Section;
 use super::plan::{Plan, executed, follow};
 use super::solver::{Answer, Bool, Effort, Model, all, any, holds};
 use raddle_protocol::event::Kind;
@@ -17,7 +16,7 @@ pub enum Found {
 }
 
 /// First threads that wait for each other, then a state in which every thread waits or has ended.
-pub fn query(formula: &mut Formula<'_>, limit: Option<Duration>, effort: &mut Effort) -> Found {
+pub fn query(formula: &Formula<'_>, limit: Option<Duration>, effort: &mut Effort) -> Found {
     for cycle in [true, false] {
         let stuck: Vec<Bool> = (0..formula.forest.trees.len())
             .map(|t| Bool::new_const(format!("stuck{t}")))
@@ -47,7 +46,7 @@ pub fn query(formula: &mut Formula<'_>, limit: Option<Duration>, effort: &mut Ef
 }
 
 /// A set of threads each of which waits for one of them.
-fn waiting_for_each_other(formula: &mut Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
+fn waiting_for_each_other(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
     let mut facts = Vec::new();
     for tree in 0..stuck.len() as TreeId {
         let waits: Vec<Bool> = waiting_nodes(formula, tree)
@@ -67,7 +66,7 @@ fn waiting_for_each_other(formula: &mut Formula<'_>, stuck: &[Bool]) -> Vec<Bool
 }
 
 /// Every thread that was created has ended or waits for something that is not free.
-fn nothing_left(formula: &mut Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
+fn nothing_left(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
     let mut facts = Vec::new();
     for tree in 0..stuck.len() as TreeId {
         let waits: Vec<Bool> = waiting_nodes(formula, tree)
@@ -94,7 +93,7 @@ fn waiting_nodes(formula: &Formula<'_>, tree: TreeId) -> Vec<NodeId> {
 }
 
 /// The threads that stand in the way of a waiting step, and when they do.
-fn holders(formula: &mut Formula<'_>, id: NodeId) -> Vec<(TreeId, Bool)> {
+fn holders(formula: &Formula<'_>, id: NodeId) -> Vec<(TreeId, Bool)> {
     let Some(action) = formula.forest.node(id).action().copied() else {
         return Vec::new();
     };
@@ -106,28 +105,21 @@ fn holders(formula: &mut Formula<'_>, id: NodeId) -> Vec<(TreeId, Bool)> {
             .into_iter()
             .collect();
     }
-    let sections: Vec<Section> = formula
-        .locks
-        .sections
-        .get(&action.object)
-        .cloned()
-        .unwrap_or_default();
+    let here = formula.forest.place(id);
+    let sections = formula.locks.sections.get(&action.object);
     let mut holders = Vec::new();
-    for section in sections {
-        if formula.shape.exclusive(section.acquire, id)
-            || formula.forest.node(section.acquire).tree == formula.forest.node(id).tree
-        {
-            continue;
+    for (&place, section) in sections.into_iter().flatten() {
+        if place.tree != here.tree && formula.coexist(place.tree, here.tree) {
+            let released = formula.released(section);
+            let held = [formula.acquired(place, section), released.not()];
+            holders.push((place.tree, all(&held)));
         }
-        let tree = formula.forest.node(section.acquire).tree;
-        let held = [formula.acquired(&section), formula.released(&section).not()];
-        holders.push((tree, all(&held)));
     }
     holders
 }
 
 /// Who waits where in the model.
-fn pattern(formula: &mut Formula<'_>, model: &Model, stuck: &[Bool], cycle: bool) -> Pattern {
+fn pattern(formula: &Formula<'_>, model: &Model, stuck: &[Bool], cycle: bool) -> Pattern {
     let mut positions = Vec::new();
     for (tree, stands) in (0..).zip(stuck) {
         if holds(model, stands) {

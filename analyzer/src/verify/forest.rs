@@ -61,6 +61,8 @@ pub struct Node {
     pub next: Vec<(u64, NodeId)>,
     /// Statement.
     pub pc: u64,
+    /// Steps above this node in its tree.
+    pub step: u32,
     /// Decisions above this node.
     pub decisions: u32,
     /// The execution of this step ends the process, whatever else happened (a deadlock with
@@ -175,9 +177,12 @@ impl Forest {
 
     fn grow(&mut self, tree: TreeId, parent: Option<(NodeId, u64)>, what: What, pc: u64) -> NodeId {
         let id = self.nodes.len() as NodeId;
-        let decisions = parent.map_or(0, |(p, _)| {
+        let (step, decisions) = parent.map_or((0, 0), |(p, _)| {
             let parent = self.node(p);
-            parent.decisions + u32::from(matches!(parent.what, What::Decide(..)))
+            (
+                parent.step + u32::from(matches!(parent.what, What::Step(_))),
+                parent.decisions + u32::from(matches!(parent.what, What::Decide(..))),
+            )
         });
         self.nodes.push(Node {
             tree,
@@ -185,6 +190,7 @@ impl Forest {
             what,
             next: Vec::new(),
             pc,
+            step,
             decisions,
             fatal: false,
         });
@@ -236,7 +242,7 @@ impl Forest {
     }
 
     /// Can one execution have both threads?
-    fn coexist(&self, a: TreeId, b: TreeId) -> bool {
+    pub fn coexist(&self, a: TreeId, b: TreeId) -> bool {
         let (a, b) = (self.creations(a), self.creations(b));
         // In the innermost tree that both come from, one creation must lie above the other.
         let common = |x: &&NodeId| {

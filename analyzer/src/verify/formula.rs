@@ -1,23 +1,22 @@
 //! The formula over all trees: which prefixes of executions are consistent (DESIGN §8).
 //!
-//! The partial-order encoding. For each step node: is it executed, and an integer for its place
-//! in the order. A node is *reached* when its thread stands at it; what is local after a step
-//! happens together with it. The constraints:
-//! program order and creation; a join after an end of the joined thread; sections of one mutex one
-//! after the other, a failed trylock within another's section; each read gets the value of the
-//! last write before it (`memory`). The process has not ended: a prefix is what happens before
-//! that. All order constraints are strict and appear positively, so steps
-//! with equal numbers may be taken in any order.
+//! The partial-order encoding. For each place of a thread (its n-th step): does the thread come
+//! that far, and an integer for its place in the order. A node is *reached* when its thread stands
+//! at it; what is local after a step happens together with it; a step node is executed when it is
+//! reached and the thread comes that far. The constraints: program order and creation; a join
+//! after an end of the joined thread; sections of one mutex one after the other, a failed trylock
+//! within another's section; each read gets the value of the last write before it (`memory`). The
+//! process has not ended: a prefix is what happens before that. All order constraints are strict
+//! and appear positively, so steps with equal numbers may be taken in any order.
 
 use super::forest::{Forest, NodeId, TreeId, What};
 use super::insert::{EBUSY, EDEADLK};
-use super::locks::{Locks, Section, tries, waits};
+use super::locks::{Locks, Section, Sections, tries, waits};
 use super::memory;
-use super::shape::Shape;
+use super::places::Place;
 use super::solver::{self, BV, Bool, Int, Solver, Values, all, any, equal};
 use super::terms::{Term, TermId};
 use raddle_protocol::event::Kind;
-use std::collections::BTreeMap;
 
 /// What is asked for at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,20 +56,17 @@ pub struct Target {
 /// A forest as constraints.
 pub struct Formula<'f> {
     pub forest: &'f Forest,
-    pub shape: Shape<'f>,
     pub locks: Locks,
     pub solver: Solver,
     /// The thread stands, or has stood, at the node.
     pub at: Vec<Bool>,
-    /// Per step: it is executed.
-    pub exec: Vec<Option<Bool>>,
-    /// Per step: its place.
-    pub order: Vec<Option<Int>>,
+    /// Per step node: it is executed.
+    exec: Vec<Option<Bool>>,
     /// Per tree: the last steps of the thread.
-    ends: Vec<Vec<NodeId>>,
-    /// Per trylock: it succeeds.
-    success: BTreeMap<NodeId, Bool>,
-    pub values: &'f mut Values,
+    exits: Vec<Vec<NodeId>>,
+    /// Per pair of trees: one execution can have both.
+    coexist: Vec<Vec<bool>>,
+    values: &'f mut Values,
     pub targets: Vec<Target>,
 }
 
@@ -79,9 +75,10 @@ pub fn input_byte(tree: TreeId, index: u32, byte: u32) -> BV {
     BV::new_const(format!("i{tree}_{index}_{byte}"), 8)
 }
 
-/// The variable of what a read step returns.
-pub fn read_value(node: NodeId, width: u8) -> BV {
-    BV::new_const(format!("r{node}"), width.into())
+/// The variable of what a read returns.
+pub fn read_value(place: Place, width: u8) -> BV {
+    let name = format!("r{}_{}_{width}", place.tree, place.step);
+    BV::new_const(name, width.into())
 }
 
 fn leaf(term: Term) -> BV {
@@ -92,13 +89,13 @@ fn leaf(term: Term) -> BV {
             offset,
             width,
         } => {
-            let mut bytes =
-                (offset..offset + u32::from(width / 8)).map(|b| input_byte(tree, index, b));
+            let range = offset..offset + u32::from(width / 8);
+            let mut bytes = range.map(|b| input_byte(tree, index, b));
             let first = bytes.next();
             let joined = first.map(|low| bytes.fold(low, |low, high| high.concat(&low)));
             joined.unwrap_or_else(|| solver::constant(0, width))
         }
-        Term::Read { node, width } => read_value(node, width),
+        Term::Read { place, width } => read_value(place, width),
         Term::Const { width, value } => solver::constant(value, width),
         Term::Op { width, .. } => solver::constant(0, width),
     }
@@ -107,10 +104,8 @@ fn leaf(term: Term) -> BV {
 impl<'f> Formula<'f> {
     /// Builds all constraints that hold for every prefix. `values` must belong to the forest.
     pub fn new(forest: &'f Forest, values: &'f mut Values, ends: Ends) -> Formula<'f> {
-        let is_step = |id: usize| matches!(forest.nodes[id].what, What::Step(_));
-        let ids = 0..forest.nodes.len();
-        let exec = |id: usize| is_step(id).then(|| Bool::new_const(format!("x{id}")));
-        let order = |id: usize| is_step(id).then(|| Int::new_const(format!("o{id}")));
+        let trees = 0..forest.trees.len() as TreeId;
+        let row = |a| trees.clone().map(|b| forest.coexist(a, b)).collect();
         let mut exits = vec![Vec::new(); forest.trees.len()];
         for (id, node) in (0..).zip(&forest.nodes) {
             if node.action().is_some_and(|a| a.kind == Kind::ThreadExit) {
@@ -119,17 +114,16 @@ impl<'f> Formula<'f> {
         }
         let mut formula = Formula {
             forest,
-            ends: exits,
-            shape: Shape::new(forest),
             locks: Locks::new(forest),
             solver: Solver::new(),
             at: Vec::with_capacity(forest.nodes.len()),
-            exec: ids.clone().map(exec).collect(),
-            order: ids.map(order).collect(),
-            success: BTreeMap::new(),
+            exec: vec![None; forest.nodes.len()],
+            exits,
+            coexist: trees.clone().map(row).collect(),
             values,
             targets: Vec::new(),
         };
+        formula.program_order();
         for id in 0..forest.nodes.len() as NodeId {
             formula.position(id);
         }
@@ -151,16 +145,32 @@ impl<'f> Formula<'f> {
 
     /// The step is executed; false for nodes that are no steps.
     pub fn executed(&self, id: NodeId) -> Bool {
-        let exec = self.exec[id as usize].clone();
+        if self.is_exit(id) {
+            // Joins refer to exits that stand later in the list: see `position`.
+            return Bool::new_const(format!("x{id}"));
+        }
+        let exec = self.exec.get(id as usize).cloned().flatten();
         exec.unwrap_or_else(|| Bool::from_bool(false))
     }
 
-    /// Step `a` stands before step `b`.
-    pub fn precedes(&self, a: NodeId, b: NodeId) -> Bool {
-        match (&self.order[a as usize], &self.order[b as usize]) {
-            (Some(a), Some(b)) => a.lt(b),
-            _ => Bool::from_bool(false),
-        }
+    fn is_exit(&self, id: NodeId) -> bool {
+        let action = self.forest.node(id).action();
+        action.is_some_and(|a| a.kind == Kind::ThreadExit)
+    }
+
+    /// The number of a place in the order.
+    pub fn order(&self, place: Place) -> Int {
+        Int::new_const(format!("o{}_{}", place.tree, place.step))
+    }
+
+    /// Place `a` comes before place `b`.
+    pub fn precedes(&self, a: Place, b: Place) -> Bool {
+        self.order(a).lt(self.order(b))
+    }
+
+    /// Can one execution have both threads?
+    pub fn coexist(&self, a: TreeId, b: TreeId) -> bool {
+        self.coexist[a as usize][b as usize]
     }
 
     /// The thread waits at this step.
@@ -174,6 +184,39 @@ impl<'f> Formula<'f> {
             aim,
             condition,
         });
+    }
+
+    /// The thread takes at least its first `place.step + 1` steps.
+    fn comes_to(&self, place: Place) -> Bool {
+        Bool::new_const(format!("c{}_{}", place.tree, place.step))
+    }
+
+    /// The places of each thread in their order, after its creation.
+    fn program_order(&self) {
+        let mut lengths = vec![0; self.forest.trees.len()];
+        for node in self.forest.nodes.iter().filter(|n| n.action().is_some()) {
+            let length = &mut lengths[node.tree as usize];
+            *length = node.step.max(*length);
+        }
+        for ((tree, last), t) in (0..).zip(&lengths).zip(&self.forest.trees) {
+            if let Some(create) = t.create {
+                let first = Place { tree, step: 0 };
+                let created = self.forest.place(create);
+                self.solver.assert(&self.precedes(created, first));
+            }
+            for step in 0..*last {
+                let (a, b) = (
+                    Place { tree, step },
+                    Place {
+                        tree,
+                        step: step + 1,
+                    },
+                );
+                self.solver.assert(&self.precedes(a, b));
+                let far = self.comes_to(b).implies(self.comes_to(a));
+                self.solver.assert(&far);
+            }
+        }
     }
 
     /// Defines when the node is reached, and what follows from its execution.
@@ -193,19 +236,18 @@ impl<'f> Formula<'f> {
                 let width = self.forest.terms.get(term).width();
                 let full = width < 32 && node.next.len() as u64 == 1 << width;
                 if !full {
-                    let other =
-                        |n: &(u64, NodeId)| equal(&value, &solver::constant(n.0, width)).not();
+                    let constant = |n: &(u64, NodeId)| solver::constant(n.0, width);
+                    let other = |n: &(u64, NodeId)| equal(&value, &constant(n)).not();
                     let unseen: Vec<Bool> = node.next.iter().map(other).chain([at]).collect();
                     self.target(id, Aim::Decide, all(&unseen));
                 }
             }
             What::Assume(term) => {
+                let holds = equal(&self.value(term), &solver::constant(1, 1));
                 if !self.forest.announces_end {
-                    let holds = equal(&self.value(term), &solver::constant(1, 1));
                     self.solver.assert(&at.implies(&holds));
                 }
                 if node.after(1).is_none() {
-                    let holds = equal(&self.value(term), &solver::constant(1, 1));
                     self.target(id, Aim::Hold, all(&[at, holds]));
                 }
             }
@@ -219,22 +261,26 @@ impl<'f> Formula<'f> {
             self.solver.assert(&at.not());
             return;
         };
-        for step in (0..self.exec.len() as NodeId).filter(|s| *s != last) {
-            if self.exec[step as usize].is_some() && !self.shape.before(step, last) {
+        let last = self.forest.place(last);
+        for step in 0..self.exec.len() as NodeId {
+            let place = self.forest.place(step);
+            let ordered = place == last || self.forest.before(place, last);
+            if self.forest.node(step).action().is_some() && !ordered {
                 let both = all(&[at.clone(), self.executed(step)]);
-                self.solver
-                    .assert(&both.implies(&self.precedes(step, last)));
+                let fact = both.implies(self.precedes(place, last));
+                self.solver.assert(&fact);
             }
         }
     }
 
     fn step(&mut self, id: NodeId, at: Bool) {
-        let exec = self.executed(id);
-        self.solver.assert(&exec.implies(&at));
         let node = self.forest.node(id);
-        if let Some(above) = self.previous(id) {
-            self.solver.assert(&self.precedes(above, id));
+        let place = self.forest.place(id);
+        let exec = all(&[at, self.comes_to(place)]);
+        if self.is_exit(id) {
+            self.solver.assert(&self.executed(id).iff(&exec));
         }
+        self.exec[id as usize] = Some(exec.clone());
         if node.fatal {
             self.solver.assert(&exec.not());
             return;
@@ -248,7 +294,7 @@ impl<'f> Formula<'f> {
                 self.target(id, Aim::Execute, exec);
             }
         } else if tries(action.kind) && !self.locks.owns(id, action.object) {
-            let success = self.succeeds(id);
+            let success = self.succeeds(place);
             if node.after(0).is_none() {
                 self.target(id, Aim::Free, all(&[exec.clone(), success.clone()]));
             }
@@ -272,10 +318,9 @@ impl<'f> Formula<'f> {
         above.or(self.forest.tree(self.forest.node(id).tree).create)
     }
 
-    /// The trylock gets the mutex.
-    fn succeeds(&mut self, id: NodeId) -> Bool {
-        let fresh = || Bool::new_const(format!("s{id}"));
-        self.success.entry(id).or_insert_with(fresh).clone()
+    /// The trylock at this place gets the mutex.
+    fn succeeds(&self, place: Place) -> Bool {
+        Bool::new_const(format!("s{}_{}", place.tree, place.step))
     }
 
     /// The node came out like this.
@@ -285,21 +330,17 @@ impl<'f> Formula<'f> {
             What::Step(action) => {
                 let exec = self.executed(id);
                 if tries(action.kind) && !self.locks.owns(id, action.object) {
-                    let success = self.succeeds(id);
-                    let success = if outcome == 0 { success } else { success.not() };
-                    return all(&[exec, success]);
+                    let success = self.succeeds(self.forest.place(id));
+                    let came = if outcome == 0 { success } else { success.not() };
+                    return all(&[exec, came]);
                 }
-                match action.kind {
-                    Kind::ThreadJoin => {
-                        let ends = self.ends(action.value as TreeId);
-                        let ends = ends
-                            .iter()
-                            .filter(|e| self.forest.node(**e).after(outcome).is_some());
-                        let ended: Vec<Bool> = ends.map(|&e| self.executed(e)).collect();
-                        all(&[exec, any(&ended)])
-                    }
-                    _ => exec,
+                if action.kind != Kind::ThreadJoin {
+                    return exec;
                 }
+                let exits = self.exits(action.value as TreeId).iter();
+                let like_this = exits.filter(|e| self.forest.node(**e).after(outcome).is_some());
+                let ended: Vec<Bool> = like_this.map(|&e| self.executed(e)).collect();
+                all(&[exec, any(&ended)])
             }
             What::Decide(term, _) | What::Assume(term) => {
                 let at = self.at[id as usize].clone();
@@ -312,26 +353,28 @@ impl<'f> Formula<'f> {
     }
 
     /// The last steps of a thread.
-    fn ends(&self, tree: TreeId) -> &[NodeId] {
-        self.ends.get(tree as usize).map_or(&[], Vec::as_slice)
+    fn exits(&self, tree: TreeId) -> &[NodeId] {
+        self.exits.get(tree as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The thread has taken its last step.
     pub fn finished(&self, tree: TreeId) -> Bool {
-        let ends: Vec<Bool> = self.ends(tree).iter().map(|&e| self.executed(e)).collect();
-        any(&ends)
+        let exits = self.exits(tree).iter();
+        any(&exits.map(|&e| self.executed(e)).collect::<Vec<_>>())
     }
 
     fn join(&mut self, id: NodeId, tree: TreeId, exec: &Bool) {
-        let ends = self.ends(tree).to_vec();
-        self.solver.assert(&exec.implies(&self.finished(tree)));
+        let here = self.forest.place(id);
+        self.solver.assert(&exec.implies(self.finished(tree)));
         let mut unseen = Vec::new();
-        for &end in &ends {
-            let both = all(&[exec.clone(), self.executed(end)]);
-            self.solver.assert(&both.implies(&self.precedes(end, id)));
+        for &exit in self.exits(tree) {
+            let both = all(&[exec.clone(), self.executed(exit)]);
+            let later = self.precedes(self.forest.place(exit), here);
+            self.solver.assert(&both.implies(later));
+            let node = self.forest.node(exit);
             let seen = |n: &(u64, NodeId)| self.forest.node(id).after(n.0).is_some();
-            if !self.forest.node(end).next.iter().any(seen) && !self.forest.node(end).is_stub() {
-                unseen.push(self.executed(end));
+            if !node.next.iter().any(seen) && !node.is_stub() {
+                unseen.push(self.executed(exit));
             }
         }
         if !self.forest.node(id).is_stub() && !unseen.is_empty() {
@@ -339,73 +382,86 @@ impl<'f> Formula<'f> {
         }
     }
 
-    /// The mutex is taken by this section.
-    pub fn acquired(&mut self, section: &Section) -> Bool {
-        let node = self.forest.node(section.acquire);
-        let exec = self.executed(section.acquire);
-        match node.action() {
-            Some(a) if tries(a.kind) => {
-                let success = self.succeeds(section.acquire);
-                all(&[exec, success])
+    /// The mutex is taken at this place.
+    pub fn acquired(&self, place: Place, section: &Section) -> Bool {
+        let taken = section.acquires.iter().map(|&id| {
+            let exec = self.executed(id);
+            match self.forest.node(id).action() {
+                Some(a) if tries(a.kind) => all(&[exec, self.succeeds(place)]),
+                _ => exec,
             }
-            _ => exec,
-        }
+        });
+        any(&taken.collect::<Vec<_>>())
+    }
+
+    fn any_executed(&self, nodes: &[NodeId]) -> Bool {
+        let executed = nodes.iter().map(|&n| self.executed(n));
+        any(&executed.collect::<Vec<_>>())
     }
 
     /// Some release of the section is executed.
     pub fn released(&self, section: &Section) -> Bool {
-        let released: Vec<Bool> = section.releases.iter().map(|&u| self.executed(u)).collect();
-        any(&released)
+        let released = section.releases.values().map(|r| self.any_executed(r));
+        any(&released.collect::<Vec<_>>())
     }
 
     fn mutexes(&mut self) {
-        let sections = self.locks.sections.clone();
-        for list in sections.values() {
+        for sections in self.locks.sections.values() {
+            let list: Vec<(&Place, &Section)> = sections.iter().collect();
             for (i, a) in list.iter().enumerate() {
                 for b in &list[i + 1..] {
-                    self.one_after_the_other(a, b);
+                    self.one_after_the_other(*a, *b);
                 }
             }
         }
-        let tried: Vec<NodeId> = self.success.keys().copied().collect();
-        for id in tried {
+        for id in 0..self.forest.nodes.len() as NodeId {
             let Some(action) = self.forest.node(id).action() else {
                 continue;
             };
-            let list = sections.get(&action.object).map_or(&[][..], Vec::as_slice);
-            let busy = self.busy(id, list);
-            let failed = all(&[self.executed(id), self.succeeds(id).not()]);
-            self.solver.assert(&failed.implies(&busy));
+            let stub = self.forest.node(id).is_stub();
+            if tries(action.kind) && !stub && !self.locks.owns(id, action.object) {
+                let place = self.forest.place(id);
+                let busy = self.busy(place, self.locks.sections.get(&action.object));
+                let failed = all(&[self.executed(id), self.succeeds(place).not()]);
+                self.solver.assert(&failed.implies(&busy));
+            }
         }
     }
 
-    fn one_after_the_other(&mut self, a: &Section, b: &Section) {
-        let ordered = self.forest.node(a.acquire).tree == self.forest.node(b.acquire).tree;
-        if ordered || self.shape.exclusive(a.acquire, b.acquire) {
+    fn one_after_the_other(&self, a: (&Place, &Section), b: (&Place, &Section)) {
+        if a.0.tree == b.0.tree || !self.coexist(a.0.tree, b.0.tree) {
             return;
         }
-        let mut options = vec![self.acquired(a).not(), self.acquired(b).not()];
+        let mut options = vec![
+            self.acquired(*a.0, a.1).not(),
+            self.acquired(*b.0, b.1).not(),
+        ];
         for (first, second) in [(a, b), (b, a)] {
-            for &release in &first.releases {
-                let before = self.precedes(release, second.acquire);
-                options.push(all(&[self.executed(release), before]));
+            if self.forest.before(*second.0, *first.0) {
+                continue;
+            }
+            for (place, nodes) in &first.1.releases {
+                let before = self.precedes(*place, *second.0);
+                options.push(all(&[self.any_executed(nodes), before]));
             }
         }
         self.solver.assert(&any(&options));
     }
 
-    /// Some other thread's section is open when the step is executed.
-    fn busy(&mut self, id: NodeId, list: &[Section]) -> Bool {
+    /// Some other thread's section is open at this place.
+    fn busy(&self, here: Place, sections: Option<&Sections>) -> Bool {
         let mut options = Vec::new();
-        for section in list {
-            let own = self.forest.node(section.acquire).tree == self.forest.node(id).tree;
-            if own || self.shape.exclusive(section.acquire, id) {
+        for (&place, section) in sections.into_iter().flatten() {
+            if place.tree == here.tree
+                || !self.coexist(place.tree, here.tree)
+                || self.forest.before(here, place)
+            {
                 continue;
             }
-            let mut parts = vec![self.acquired(section), self.precedes(section.acquire, id)];
-            for &release in &section.releases {
-                let later = self.precedes(id, release);
-                parts.push(any(&[self.executed(release).not(), later]));
+            let mut parts = vec![self.acquired(place, section), self.precedes(place, here)];
+            for (&release, nodes) in &section.releases {
+                let later = self.precedes(here, release);
+                parts.push(any(&[self.any_executed(nodes).not(), later]));
             }
             options.push(all(&parts));
         }

@@ -80,7 +80,7 @@ impl Frontier {
             let waits: Vec<_> = pattern.stuck.iter().map(|&n| formula.waits_at(n)).collect();
             formula.solver.assert(&super::solver::all(&waits).not());
         }
-        match deadlock::query(&mut formula, limit, effort) {
+        match deadlock::query(&formula, limit, effort) {
             Found::Yes(plan, pattern) => {
                 self.purpose = Some(Purpose::Deadlock(pattern));
                 Decision::Run {

@@ -2,6 +2,7 @@
 
 use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
+use super::places::Place;
 use super::terms::{Term, TermId, mask};
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
@@ -29,8 +30,8 @@ struct Insertion<'a> {
     /// Decisions on one local path; 0: no limit.
     max_decisions: u32,
     cursors: HashMap<Slot, Cursor>,
-    /// Node of each read event.
-    reads: HashMap<u32, NodeId>,
+    /// Place of each read event.
+    reads: HashMap<u32, Place>,
     /// Terms of the trace's expressions.
     terms: Vec<Option<TermId>>,
 }
@@ -197,7 +198,7 @@ impl Insertion<'_> {
                 return Err(Corrupt::Kind(i));
             }
             if kind != Kind::Write && kind != Kind::AtomicWrite {
-                self.reads.insert(i as u32, at);
+                self.reads.insert(i as u32, self.forest.place(at));
             }
         }
         let term = match kind {
@@ -490,7 +491,7 @@ impl Insertion<'_> {
             return Err(bad);
         }
         match self.reads.get(&event) {
-            Some(&node) => Ok(self.forest.terms.id(Term::Read { node, width })),
+            Some(&place) => Ok(self.forest.terms.id(Term::Read { place, width })),
             None => Err(bad),
         }
     }

@@ -2,29 +2,33 @@
 
 use super::forest::{Forest, NodeId};
 use super::insert::EDEADLK;
+use super::places::Place;
 use raddle_protocol::event::Kind;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// From one acquisition of a mutex to the releases on the paths that go on from it.
-#[derive(Clone, Debug)]
+/// Acquisitions of a mutex at one place, and the releases on the paths that go on from them.
+#[derive(Clone, Debug, Default)]
 pub struct Section {
-    pub acquire: NodeId,
-    pub releases: Vec<NodeId>,
+    pub acquires: Vec<NodeId>,
+    /// By place.
+    pub releases: BTreeMap<Place, Vec<NodeId>>,
 }
+
+/// Sections of one mutex.
+pub type Sections = BTreeMap<Place, Section>;
 
 /// A mutex held at a position.
 #[derive(Clone, Debug)]
 struct Held {
     mutex: u64,
-    /// Index in the sections of the mutex.
-    section: usize,
+    acquired: Place,
     depth: u32,
 }
 
 /// All sections, and what is held where.
 pub struct Locks {
-    pub sections: BTreeMap<u64, Vec<Section>>,
+    pub sections: BTreeMap<u64, Sections>,
     held: Vec<Rc<Vec<Held>>>,
 }
 
@@ -55,18 +59,14 @@ impl Locks {
                 None => Rc::default(),
                 Some((parent, outcome)) => locks.after(forest, parent, outcome),
             };
-            let takes = node
-                .action()
-                .is_some_and(|a| waits(a.kind) || (tries(a.kind) && !node.is_stub()));
             locks.held.push(held);
-            if let (true, Some(action)) = (takes, node.action())
+            if let Some(action) = node.action()
+                && (waits(action.kind) || (tries(action.kind) && !node.is_stub()))
                 && !locks.owns(id, action.object)
             {
-                let list = locks.sections.entry(action.object).or_default();
-                list.push(Section {
-                    acquire: id,
-                    releases: Vec::new(),
-                });
+                let sections = locks.sections.entry(action.object).or_default();
+                let section = sections.entry(forest.place(id)).or_default();
+                section.acquires.push(id);
             }
         }
         locks
@@ -85,24 +85,20 @@ impl Locks {
         let mut held = before.as_ref().clone();
         match own {
             Some(own) if acquired => held[own].depth += 1,
-            None if acquired => {
-                let list = self.sections.entry(mutex).or_default();
-                let section = list.iter().position(|s| s.acquire == id).unwrap_or(0);
-                held.push(Held {
-                    mutex,
-                    section,
-                    depth: 1,
-                });
-            }
+            None if acquired => held.push(Held {
+                mutex,
+                acquired: forest.place(id),
+                depth: 1,
+            }),
             Some(own) if releases(action.kind) => {
                 held[own].depth -= 1;
                 if held[own].depth == 0 {
                     let gone = held.remove(own);
-                    let list = self.sections.entry(mutex).or_default();
-                    if let Some(section) = list.get_mut(gone.section)
-                        && !section.releases.contains(&id)
-                    {
-                        section.releases.push(id);
+                    let sections = self.sections.entry(mutex).or_default();
+                    let section = sections.entry(gone.acquired).or_default();
+                    let list = section.releases.entry(forest.place(id)).or_default();
+                    if !list.contains(&id) {
+                        list.push(id);
                     }
                 }
             }

@@ -1,32 +1,48 @@
 //! Which write a read gets its value from.
 //!
 //! The bytes that are accessed are cut into cells at every first and last byte of an access, so
-//! an access covers whole cells. For each cell of an executed read one of the writes to it is
-//! chosen: it is executed, before the read, has the value that the read returns there, and no
-//! other write to the cell lies between. Left out are writes that exclude the read, writes that a
-//! later one always hides (own ones, and those before the creation of the thread), and pairs of
-//! writes that exclude each other.
+//! an access covers whole cells. For each cell and each place that reads it, one of the places
+//! that write it is chosen: the write is executed, before the read, has the value that the read
+//! returns there, and no other write to the cell lies between. Left out are pairs whose order
+//! program order and creation fix, threads that exclude each other, and what a write of the same
+//! path hides.
 
 use super::forest::NodeId;
 use super::formula::{Formula, read_value};
 use super::insert::is_access;
+use super::places::Place;
 use super::solver::{BV, Bool, all, any, constant, equal};
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accesses of one cell.
+/// Accesses of one cell, by place.
 #[derive(Default)]
 struct Cell {
     size: u8,
-    reads: Vec<NodeId>,
-    writes: Vec<NodeId>,
+    reads: BTreeMap<Place, Vec<NodeId>>,
+    writes: BTreeMap<Place, Vec<NodeId>>,
+}
+
+/// A place that writes a cell.
+struct Write {
+    place: Place,
+    executed: Bool,
+    value: BV,
 }
 
 /// Adds the constraints of all reads.
 pub fn constrain(formula: &mut Formula<'_>) {
     for (address, cell) in cells(formula) {
-        for &read in &cell.reads {
-            read_from(formula, address, &cell, read);
+        if cell.reads.is_empty() {
+            continue;
+        }
+        let writes: Vec<Write> = cell
+            .writes
+            .iter()
+            .map(|(&place, nodes)| write(formula, address, cell.size, place, nodes))
+            .collect();
+        for (&place, nodes) in &cell.reads {
+            read(formula, address, &cell, &writes, place, nodes);
         }
     }
 }
@@ -46,15 +62,16 @@ fn cells(formula: &Formula<'_>) -> BTreeMap<u64, Cell> {
     }
     let mut cells: BTreeMap<u64, Cell> = BTreeMap::new();
     for (id, kind, start, end) in accesses {
+        let place = formula.forest.place(id);
         let mut from = start;
         for &to in cuts.range(start + 1..=end) {
             let cell = cells.entry(from).or_default();
             cell.size = (to - from) as u8;
             if kind != Kind::Write && kind != Kind::AtomicWrite {
-                cell.reads.push(id);
+                cell.reads.entry(place).or_default().push(id);
             }
             if kind != Kind::Read && kind != Kind::AtomicRead {
-                cell.writes.push(id);
+                cell.writes.entry(place).or_default().push(id);
             }
             from = to;
         }
@@ -76,86 +93,154 @@ fn part(formula: &Formula<'_>, id: NodeId, value: &BV, address: u64, size: u8) -
     value.extract(low + 8 * u32::from(size) - 1, low)
 }
 
-fn written(formula: &mut Formula<'_>, id: NodeId, address: u64, size: u8) -> Option<BV> {
-    let term = formula.forest.node(id).action()?.term?;
-    let value = formula.value(term);
-    Some(part(formula, id, &value, address, size))
-}
-
-fn read_from(formula: &mut Formula<'_>, address: u64, cell: &Cell, read: NodeId) {
-    let Some(action) = formula.forest.node(read).action() else {
-        return;
-    };
-    let whole = read_value(read, 8 * action.size);
-    let got = part(formula, read, &whole, address, cell.size);
-    let (sources, hiding) = sources(formula, cell, read);
-    let mut options = Vec::new();
-    for &source in &sources {
-        let Some(value) = written(formula, source, address, cell.size) else {
-            continue;
-        };
-        let mut parts = vec![
-            formula.executed(source),
-            formula.precedes(source, read),
-            equal(&got, &value),
-        ];
-        if let Some(own) = hiding.filter(|&own| own != source) {
-            parts.push(formula.precedes(own, source));
-        }
-        undisturbed(formula, &sources, hiding, Some(source), read, &mut parts);
-        options.push(all(&parts));
-    }
-    if hiding.is_none() {
-        let mut parts = vec![initial(formula, address, cell.size, &got)];
-        undisturbed(formula, &sources, hiding, None, read, &mut parts);
-        options.push(all(&parts));
-    }
-    let fact = formula.executed(read).implies(&any(&options));
-    formula.solver.assert(&fact);
-}
-
-/// The writes from which a read can get its value, and the one among them that is always before
-/// the read and hides the initial value.
-fn sources(formula: &Formula<'_>, cell: &Cell, read: NodeId) -> (Vec<NodeId>, Option<NodeId>) {
-    let shape = &formula.shape;
-    let mut hiding: Option<NodeId> = None;
-    for &write in &cell.writes {
-        if shape.before(write, read) && hiding.is_none_or(|h| shape.before(h, write)) {
-            hiding = Some(write);
+/// The write of a place: when it is executed, and its value, which depends on the path.
+fn write(
+    formula: &mut Formula<'_>,
+    address: u64,
+    size: u8,
+    place: Place,
+    nodes: &[NodeId],
+) -> Write {
+    let executed: Vec<Bool> = nodes.iter().map(|&n| formula.executed(n)).collect();
+    let mut values: Vec<(Bool, BV)> = Vec::new();
+    for (&id, exec) in nodes.iter().zip(&executed) {
+        let term = formula.forest.node(id).action().and_then(|a| a.term);
+        if let Some(term) = term {
+            let value = formula.value(term);
+            let value = part(formula, id, &value, address, size);
+            match values.iter_mut().find(|v| v.1 == value) {
+                Some(same) => same.0 = any(&[same.0.clone(), exec.clone()]),
+                None => values.push((exec.clone(), value)),
+            }
         }
     }
-    let possible = |w: &NodeId| {
-        *w != read
-            && !shape.exclusive(*w, read)
-            && !shape.before(read, *w)
-            && !hiding.is_some_and(|h| shape.before(*w, h))
+    let value = match &values[..] {
+        [(_, only)] => only.clone(),
+        many => {
+            let name = format!("w{}_{}_{address}", place.tree, place.step);
+            let value = BV::new_const(name, 8 * u32::from(size));
+            for (exec, is) in many {
+                formula.solver.assert(&exec.implies(&equal(&value, is)));
+            }
+            value
+        }
     };
-    let sources = cell.writes.iter().copied().filter(possible).collect();
-    (sources, hiding)
+    Write {
+        place,
+        executed: any(&executed),
+        value,
+    }
+}
+
+fn read(
+    formula: &mut Formula<'_>,
+    address: u64,
+    cell: &Cell,
+    writes: &[Write],
+    place: Place,
+    nodes: &[NodeId],
+) {
+    let hiding = hiding(formula, cell, nodes);
+    let sources: Vec<&Write> = writes
+        .iter()
+        .filter(|w| can_reach(formula, w.place, place, hiding))
+        .collect();
+    // Accesses of one place can differ in size and address: each names its own value.
+    let mut got: Vec<(BV, Vec<Bool>)> = Vec::new();
+    for &id in nodes {
+        let exec = formula.executed(id);
+        let width = formula.forest.node(id).action().map_or(8, |a| 8 * a.size);
+        let value = part(formula, id, &read_value(place, width), address, cell.size);
+        match got.iter_mut().find(|g| g.0 == value) {
+            Some(same) => same.1.push(exec),
+            None => got.push((value, vec![exec])),
+        }
+    }
+    for (value, execs) in got {
+        let mut options = Vec::new();
+        for &source in &sources {
+            let mut parts = vec![
+                source.executed.clone(),
+                formula.precedes(source.place, place),
+                equal(&value, &source.value),
+            ];
+            undisturbed(formula, &sources, Some(source.place), place, &mut parts);
+            options.push(all(&parts));
+        }
+        if hiding.is_none() {
+            let mut parts = vec![initial(formula, address, cell.size, &value)];
+            undisturbed(formula, &sources, None, place, &mut parts);
+            options.push(all(&parts));
+        }
+        let fact = any(&execs).implies(&any(&options));
+        formula.solver.assert(&fact);
+    }
+}
+
+/// The last place that is before all these nodes on their paths and writes the cell on all of
+/// them.
+fn hiding(formula: &Formula<'_>, cell: &Cell, nodes: &[NodeId]) -> Option<Place> {
+    let mut common: Option<BTreeSet<Place>> = None;
+    for &node in nodes {
+        let mut places = BTreeSet::new();
+        let mut at = formula.previous(node);
+        while let Some(above) = at {
+            let place = formula.forest.place(above);
+            if cell.writes.get(&place).is_some_and(|w| w.contains(&above)) {
+                places.insert(place);
+            }
+            at = formula.previous(above);
+        }
+        common = Some(match common {
+            None => places,
+            Some(others) => &others & &places,
+        });
+    }
+    let mut last: Option<Place> = None;
+    for place in common.unwrap_or_default() {
+        if last.is_none_or(|l| formula.forest.before(l, place)) {
+            last = Some(place);
+        }
+    }
+    last
+}
+
+/// Can the read see this write?
+fn can_reach(formula: &Formula<'_>, write: Place, read: Place, hiding: Option<Place>) -> bool {
+    let forest = formula.forest;
+    write != read
+        && !forest.before(read, write)
+        && !hiding.is_some_and(|h| forest.before(write, h))
+        && formula.coexist(write.tree, read.tree)
 }
 
 /// No other write lies between the source (or the start) and the read.
 fn undisturbed(
     formula: &Formula<'_>,
-    sources: &[NodeId],
-    hiding: Option<NodeId>,
-    source: Option<NodeId>,
-    read: NodeId,
+    sources: &[&Write],
+    source: Option<Place>,
+    read: Place,
     parts: &mut Vec<Bool>,
 ) {
-    let shape = &formula.shape;
-    for &other in sources {
-        if Some(other) == source || Some(other) == hiding {
+    let forest = formula.forest;
+    for other in sources {
+        let place = other.place;
+        if source == Some(place) {
             continue;
         }
-        let absent = formula.executed(other).not();
-        let after = formula.precedes(read, other);
-        match source {
-            None => parts.push(any(&[absent, after])),
-            Some(s) if shape.before(other, s) || shape.exclusive(other, s) => {}
-            Some(s) if shape.before(s, other) => parts.push(any(&[absent, after])),
-            Some(s) => parts.push(any(&[absent, formula.precedes(other, s), after])),
+        let mut options = vec![other.executed.not()];
+        if let Some(source) = source {
+            if forest.before(place, source) || !formula.coexist(place.tree, source.tree) {
+                continue;
+            }
+            if !forest.before(source, place) {
+                options.push(formula.precedes(place, source));
+            }
         }
+        if !forest.before(place, read) {
+            options.push(formula.precedes(read, place));
+        }
+        parts.push(any(&options));
     }
 }
 

@@ -9,10 +9,10 @@ mod insert;
 mod locks;
 mod memory;
 mod mpc;
+mod places;
 mod plan;
 mod ranges;
 mod report;
-mod shape;
 mod solver;
 mod terms;
 

@@ -232,7 +232,13 @@ impl Split {
             return false;
         };
         let cut = path.branches.get(path.fixed + k);
-        let reached = cut.is_none_or(|&branch| formula.shape.before(create, branch));
+        let reached = cut.is_none_or(|&branch| above(formula.forest, create, branch));
         reached && self.exists(formula, kept, parent)
     }
+}
+
+/// Does one node of a path lie above the other?
+fn above(forest: &Forest, a: NodeId, b: NodeId) -> bool {
+    // On a single path, nodes stand in their order.
+    forest.node(a).tree == forest.node(b).tree && a < b
 }

@@ -18,12 +18,10 @@ pub struct Plan {
 /// The executed steps of a model in their order.
 pub fn executed(formula: &Formula<'_>, model: &Model) -> Vec<NodeId> {
     let mut steps = Vec::new();
-    for (id, (exec, order)) in (0..).zip(formula.exec.iter().zip(&formula.order)) {
-        if let (Some(exec), Some(order)) = (exec, order)
-            && holds(model, exec)
-        {
-            // Within a thread and from a creation on, the places differ; elsewhere ties are free.
-            steps.push((integer(model, order), id));
+    for (id, node) in (0..).zip(&formula.forest.nodes) {
+        if node.action().is_some() && holds(model, &formula.executed(id)) {
+            // Within a thread and from a creation on, the numbers differ; elsewhere ties are free.
+            steps.push((integer(model, &formula.order(formula.forest.place(id))), id));
         }
     }
     steps.sort_unstable();

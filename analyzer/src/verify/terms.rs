@@ -1,7 +1,8 @@
-//! Expressions with names that do not depend on the trace: reads are named by the node of the
-//! tree, inputs by the tree of their thread.
+//! Expressions with names that do not depend on the trace: reads are named by their place,
+//! inputs by the tree of their thread.
 
-use super::forest::{NodeId, TreeId};
+use super::forest::TreeId;
+use super::places::Place;
 use raddle_protocol::expr::Op;
 use std::collections::HashMap;
 
@@ -22,9 +23,9 @@ pub enum Term {
         offset: u32,
         width: u8,
     },
-    /// What a read step returned.
+    /// What a read returned.
     Read {
-        node: NodeId,
+        place: Place,
         width: u8,
     },
     Op {
