@@ -40,7 +40,7 @@ crate::hooks! { ROWS:
 /// Is this access a step of the schedule?
 #[inline]
 fn scheduled() -> bool {
-    crate::vars::accesses() && gate::active()
+    crate::vars::accesses() && gate::active() && !crate::shadow::in_atomic_section()
 }
 
 /// Does the shadow follow this access? (A function without a symbolic body in a symbolic run.)

@@ -27,6 +27,7 @@ impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operation::Call { name, .. } => f.write_str(name),
+            Operation::Access { name, size: 1, .. } => write!(f, "{name} of 1 byte"),
             Operation::Access { name, size, .. } => write!(f, "{name} of {size} bytes"),
             Operation::Check => f.write_str("check of the heap"),
         }

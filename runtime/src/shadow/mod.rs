@@ -6,6 +6,7 @@
 //! job lists it.
 
 mod access;
+mod atomic;
 mod blocks;
 mod calls;
 mod cells;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use calls::find as find_modelled;
 pub mod one_body;
+pub use atomic::inside as in_atomic_section;
 pub use calls::{argument, concretise_result};
 
 use crate::gate;
