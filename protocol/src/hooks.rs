@@ -207,6 +207,8 @@ pub const TABLE: &[Hook] = &[
             I32, /* expr */
         ],
     ),
+    // Returns the old value, RESULT holds its expression; the caller compares it with `expected`
+    // itself.
     hook(
         "raddle_sym_atomic_cas",
         I64,
@@ -240,7 +242,10 @@ pub const TABLE: &[Hook] = &[
             I32, /* len_expr */
         ],
     ),
-    // Memory was changed without the shadow (a wide store, a new variable): forget expressions.
+    // Memory was changed without the shadow: forget expressions. After `raddle_range_write` of the
+    // same bytes it is a store, and if they are shared a step. Otherwise a new variable lies there
+    // (or the memory is the frame's own): nothing is recorded, and who touched it before does not
+    // matter any more.
     hook("raddle_sym_forget", Void, &[Ptr, I64]),
     // Called only when an operand is symbolic. `op` is an expr::Op; `width` that of the operands.
     hook(
@@ -295,7 +300,8 @@ pub const TABLE: &[Hook] = &[
 ];
 
 /// What a program calls itself (`include/raddle.h`, KLEE's and SV-COMP's names). Without a
-/// controller they do what the harness's own stub would: inputs stay as they are or are 0.
+/// controller they do what the harness's own stub would: inputs stay as they are or are 0. The
+/// expression of a `bool` has one bit.
 pub const HARNESS: &[Hook] = &[
     hook("raddle_symbolic", Void, &[Ptr, I64, Ptr]),
     hook("raddle_assume", Void, &[I32]),

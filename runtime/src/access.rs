@@ -270,6 +270,9 @@ unsafe extern "C-unwind" fn fence(order: u32, _: usize, _: usize, _: usize, _: u
 }
 
 unsafe extern "C-unwind" fn assembly(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    if shadowed() {
+        one_body::lose_assembly(pc);
+    }
     if scheduled() {
         gate::uncontrolled("inline assembly");
         gate::simple(Kind::Fence, 0, pc);

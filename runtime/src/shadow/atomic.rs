@@ -55,7 +55,7 @@ unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usi
         return;
     }
     if crate::vars::symbolic() {
-        gate::uncontrolled("accesses between those of a __VERIFIER_atomic section");
+        gate::uncontrolled("accesses outside __VERIFIER_atomic sections");
     }
     // SAFETY: as above.
     unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };

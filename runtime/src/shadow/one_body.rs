@@ -8,6 +8,11 @@ use raddle_protocol::expr::Why;
 
 pub use super::blocks::{will_read, will_write};
 
+/// Inline assembly may do anything to memory.
+pub fn lose_assembly(pc: usize) {
+    super::lost(Why::Asm, pc);
+}
+
 /// Reads.
 pub fn read(kind: Kind, at: u64, size: u32, pc: usize) -> u64 {
     Access { kind, at, size, pc }.read_and_decide()
