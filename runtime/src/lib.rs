@@ -3,7 +3,10 @@
 //! See `README.md` in this crate's folder for how the parts work together.
 #![cfg_attr(
     test,
-    allow(dead_code, reason = "unit tests have no exports, which is where all calls come from")
+    allow(
+        dead_code,
+        reason = "unit tests have no exports, which is where all calls come from"
+    )
 )]
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("the runtime supports x86-64 Linux only");
