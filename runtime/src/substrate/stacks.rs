@@ -9,10 +9,11 @@ use core::mem::MaybeUninit;
 use libc::{pthread_attr_t, pthread_t};
 use raddle_protocol::{Slot, slot};
 
-/// First byte of the stack area of slot 0 (which main does not use).
-const BASE: usize = 0x1000_0000_0000;
+/// First byte of the stack area of slot 0 (which main does not use). Above the shadow memory of
+/// AddressSanitizer, below the heap.
+const BASE: usize = 0x1100_0000_0000;
 /// The same where a thread that was made ahead of time, and does not fit, lies in the other area.
-const OTHER_BASE: usize = 0x1800_0000_0000;
+const OTHER_BASE: usize = 0x1900_0000_0000;
 /// Address space per slot.
 const SPAN: usize = 64 << 20;
 /// The largest stack that fits into a slot's area, in pages.
