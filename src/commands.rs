@@ -117,7 +117,7 @@ fn finish(
     output: &OutputOptions,
     style: Style,
 ) -> Result<Exit> {
-    print!("{}", summary.text(style));
+    print!("{}", summary.text(style, !output.quiet));
     if let Some(path) = &output.json {
         summary.write(path)?;
     }

@@ -29,7 +29,7 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let stack = stack.filter(|pc| !symbols.is_in_runtime(**pc)).copied();
     let stack: Vec<u64> = stack.collect();
     let stack: Vec<u32> = stack.into_iter().map(|pc| symbols.site(pc)).collect();
-    let notes = notes(outcome, symbols);
+    let notes = notes(class, outcome, symbols);
     let sites = fingerprint_sites(class, outcome, &stack, &notes, symbols);
     Failure {
         class,
@@ -66,7 +66,8 @@ fn message(class: Class, outcome: &Outcome) -> String {
         _ => class.name().to_string(),
     };
     match (class, said.is_empty()) {
-        (_, true) | (Class::Output | Class::Timeout, _) => default,
+        (_, true) | (Class::Output, _) => default,
+        (Class::Timeout, _) => format!("{default}: {said}"),
         // The number says what the text may not.
         (_, false) if outcome.end == End::Signal => format!("{default}: {said}"),
         (_, false) => said,
@@ -99,7 +100,14 @@ fn signal_name(number: i32) -> String {
     }
 }
 
-fn notes(outcome: &Outcome, symbols: &mut Symbols) -> Vec<Note> {
+fn notes(class: Class, outcome: &Outcome, symbols: &mut Symbols) -> Vec<Note> {
+    let cut_off = matches!(outcome.end, End::Signal | End::Exit | End::None);
+    if class == Class::Timeout && cut_off && outcome.detail[1] != 0 {
+        return vec![Note {
+            text: "its last controlled operation".to_string(),
+            site: Some(symbols.site(outcome.detail[1])),
+        }];
+    }
     let freed = matches!(outcome.end, End::UseAfterFree | End::DoubleFree);
     let [address, block, freed_at, freed_by] = outcome.detail;
     if !freed || freed_at == 0 {

@@ -173,8 +173,8 @@ impl Summary {
         store::write(path, text.as_bytes())
     }
 
-    /// The last lines of the command's output.
-    pub fn text(&self, style: Style) -> String {
+    /// The last lines of the command's output. `reported`: findings have been shown in full.
+    pub fn text(&self, style: Style, reported: bool) -> String {
         let (verdict, good) = match self.verdict {
             Verdict::NothingFound if self.interrupted => ("stopped, nothing found so far", true),
             Verdict::NothingFound => ("nothing found", true),
@@ -220,13 +220,13 @@ impl Summary {
         for note in &self.notes {
             text.push_str(&format!("  note: {note}\n"));
         }
-        if self.findings.len() > 1 {
+        if self.findings.len() > 1 || !reported {
             for found in &self.findings {
                 let file = found.witness.as_deref().map(Path::to_string_lossy);
                 text.push_str(&format!(
-                    "  {} ({} times, first in execution {}): {}  {}\n",
+                    "  {} (in {}, first in number {}): {}  {}\n",
                     style.bold(&found.class),
-                    found.seen,
+                    count(found.seen, "execution"),
                     found.execution,
                     found.message,
                     file.unwrap_or_default()

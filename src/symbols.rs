@@ -189,8 +189,7 @@ impl Image {
             && last.function.is_none()
         {
             let symbol = loader.find_symbol(offset);
-            last.function =
-                symbol.map(|name| addr2line::demangle_auto(name.into(), None).into_owned());
+            last.function = symbol.map(demangle);
         }
         frames
     }
@@ -218,8 +217,7 @@ fn read_variables(path: &Path) -> Option<Vec<(u64, u64, String)>> {
         .filter(|(s, _)| s.st_shndx != 0 && s.st_size > 0)
         .filter_map(|(s, names)| {
             let name = names.get_at(s.st_name)?;
-            let name = addr2line::demangle_auto(name.into(), None).into_owned();
-            Some((s.st_value, s.st_size, name))
+            Some((s.st_value, s.st_size, demangle(name)))
         })
         .collect();
     variables.sort();
@@ -248,6 +246,15 @@ fn identity(elf: &Elf<'_>, content: &[u8]) -> String {
     }
 }
 
+/// A symbol as its source has it. Only names that are mangled are touched: the C variable `b` would
+/// become `bool`.
+fn demangle(name: &str) -> String {
+    match name.starts_with("_Z") || name.starts_with("_R") {
+        true => addr2line::demangle_auto(name.into(), None).replace("_GLOBAL__N_1::", ""),
+        false => name.to_string(),
+    }
+}
+
 fn unknown() -> Frame {
     Frame {
         function: None,
@@ -257,7 +264,7 @@ fn unknown() -> Frame {
 }
 
 /// Is this frame in code that the user wrote, not in a library's header?
-fn is_own_code(frame: &Frame) -> bool {
+pub fn is_own_code(frame: &Frame) -> bool {
     const OTHERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/src/", "/rustc/"];
     match &frame.file {
         Some(file) => {
@@ -299,6 +306,20 @@ mod tests {
         ];
         for (path, expected) in table {
             assert_eq!(tidy(path), expected);
+        }
+    }
+
+    #[test]
+    fn only_mangled_names_are_demangled() {
+        let table = [
+            ("b", "b"),
+            ("main", "main"),
+            ("_ZN3foo3barEv", "foo::bar()"),
+            ("_ZL5count", "count"),
+            ("_ZN12_GLOBAL__N_110tally_lockE", "tally_lock"),
+        ];
+        for (name, expected) in table {
+            assert_eq!(demangle(name), expected);
         }
     }
 

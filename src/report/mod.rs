@@ -7,6 +7,7 @@ mod words;
 pub use text::{Names, Style, base_name, place};
 pub use words::words as event_words;
 
+use crate::symbols::is_own_code;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Bytes, Input, Site, Wait, Witness};
@@ -114,13 +115,13 @@ fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     lines
 }
 
-/// Without the part of the C library below a thread's start routine.
+/// Without the part of the libraries below a thread's start routine.
 fn own_part<'a>(stack: &'a [u32], witness: &Witness) -> &'a [u32] {
-    let is_located = |&site: &u32| {
-        let frames = &witness.sites[site as usize].frames;
-        frames.iter().any(|frame| frame.file.is_some())
-    };
-    match stack.iter().rposition(is_located) {
+    let frames = |&site: &u32| witness.sites[site as usize].frames.iter();
+    let own = |site: &u32| frames(site).any(is_own_code);
+    let located = |site: &u32| frames(site).any(|frame| frame.file.is_some());
+    let last = stack.iter().rposition(own);
+    match last.or_else(|| stack.iter().rposition(located)) {
         Some(last) => &stack[..=last],
         None => stack,
     }
@@ -150,6 +151,8 @@ fn waits(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
             false => " ".to_string(),
         };
         let kind = Kind::from_u8(wait.kind).map_or("?", Kind::text);
+        // The second half of a wait is known by its return.
+        let kind = kind.strip_suffix(" returns").unwrap_or(kind);
         let object = match witness.objects.get(wait.object as usize) {
             Some(object) => format!(" {}", object.name),
             None => String::new(),

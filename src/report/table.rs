@@ -3,12 +3,12 @@
 use super::text::{Names, Style, base_name, cut, pad, place};
 use super::words::{is_in_source, words};
 use raddle_protocol::event::Kind;
-use raddle_protocol::witness::{Record, Witness};
+use raddle_protocol::witness::{Record, Site, Witness};
 
 /// One line of one thread: neighbouring events of the same source line.
 struct Row {
-    /// Number of its first event, from 1.
-    number: usize,
+    /// Number of its first event, from 1; `None` for what did not happen any more.
+    number: Option<usize>,
     thread: u16,
     place: String,
     source: Option<String>,
@@ -83,9 +83,10 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
     let mut last: Option<(&Record, String)> = None;
     for (i, record) in witness.events.iter().enumerate() {
         let site = &witness.sites[record.site as usize];
-        let mut here = place(site);
-        if let Some(line) = only.as_deref().and_then(|file| here.strip_prefix(file)) {
-            here = line.to_string();
+        let mut here = shorten_place(site, only.as_deref());
+        let starts = record.kind == Kind::ThreadStart as u8;
+        if starts && site.frames[site.shown as usize].file.is_none() {
+            here = String::new();
         }
         let joins = match &last {
             Some((before, there)) => {
@@ -101,7 +102,7 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         match rows.last_mut() {
             Some(row) if (joins || belongs) && row.thread == record.thread => row.did.extend(text),
             _ => rows.push(Row {
-                number: i + 1,
+                number: Some(i + 1),
                 thread: record.thread,
                 place: here.clone(),
                 source: site.source.clone(),
@@ -111,7 +112,26 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         }
         last = Some((record, here));
     }
+    for wait in &witness.finding.waits {
+        let site = &witness.sites[wait.site as usize];
+        rows.push(Row {
+            number: None,
+            thread: wait.thread,
+            place: shorten_place(site, only.as_deref()),
+            source: site.source.clone(),
+            did: vec!["waits for ever".to_string()],
+            preempts: false,
+        });
+    }
     rows
+}
+
+fn shorten_place(site: &Site, only_file: Option<&str>) -> String {
+    let place = place(site);
+    match only_file.and_then(|file| place.strip_prefix(file)) {
+        Some(line) => line.to_string(),
+        None => place,
+    }
 }
 
 /// Leaves out the middles of long runs, then the middle of a long table.
@@ -217,10 +237,10 @@ fn gap(rows: usize) -> String {
 }
 
 fn margin(row: &Row, first: bool, style: Style) -> String {
-    match (first, row.preempts) {
-        (true, true) => format!("{:>5} {} ", row.number, style.yellow("»")),
-        (true, false) => format!("{:>5}   ", row.number),
-        (false, _) => " ".repeat(MARGIN),
+    match row.number {
+        Some(number) if first && row.preempts => format!("{number:>5} {} ", style.yellow("»")),
+        Some(number) if first => format!("{number:>5}   "),
+        _ => " ".repeat(MARGIN),
     }
 }
 

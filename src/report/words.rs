@@ -35,7 +35,10 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::CondWait => format!("{text} {object}"),
         Kind::OnceEnter if value == 0 => format!("{text} {object}: already done"),
         Kind::OnceEnter => format!("{text} {object}: runs it"),
-        Kind::Sleep => format!("{text} {} ms", value as f64 / 1e6),
+        Kind::Sleep => format!("{text} until {} ms", value as f64 / 1e6),
+        Kind::FutexWait if value as i32 == libc::EAGAIN => {
+            format!("{text} {object}: the value has changed")
+        }
         Kind::SemGetValue => format!("{text} {object} = {value}"),
         Kind::Free => format!("{text} {object}"),
         Kind::Fence => text.to_string(),
