@@ -69,6 +69,22 @@ pub fn prepare_call(callee: usize, argument: u32) {
     }
 }
 
+/// Callee, returner and result of the call under way.
+pub fn call() -> (usize, usize, u32) {
+    // SAFETY: as above.
+    unsafe { (raddle_sym_callee, raddle_sym_returner, raddle_sym_result) }
+}
+
+/// Sets what [`call`] returned, after other threads ran.
+pub fn resume_call((callee, returner, result): (usize, usize, u32)) {
+    // SAFETY: as above.
+    unsafe {
+        raddle_sym_callee = callee;
+        raddle_sym_returner = returner;
+        raddle_sym_result = result;
+    }
+}
+
 /// The expression of the result of the call of `callee` that has just returned (0: concrete).
 pub fn result_of(callee: usize) -> u32 {
     // SAFETY: as above.

@@ -165,7 +165,7 @@ pub fn point(p: Pending) -> Wake {
         stop()
     };
     if next != me {
-        substrate::switch(me, next);
+        switch(me, next);
     }
     let wake = gate().arrive();
     crate::signals::resumed();
@@ -173,6 +173,16 @@ pub fn point(p: Pending) -> Wake {
         crate::threads::cancel_now();
     }
     wake
+}
+
+/// Goes on in `to`; the expressions of the call under way in `from` stay its own.
+#[inline]
+fn switch(from: Slot, to: Slot) {
+    let call = crate::vars::symbolic().then(crate::vars::call);
+    substrate::switch(from, to);
+    if let Some(call) = call {
+        crate::vars::resume_call(call);
+    }
 }
 
 /// [`point`] for an operation that can always complete.
@@ -183,7 +193,7 @@ pub fn simple(kind: Kind, object: u64, pc: usize) {
         stop()
     };
     if next != me {
-        substrate::switch(me, next);
+        switch(me, next);
     }
     crate::signals::resumed();
     if gate().cancelled_now() {
