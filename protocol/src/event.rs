@@ -163,7 +163,7 @@ kinds! {
 
     /// sched_yield and its kin.
     Yield = 70, true, "yield";
-    /// `value`: virtual nanoseconds.
+    /// `value`: virtual nanoseconds since the start, at its end.
     Sleep = 71, true, "sleep";
     /// A futex wait through `syscall`. `object`: address; `value`: 0: the thread began to wait,
     /// [`Kind::FutexResume`] ends it; EAGAIN: the word was not as expected.

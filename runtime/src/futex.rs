@@ -368,7 +368,13 @@ unsafe fn perform(call: Call) -> isize {
             }
             SYS_clone | SYS_clone3 | SYS_fork | SYS_vfork => {
                 gate::uncontrolled("a new process or thread by a direct system call");
-                os::syscall(call.number, a, b, c, d, e, f)
+                let child = os::syscall(call.number, a, b, c, d, e, f);
+                let own_memory = call.number == SYS_fork
+                    || call.number == SYS_clone && a as c_int & libc::CLONE_VM == 0;
+                if child == 0 && own_memory {
+                    gate::leave();
+                }
+                child
             }
             _ => os::syscall(call.number, a, b, c, d, e, f),
         }

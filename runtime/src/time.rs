@@ -245,6 +245,38 @@ intercept! {
         };
 }
 
+/// Timers that send signals or fill descriptors in real time.
+mod timers {
+    use crate::{gate, intercept};
+    use core::ffi::{c_int, c_uint, c_void};
+    use libc::{itimerspec, itimerval};
+
+    intercept! {
+        fn alarm(seconds: c_uint) -> c_uint, pc => {
+            gate::uncontrolled("alarm");
+            real::alarm(seconds)
+        };
+        fn ualarm(after: c_uint, every: c_uint) -> c_uint, pc => {
+            gate::uncontrolled("ualarm");
+            real::ualarm(after, every)
+        };
+        fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int, pc => {
+            gate::uncontrolled("setitimer");
+            real::setitimer(which, new, old)
+        };
+        fn timer_settime(timer: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
+            pc => {
+                gate::uncontrolled("timer_settime");
+                real::timer_settime(timer, flags, new, old)
+            };
+        fn timerfd_settime(fd: c_int, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
+            pc => {
+                gate::uncontrolled("timerfd_settime");
+                real::timerfd_settime(fd, flags, new, old)
+            };
+    }
+}
+
 /// `clock_getres`: all clocks count nanoseconds.
 ///
 /// # Safety

@@ -97,7 +97,7 @@ pub unsafe fn wait(
     let mut result = end_of_wait(object, me, wake, pc);
     // SAFETY: as above.
     unsafe {
-        if result != 0 && !mutex::available(m, pc) {
+        if wake != Wake::Ready && !mutex::available(m, pc) {
             gate::log(Kind::CondLeave, object, result as u64, pc);
             gate::point(Pending {
                 ready: mutex::ready,

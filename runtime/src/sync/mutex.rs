@@ -1,6 +1,6 @@
 //! Mutexes.
 
-use super::model::mutex::{Kind as NativeKind, Mutex, Type, says};
+use super::model::mutex::{Kind as NativeKind, Mutex, SHARED, Type, says};
 use super::model::verdict::Verdict;
 use super::{check_alive, conclude, misuse, pending};
 use crate::gate::{self, Pending, Wake};
@@ -288,6 +288,18 @@ pub unsafe fn init(
     conclude(Kind::MutexInit, Verdict::Returns(code), object, pc)
 }
 
+/// Says so if other processes may use what is initialised with these attributes.
+unsafe fn name_shared(attr: *const pthread_mutexattr_t) {
+    let mut shared = libc::PTHREAD_PROCESS_PRIVATE;
+    if !attr.is_null() {
+        // SAFETY: the program's attributes.
+        unsafe { libc::pthread_mutexattr_getpshared(attr, &mut shared) };
+    }
+    if shared == libc::PTHREAD_PROCESS_SHARED {
+        gate::uncontrolled(SHARED);
+    }
+}
+
 /// Destroys.
 ///
 /// # Safety
@@ -335,7 +347,10 @@ pub unsafe fn lock_until(
 
 intercept! {
     fn pthread_mutex_init(m: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int,
-        pc => init(m, pc, || real::pthread_mutex_init(m, attr));
+        pc => {
+            name_shared(attr);
+            init(m, pc, || real::pthread_mutex_init(m, attr))
+        };
     fn pthread_mutex_destroy(m: *mut pthread_mutex_t) -> c_int, pc => destroy(m, pc);
     fn pthread_mutex_lock(m: *mut pthread_mutex_t) -> c_int, pc => lock(m, Kind::MutexLock, 0, pc);
     fn pthread_mutex_trylock(m: *mut pthread_mutex_t) -> c_int, pc => try_lock(m, pc);

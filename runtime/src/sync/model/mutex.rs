@@ -15,6 +15,9 @@ pub mod says {
     pub const UNINITIALISED: &str = "a mutex was used that is not initialised";
 }
 
+/// Name of the attribute that lets other processes use a mutex.
+pub const SHARED: &str = "process-shared mutex";
+
 /// What the type attribute decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -62,7 +65,8 @@ impl Kind {
         self.0 >= 0 && self.0 & Kind::PROTECT != 0
     }
 
-    /// The attribute that is not modelled, by name.
+    /// The attribute that is not modelled, by name. A robust mutex carries the bit of a
+    /// process-shared one in any case.
     pub fn not_modelled(self) -> Option<&'static str> {
         if self.0 < 0 {
             return None;
@@ -70,10 +74,10 @@ impl Kind {
         [
             (Kind::INHERIT, "mutex priority inheritance"),
             (Kind::PROTECT, "mutex priority ceiling"),
-            (Kind::SHARED, "process-shared mutex"),
+            (Kind::SHARED, SHARED),
         ]
         .into_iter()
-        .find(|(bit, _)| self.0 & bit != 0)
+        .find(|&(bit, _)| self.0 & bit != 0 && !(bit == Kind::SHARED && self.robust()))
         .map(|(_, name)| name)
     }
 }
@@ -257,6 +261,8 @@ mod tests {
         }
         assert!(Kind(16).robust() && !Kind(32).robust() && !Kind::DESTROYED.robust());
         assert_eq!(Kind(32).not_modelled(), Some("mutex priority inheritance"));
+        assert_eq!(Kind(128).not_modelled(), Some(SHARED));
+        assert_eq!(Kind(128 + 16).not_modelled(), None);
         assert_eq!(Kind(1).not_modelled(), None);
         assert_eq!(Kind::DESTROYED.not_modelled(), None);
     }
