@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <pthread.h>
 
-static int x, y;
+/* volatile: every access of the figure stays in the compiled program. */
+static volatile int x, y;
 
 static void *thread1(void *unused)
 {

@@ -4,6 +4,8 @@
  *
  *     raddle cc -g -O1 -pthread mpc_figure2.c -o figure2 && raddle verify -- ./figure2
  *
+ * The paper's strategy 1 misses it (`--strategy mpc-s1`), as its table 1 says.
+ *
  * -DFIXED leaves the crash out; `raddle verify` then ends with "verified". -DEXTRA=N adds N threads
  * as in the paper's variants M_N (section 4.1). The loop makes at most two passes, as there. */
 #include "include/raddle.h"
@@ -14,7 +16,8 @@
 #endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int x, y;
+/* volatile: every access of the figure stays in the compiled program. */
+static volatile int x, y;
 
 static int input(const char *name)
 {

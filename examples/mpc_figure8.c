@@ -1,15 +1,15 @@
 /* After Figure 8 of "Concurrency Verification with Maximal Path Causality" (ESEC/FSE 2018): the
- * paper's strategy 1 misses the error, since it never sees together what the two threads do.
+ * error needs a branch of thread 1 that the first execution does not take, and then a schedule in
+ * which thread 2 reads what is written there.
  *
- *     raddle cc -g -O1 -pthread mpc_figure8.c -o figure8
- *     raddle verify -- ./figure8                              # finds it
- *     raddle verify --strategy mpc-s1 -- ./figure8            # does not
+ *     raddle cc -g -O1 -pthread mpc_figure8.c -o figure8 && raddle verify -- ./figure8
  */
 #include "include/raddle.h"
 #include <assert.h>
 #include <pthread.h>
 
-static int x;
+/* volatile: every access of the figure stays in the compiled program. */
+static volatile int x;
 
 static void *thread1(void *unused)
 {
@@ -33,8 +33,8 @@ static void *thread2(void *unused)
 int main(void)
 {
     pthread_t s, t;
-    pthread_create(&s, NULL, thread1, NULL);
     pthread_create(&t, NULL, thread2, NULL);
+    pthread_create(&s, NULL, thread1, NULL);
     pthread_join(s, NULL);
     pthread_join(t, NULL);
     return 0;
