@@ -116,8 +116,8 @@ impl Watch<'_> {
         records: &mut Records,
     ) -> Result<Option<Stuck>, Trouble> {
         let os = |action| move |e| Trouble::Os(action, e);
-        let deadline = limit.map(|limit| (Instant::now() + limit, limit));
-        let mut next = deadline.map_or(TICK, |(_, limit)| limit.min(TICK));
+        let deadline = limit.map(|limit| Instant::now() + limit);
+        let mut next = limit.map_or(TICK, |limit| limit.min(TICK));
         loop {
             let fds = [process, self.notify.as_fd(), self.stop.as_fd()];
             let [ended, asked, stopped] =
@@ -139,11 +139,11 @@ impl Watch<'_> {
             if let (Some(output), false) = (self.output, asked) {
                 output.trim().map_err(os("limit the output"))?;
             }
-            if let Some((end, limit)) = deadline {
+            if let Some(end) = deadline {
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     let progress = || self.pages.progress();
-                    return Ok(Some(Stuck::look(pid, limit, progress)));
+                    return Ok(Some(Stuck::look(pid, progress)));
                 }
                 next = left.min(TICK);
             }

@@ -2,6 +2,7 @@
 
 use crate::pages::Progress;
 use raddle_protocol::event::Kind;
+use raddle_protocol::slot;
 use std::fmt;
 use std::time::Duration;
 use syscalls::Sysno;
@@ -19,8 +20,6 @@ pub struct Stuck {
     pub doing: Doing,
     /// Did the step counter move while it was looked at?
     pub moving: bool,
-    /// The time that it had.
-    pub limit: Duration,
 }
 
 /// What a process is doing.
@@ -38,7 +37,7 @@ pub enum Doing {
 
 impl Stuck {
     /// Looks at the process `pid`; `progress` reads the pages.
-    pub fn look(pid: i32, limit: Duration, progress: impl Fn() -> Progress) -> Stuck {
+    pub fn look(pid: i32, progress: impl Fn() -> Progress) -> Stuck {
         let before = progress();
         let mut doing = look_once(pid);
         for _ in 1..SAMPLES {
@@ -52,7 +51,6 @@ impl Stuck {
             progress,
             doing,
             moving: progress.steps != before.steps,
-            limit,
         }
     }
 
@@ -69,21 +67,19 @@ impl Stuck {
     }
 }
 
+/// What stays the same when it happens again: place and number of steps are in the detail.
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Progress {
-            thread,
-            kind,
-            pc,
-            steps,
-        } = self.progress;
-        write!(f, "not finished after {:?} and {steps} steps: ", self.limit)?;
         if self.moving {
-            return write!(f, "still taking steps, last in thread {thread}");
+            return write!(f, "its threads go on taking steps");
         }
-        write!(f, "thread {thread} is in uncontrolled code since ")?;
+        let Progress { thread, kind, .. } = self.progress;
+        match thread {
+            slot::MAIN => write!(f, "main is in uncontrolled code since ")?,
+            thread => write!(f, "T{thread} is in uncontrolled code since ")?,
+        }
         match u8::try_from(kind).ok().and_then(Kind::from_u8) {
-            Some(kind) => write!(f, "its {} at {pc:#x}", kind.text())?,
+            Some(kind) => write!(f, "its {}", kind.text())?,
             None => write!(f, "its start")?,
         }
         match self.doing {

@@ -179,11 +179,11 @@ fn time_runs_out() {
     let cases = [
         (
             "serve:spin",
-            "thread 0 is in uncontrolled code since its start, computing",
+            "main is in uncontrolled code since its start, computing",
         ),
         ("serve:block", "blocked in the system call pause"),
         ("serve:stop", "stopped by a signal"),
-        ("serve:steps", "still taking steps"),
+        ("serve:steps", "its threads go on taking steps"),
         ("serve:family:1", "blocked in the system call pause"),
     ];
     for (role, text) in cases {
