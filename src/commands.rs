@@ -14,6 +14,7 @@ use crate::report::{Style, report};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
+use crate::terminal::print;
 use crate::triage::{Triage, Wishes};
 use crate::verify;
 use std::ffi::OsString;
@@ -117,7 +118,7 @@ fn finish(
     output: &OutputOptions,
     style: Style,
 ) -> Result<Exit> {
-    print!("{}", summary.text(style, !output.quiet));
+    print(&summary.text(style, !output.quiet));
     if let Some(path) = &output.json {
         summary.write(path)?;
     }
@@ -133,6 +134,6 @@ fn show(options: &ShowOptions) -> Result<Exit> {
         full: options.full,
         ..Style::of_stdout()
     };
-    print!("{}", report(&witness, Some(&options.witness), style));
+    print(&report(&witness, Some(&options.witness), style));
     Ok(Exit::Clean)
 }

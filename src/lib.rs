@@ -19,5 +19,6 @@ pub mod setup;
 pub mod store;
 pub mod summary;
 pub mod symbols;
+pub mod terminal;
 pub mod triage;
 pub mod verify;

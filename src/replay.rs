@@ -12,6 +12,7 @@ use crate::setup::{Setup, limits};
 use crate::store::read_witness;
 use crate::summary::{Found, Replays, Summary, Verdict};
 use crate::symbols::Symbols;
+use crate::terminal::print;
 use crate::triage::class_of;
 use raddle_protocol::job::{Input, Job};
 use raddle_protocol::schedule::{Step, Tail};
@@ -85,12 +86,10 @@ pub fn replay(options: &ReplayOptions) -> Result<Exit> {
         summary.findings.push(found);
     }
     if !options.output.quiet && summary.verdict == Verdict::Finding {
-        print!("{}", report(&witness, Some(&options.witness), style));
+        print(&report(&witness, Some(&options.witness), style));
     }
-    println!(
-        "{}",
-        conclusion(&witness, &summary, &replays, replayer.changed(), style)
-    );
+    let conclusion = conclusion(&witness, &summary, &replays, replayer.changed(), style);
+    print(&format!("{conclusion}\n"));
     let error = match (&summary.verdict, &replays.divergence) {
         (Verdict::Diverged, Some(divergence)) => Some(Error::new(
             Exit::Diverged,
@@ -387,8 +386,13 @@ fn debug(witness: &Witness, setup: &Setup, options: &ReplayOptions) -> Result<Ex
         ),
         _ => Error::new(Exit::MissingTool, format!("gdb cannot be started: {e}"), ""),
     })?;
-    direct.follow(child)?;
-    Ok(Exit::Finding)
+    // Whoever debugs may also have led the program to another end, or to none.
+    let trace = direct.follow(child)?;
+    let failed = trace.is_some_and(|trace| class_of(&trace, None).is_some());
+    Ok(match failed {
+        true => Exit::Finding,
+        false => Exit::Clean,
+    })
 }
 
 /// Standard input of the program in a file of its own.

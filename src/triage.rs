@@ -9,6 +9,7 @@ use crate::setup::Setup;
 use crate::store::{Place, write_witness};
 use crate::summary::Found;
 use crate::symbols::Symbols;
+use crate::terminal::print;
 use raddle_analyzer::shrink::Shrinker;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::{Step, Tail};
@@ -137,7 +138,7 @@ impl<'a> Triage<'a> {
         let written = write_witness(&path, &witness);
         let file = written.is_ok().then_some(path.as_path());
         if self.wishes.print {
-            print!("{}", report(&witness, file, self.wishes.style));
+            print(&report(&witness, file, self.wishes.style));
         }
         self.findings
             .push(Found::new(&witness, file.map(Into::into)));

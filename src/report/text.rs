@@ -5,7 +5,7 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Frame, Record, Site};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a report may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,11 @@ pub fn full_place(frame: &Frame) -> Option<String> {
     let file = frame.file.as_deref()?;
     let here = std::env::current_dir().unwrap_or_default();
     let path = Path::new(file);
-    let file = path.strip_prefix(&here).unwrap_or(path).display();
+    let file = path.strip_prefix(&here).unwrap_or(path);
+    // The path of Rust's own sources begins with a commit.
+    let rust = file.strip_prefix("/rustc").ok();
+    let rust = rust.map(|rest| rest.iter().skip(1).collect::<PathBuf>());
+    let file = rust.as_deref().unwrap_or(file).display();
     Some(match frame.line {
         Some(line) => format!("{file}:{line}"),
         None => file.to_string(),
