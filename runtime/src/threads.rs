@@ -185,10 +185,10 @@ fn spawn_with(
     gate::simple(Kind::ThreadCreate, 0, pc);
     // SAFETY: the program's attributes are initialised.
     let attributes = unsafe { Attributes::read(attr) };
-    let made = match gate::name_child() {
-        None => Err(libc::EAGAIN),
-        Some(s) => gate::as_thread(s, || substrate::spawn(s, &attributes)).map(|t| (s, t)),
+    let Some(s) = gate::name_child() else {
+        too_many(pc);
     };
+    let made = gate::as_thread(s, || substrate::spawn(s, &attributes));
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
         object: routine as usize as u64,
@@ -197,8 +197,8 @@ fn spawn_with(
         pc: pc as u64,
         ..Event::default()
     };
-    let (s, pthread) = match made {
-        Ok(made) => made,
+    let pthread = match made {
+        Ok(pthread) => pthread,
         Err(error) => {
             gate::log_full(event);
             return error;
@@ -220,6 +220,18 @@ fn spawn_with(
     gate::log_full(event);
     gate::add_thread(s, routine as usize, pc);
     0
+}
+
+/// Names are not used twice, so their number is the limit of an execution.
+fn too_many(pc: usize) -> ! {
+    gate::finish(gate::Fatal {
+        end: End::Unsupported,
+        code: 0,
+        message: format_args!("more than {} threads in one execution", slot::COUNT - 1),
+        detail: [0; 4],
+        pc,
+        stack: true,
+    })
 }
 
 /// What a new thread does once it is chosen for the first time.

@@ -6,6 +6,8 @@ mod fiber;
 mod kernel;
 mod pool;
 mod stacks;
+#[cfg(test)]
+mod tests;
 
 pub use stacks::slot_of_pthread;
 
