@@ -218,8 +218,13 @@ fn every_path_that_the_documents_name_exists() {
                 && !word.starts_with("target/")
                 && !word.starts_with("../")
                 && !word.ends_with("./dev");
-            let beside = document.parent().expect("a file has a folder").join(word);
-            if looks_like_path && !root().join(word).exists() && !beside.exists() {
+            let folder = document.parent().expect("a file has a folder");
+            let places = [
+                root().join(word),
+                folder.join(word),
+                folder.join("src").join(word),
+            ];
+            if looks_like_path && !places.iter().any(|place| place.exists()) {
                 wrong.push(format!("{}: `{word}`", document.display()));
             }
         }
