@@ -17,7 +17,7 @@ const PROGRAMS: &[(Compiler, &str, &[&str])] = &[
     (Compiler::Gcc, "tests/corpus/missed_wakeup.c", &[]),
     (Compiler::Gcc, "tests/corpus/timed_wait.c", &[]),
     (Compiler::Gcc, "tests/corpus/double_free.c", &[]),
-    (Compiler::Gcc, "tests/corpus/use_before_init.c", &[]),
+    (Compiler::RaddleCc, "tests/corpus/use_before_init.c", &[]),
     (Compiler::Gcc, "tests/corpus/exit_code.c", &[]),
     (Compiler::RaddleCc, "tests/corpus/reorder.c", &[]),
     (Compiler::RaddleCc, "tests/corpus/use_after_free.c", &[]),
