@@ -80,6 +80,8 @@ pub struct Fatal<'a> {
 
 static GATE: Serial<Gate<Kernel>> = Serial::new(Gate::new(Kernel::new()));
 static ACTIVE: Serial<bool> = Serial::new(false);
+/// The process that obeys the job; 0: none yet.
+static PROCESS: Serial<i32> = Serial::new(0);
 
 /// The gate. Not to be kept over a switch.
 fn gate() -> &'static mut Gate<Kernel> {
@@ -109,7 +111,10 @@ pub fn begin() {
         stop();
     }
     // SAFETY: only one thread exists.
-    unsafe { *ACTIVE.get() = true };
+    unsafe {
+        *PROCESS.get() = crate::os::process();
+        *ACTIVE.get() = true;
+    }
 }
 
 /// Gives up control for good: this process is a fork of the target, whose pages are not its own.
@@ -266,7 +271,12 @@ pub fn events() -> u64 {
 
 /// Writes the outcome, unless one is there, and returns: for what then takes its native course.
 pub fn record(outcome: &Fatal) {
-    gate().record(outcome);
+    // A child made by vfork runs in our memory; how it ends is not how we end.
+    // SAFETY: a plain word.
+    let obeying = unsafe { *PROCESS.get() };
+    if obeying == 0 || obeying == crate::os::process() {
+        gate().record(outcome);
+    }
 }
 
 /// Writes the outcome and ends the process (or traps, with `flags::TRAP`).
