@@ -67,7 +67,7 @@ echo "== pbzip2, 1,000 executions each way"
 head -c 380000 /bin/bash >original
 pbzip2 -k -c -p2 -b1 original >original.bz2
 cp -rLT "$here/../.deps/pbzip2" build
-CXXFLAGS="-g -O2" make -s -C build CXX="$raddle c++" pbzip2 >log 2>&1 || { cat log >&2; exit 1; }
+CXXFLAGS="-g -O2 -std=gnu++98" make -s -C build CXX="$raddle c++" pbzip2 >log 2>&1 || { cat log >&2; exit 1; }
 for program in /usr/bin/pbzip2 "$out/build/pbzip2"; do
     for way in "-b1 original original.bz2" "-d original.bz2 original"; do
         # shellcheck disable=SC2086

@@ -121,7 +121,7 @@ fn build_from_source(dir: &Path) -> PathBuf {
     let made = output(
         Command::new("make")
             .current_dir(&build)
-            .env("CXXFLAGS", "-g -O2")
+            .env("CXXFLAGS", "-g -O2 -std=gnu++98")
             .arg(format!("CXX={} c++", raddle().display()))
             .arg("pbzip2"),
         LIMIT,
