@@ -20,6 +20,9 @@ const BROKEN_PROMISES: &[&str] = &[
     "willreturn",
 ];
 
+/// Attribute of functions in which the code generator refuses tail calls.
+const NO_TAIL_CALLS: &str = "disable-tail-calls";
+
 /// Instruments the module.
 pub fn instrument(module: Module) {
     let hooks = Hooks::new(module);
@@ -96,6 +99,13 @@ fn copies_arguments(function: Value) -> bool {
     (0..function.param_count()).any(|index| function.has_attribute(Place::Param(index), "byval"))
 }
 
+/// Must calls keep the frame of this function? Sanitizers ask for that at -O1, and the address
+/// sanitizer will insert code before some returns.
+fn keeps_frames(function: Value) -> bool {
+    function.has_text_attribute(NO_TAIL_CALLS, "true")
+        || function.has_attribute(Place::Function, "sanitize_address")
+}
+
 /// A copy for the symbolic body.
 fn clone_of(module: Module, function: Value) -> Value {
     let clone = function.clone_function();
@@ -142,6 +152,9 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
     let start = function
         .subprogram()
         .map(|subprogram| locations::start_of(context, subprogram));
+    if function.value_type().is_variadic() {
+        function.remove_text_attribute(NO_TAIL_CALLS);
+    }
     let mut emit = Emit::new(context, at, start);
     let mode = hooks.mode_has(&emit, MODE_SYMBOLIC);
     let arguments: Vec<Value> = (0..function.param_count())
@@ -150,7 +163,9 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
     emit.leave_when(mode, |emit| {
         let call = emit.call(function.value_type(), symbolic, &arguments);
         call.take_conventions(symbolic);
-        call.set_must_tail(!copies_arguments(function));
+        // Without a tail call the caller's frame stays below, which only the variadic cannot bear.
+        let variadic = function.value_type().is_variadic();
+        call.set_must_tail(variadic || !(copies_arguments(function) || keeps_frames(function)));
         let result = function.value_type().result();
         emit.ret((result.kind() != Kind::LLVMVoidTypeKind).then_some(call));
     });
