@@ -193,3 +193,128 @@ pub fn in_words(record: &Record, sites: &[Site], names: &Names) -> String {
         place(site)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    fn outcome(end: End, detail: [u64; 4]) -> Outcome {
+        Outcome {
+            end,
+            code: 0,
+            thread: 0,
+            detail,
+            message: String::new(),
+            stack: Vec::new(),
+            waits: Vec::new(),
+            timed_out: false,
+        }
+    }
+
+    /// What changes in the replay, how it ends, the first different event and what is said.
+    type Row = (
+        fn(&mut Vec<Record>, &mut Vec<Site>),
+        (End, [u64; 4]),
+        Option<(usize, &'static str)>,
+    );
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let fine = (End::Exit, [0; 4]);
+        let refused = |why: Refused| (End::Divergence, [3, 1, why as u64, 0]);
+        let table: [Row; 8] = [
+            (|_, _| {}, fine, None),
+            (
+                |r, _| r[1].thread = 0,
+                fine,
+                Some((2, "got thread starts by main")),
+            ),
+            (
+                |r, _| r[2].kind = Kind::MutexUnlock as u8,
+                fine,
+                Some((3, "expected mutex_lock m by T1 at a.c:20; got mutex_unlock")),
+            ),
+            (
+                |_, s| s[2].offset += 1,
+                fine,
+                Some((3, "expected mutex_lock m")),
+            ),
+            (
+                |r, _| r.truncate(2),
+                fine,
+                Some((3, "the execution had ended")),
+            ),
+            (
+                |r, _| r.truncate(2),
+                refused(Refused::Blocked),
+                Some((3, "T1 is blocked")),
+            ),
+            (
+                |r, _| r.truncate(1),
+                refused(Refused::NoSuchThread),
+                Some((2, "T1 does not exist")),
+            ),
+            (
+                |r, _| r.extend_from_within(..1),
+                fine,
+                Some((5, "it went on with pthread_create")),
+            ),
+        ];
+        let witness = sample();
+        for (i, (spoil, (end, detail), expected)) in table.into_iter().enumerate() {
+            let (mut records, mut sites) = (witness.events.clone(), witness.sites.clone());
+            spoil(&mut records, &mut sites);
+            let outcome = outcome(end, detail);
+            let replayed = Replayed {
+                records: &records,
+                sites: &sites,
+                outcome: &outcome,
+                unchanged: true,
+            };
+            let names = Names::new(&records);
+            let got = first(&witness, &replayed, |r| in_words(r, &sites, &names));
+            let got = got.map(|(event, difference)| {
+                let divergence = Divergence {
+                    event,
+                    of: witness.events.len(),
+                    difference,
+                    changed: Vec::new(),
+                };
+                (event, divergence.to_string())
+            });
+            match (&got, expected) {
+                (None, None) => {}
+                (Some((event, text)), Some((at, part))) => {
+                    assert_eq!(*event, at, "case {i}: {text}");
+                    assert!(text.contains(part), "case {i}: {text}");
+                    assert!(text.contains("not under control"), "case {i}: {text}");
+                }
+                _ => panic!("case {i}: {got:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_changed_program_is_compared_by_functions() {
+        let witness = sample();
+        let mut sites = witness.sites.clone();
+        for site in &mut sites {
+            site.offset += 64;
+        }
+        let outcome = outcome(End::Exit, [0; 4]);
+        let differs = |sites: &[Site], unchanged| {
+            let replayed = Replayed {
+                records: &witness.events,
+                sites,
+                outcome: &outcome,
+                unchanged,
+            };
+            first(&witness, &replayed, |_| String::new()).is_some()
+        };
+        assert!(!differs(&sites, false));
+        assert!(differs(&sites, true));
+        sites[2].frames[0].function = Some("other".into());
+        assert!(differs(&sites, false));
+    }
+}

@@ -190,15 +190,17 @@ impl Summary {
             true => style.green(verdict),
             false => style.red(verdict),
         };
+        let how = match &self.verify {
+            Some(_) => format!("strategy {}", self.policy),
+            None => format!("policy {}, seed {}", self.policy, self.seed),
+        };
         let mut text = format!(
-            "raddle: {verdict}: {} in {:.2} s ({:.0} a second), policy {}, seed {}\n",
+            "raddle: {verdict}: {} in {:.2} s ({:.0} a second), {how}\n",
             count(self.executions, "execution"),
             self.seconds,
             self.executions_per_second,
-            self.policy,
-            self.seed
         );
-        if self.complete && self.verdict == Verdict::Finding {
+        if self.complete && self.verify.is_none() && self.verdict == Verdict::Finding {
             text.push_str("  all interleavings were explored\n");
         }
         let fine = self.outcomes.len() == 1 && self.outcomes.contains_key("exit 0");

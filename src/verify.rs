@@ -21,6 +21,9 @@ use std::time::Instant;
 /// Step limit of an execution, where the options name none.
 pub const MAX_STEPS: u64 = 100_000;
 
+/// Why exploration stops after a finding.
+const ENOUGH: &str = "a finding";
+
 /// Libraries whose functions are taken as the manuals describe them.
 const SYSTEM: [&str; 6] = [
     "libc.so",
@@ -101,7 +104,7 @@ pub fn verify(
                 found += 1;
                 progress.say(format!("{found} failing"));
                 if !options.findings.keep_going {
-                    verifier.stop("a finding");
+                    verifier.stop(ENOUGH);
                 }
             }
         }
@@ -167,7 +170,9 @@ fn foreign(modules: &[Module]) -> BTreeSet<String> {
 
 fn conclude(summary: &mut Summary, report: &Report, modules: &[Module], symbols: &mut Symbols) {
     let mut bounds: Vec<String> = Vec::new();
-    if let analyzer::Verdict::VerifiedWithinBounds(why) = &report.verdict {
+    if let analyzer::Verdict::VerifiedWithinBounds(why) = &report.verdict
+        && why != ENOUGH
+    {
         bounds.push(why.clone());
     }
     for name in foreign(modules) {
@@ -184,7 +189,7 @@ fn conclude(summary: &mut Summary, report: &Report, modules: &[Module], symbols:
         (true, true) => Verdict::Verified,
         (true, false) => Verdict::VerifiedWithinBounds,
     };
-    summary.complete = bounds.is_empty();
+    summary.complete = report.verdict == analyzer::Verdict::Verified && bounds.is_empty();
     let mut concretised = Vec::new();
     for entry in &report.concretised {
         let site = symbols.site(entry.pc);

@@ -40,12 +40,14 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     let program = base_name(&witness.command.program.to_text()).to_string();
     let title = format!("{} in {program}", finding.class);
     let mut lines = vec![format!("{}: {}", style.red(&title), finding.message)];
+    let how = match finding.policy.as_str() {
+        "verify" => "verify".to_string(),
+        policy => format!("policy {policy}, seed {}", finding.seed),
+    };
     let mut facts = format!(
-        "thread {}, execution {} (policy {}, seed {})",
+        "thread {}, execution {} ({how})",
         names.of(finding.thread),
         finding.execution,
-        finding.policy,
-        finding.seed
     );
     if finding.reproduced {
         let _ = match (finding.found_preemptions, finding.preemptions) {
@@ -214,23 +216,23 @@ fn inputs(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
         let site = input.site.map(|s| &witness.sites[s as usize]);
         let place = site.map_or(String::new(), |s| format!(" at {}", self::place(s)));
         let who = names.of(input.thread);
-        let what = match &input.name {
-            Some(name) => format!("{name} = {}", input_text(input)),
-            None => format!("input {} = {}", input.index + 1, input_text(input)),
-        };
-        lines.push(format!("    {what}  ({who}{place})"));
+        lines.push(format!("    {}  ({who}{place})", input_text(input)));
     }
     lines
 }
 
-/// An input as a signed number where it has a number's size, else as bytes.
+/// An input with its name: as a signed number where it has a number's size, else as bytes.
 fn input_text(input: &Input) -> String {
-    match input_number(input) {
+    let value = match input_number(input) {
         Some(number) => number.to_string(),
         None => {
             let hex: Vec<String> = input.bytes.0.iter().map(|b| format!("{b:02x}")).collect();
             format!("bytes {}", hex.join(" "))
         }
+    };
+    match &input.name {
+        Some(name) => format!("{name} = {value}"),
+        None => format!("input {} = {value}", input.index + 1),
     }
 }
 
@@ -336,3 +338,8 @@ pub fn shell_word(text: &str) -> String {
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub use tests::sample;

@@ -100,7 +100,10 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
             false => Some(words(record, witness, names)),
         };
         match rows.last_mut() {
-            Some(row) if (joins || belongs) && row.thread == record.thread => row.did.extend(text),
+            Some(row) if (joins || belongs) && row.thread == record.thread => {
+                row.did.extend(text);
+                join_lists(&mut row.did);
+            }
             _ => rows.push(Row {
                 number: Some(i + 1),
                 thread: record.thread,
@@ -124,6 +127,22 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         });
     }
     rows
+}
+
+/// "pthread_create T1", "pthread_create T2" become "pthread_create T1, T2".
+fn join_lists(did: &mut Vec<String>) {
+    let [.., before, last] = &did[..] else { return };
+    for kind in [Kind::ThreadCreate, Kind::ThreadJoin] {
+        if let (true, Some(name)) = (
+            before.starts_with(kind.text()),
+            last.strip_prefix(kind.text()),
+        ) {
+            let joined = format!("{before},{name}");
+            did.truncate(did.len() - 2);
+            did.push(joined);
+            return;
+        }
+    }
 }
 
 fn shorten_place(site: &Site, only_file: Option<&str>) -> String {

@@ -1,9 +1,10 @@
 //! One event in words.
 
+use super::input_text;
 use super::text::Names;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
-use raddle_protocol::witness::{Record, Witness};
+use raddle_protocol::witness::{Input, Record, Witness};
 
 /// What the event did, with the names of its objects and its result: "mutex_lock m".
 pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
@@ -43,12 +44,22 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::Free => format!("{text} {object}"),
         Kind::Fence => text.to_string(),
         Kind::Choice => format!("chooses alternative {value}"),
-        Kind::Input => format!("input number {value} of this thread"),
+        Kind::Input => input(record, witness),
         Kind::BarrierLeave => format!("{text} {object}"),
         _ => format!("{text} {object}{}", result(value)),
     }
     .trim_end()
     .to_string()
+}
+
+/// An input with its name and value, as far as they are known.
+fn input(record: &Record, witness: &Witness) -> String {
+    let mut inputs = witness.recipe.inputs.iter();
+    let asked = |i: &&Input| i.thread == record.thread && u64::from(i.index) == record.value;
+    match inputs.find(asked) {
+        Some(input) => input_text(input),
+        None => format!("input {} = 0", record.value + 1),
+    }
 }
 
 /// The result of an operation that may fail; nothing for success.

@@ -1,0 +1,214 @@
+use super::*;
+use raddle_protocol::witness::{
+    Bytes, Command, Finding, Frame, Module, NO_OBJECT, Object, Recipe, Record, Site, Wait,
+};
+
+/// A small deadlock: main makes T1; T1 takes m and waits for itself.
+pub fn sample() -> Witness {
+    let site = |offset, line, function: &str, source: &str| Site {
+        module: Some(0),
+        offset,
+        frames: vec![Frame {
+            function: Some(function.into()),
+            file: Some("/src/a.c".into()),
+            line: Some(line),
+        }],
+        shown: 0,
+        source: Some(source.into()),
+    };
+    let record = |kind: Kind, thread, site, object, value| Record {
+        kind: kind as u8,
+        thread,
+        site,
+        object,
+        value,
+        preempts: false,
+    };
+    Witness {
+        raddle: "0.1.0".into(),
+        command: Command {
+            program: Bytes(b"./prog".to_vec()),
+            args: vec![],
+            env: vec![],
+            cwd: Bytes(b"/src".to_vec()),
+            stdin: None,
+        },
+        modules: vec![Module {
+            path: Bytes(b"/src/prog".to_vec()),
+            base: 0,
+            identity: "build-id:00".into(),
+            instrumented: false,
+        }],
+        recipe: Recipe {
+            steps: vec![(0, 1), (1, 2), (0, 1)],
+            inputs: vec![],
+            ranges: vec![],
+            flags: 0,
+            max_steps: 0,
+            timeout_ms: 0,
+            clock_base: 0,
+            entropy: 0,
+            expected_output: None,
+        },
+        finding: Finding {
+            class: "deadlock".into(),
+            message: "a thread waits for itself".into(),
+            fingerprint: "0123456789abcdef".into(),
+            thread: 1,
+            stack: vec![3],
+            waits: vec![Wait {
+                thread: 1,
+                holder: 1,
+                kind: Kind::MutexLock as u8,
+                in_cycle: true,
+                object: 0,
+                site: 3,
+                holder_site: Some(2),
+            }],
+            notes: vec![],
+            execution: 7,
+            preemptions: 1,
+            found_preemptions: 4,
+            reproduced: true,
+            policy: "random".into(),
+            seed: 9,
+            uncontrolled: vec![],
+            stdout: Bytes(vec![]),
+            stderr: Bytes(b"bad\x1b[31m\n".to_vec()),
+        },
+        sites: vec![
+            site(0x10, 10, "main", "pthread_create(&t, 0, f, 0);"),
+            site(0x20, 19, "f", "{"),
+            site(0x30, 20, "f", "pthread_mutex_lock(&m);"),
+            site(0x40, 21, "f", "lock_again();"),
+            site(0x50, 11, "main", "count++;"),
+        ],
+        objects: vec![
+            Object {
+                address: 0x1000,
+                name: "m".into(),
+                block: None,
+            },
+            Object {
+                address: 0x1040,
+                name: "count".into(),
+                block: None,
+            },
+        ],
+        events: vec![
+            record(Kind::ThreadCreate, 0, 0, NO_OBJECT, 1),
+            record(Kind::ThreadStart, 1, 1, NO_OBJECT, 0),
+            record(Kind::MutexLock, 1, 2, 0, 0),
+            Record {
+                preempts: true,
+                ..record(Kind::Read, 0, 4, 1, 5)
+            },
+        ],
+        events_left_out: 0,
+    }
+}
+
+fn plain(width: usize) -> Style {
+    Style {
+        width,
+        colour: false,
+        full: false,
+    }
+}
+
+#[test]
+fn a_report_says_what_where_who_and_how_to_replay() {
+    let text = report(&sample(), Some(Path::new("a b.raddle")), plain(120));
+    for part in [
+        "deadlock in prog: a thread waits for itself",
+        "execution 7 (policy random, seed 9), shrunk from 4 to 1 preemption",
+        "#0  f at a.c:21",
+        "» T1    waits in mutex_lock m at a.c:21  lock_again();",
+        "held by T1, which took it at a.c:20  pthread_mutex_lock(&m);",
+        "the interleaving, by lines of a.c (»",
+        "pthread_create T1",
+        "    4 » 11  count++;",
+        "read count = 5",
+        "waits for ever",
+        // What the program prints cannot steer the terminal.
+        "bad·[31m",
+        "raddle replay 'a b.raddle'",
+    ] {
+        let text = text.replace("/src/", "");
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    assert!(!text.contains('\x1b'), "{text}");
+}
+
+#[test]
+fn no_line_of_the_interleaving_is_wider_than_asked_for() {
+    for width in [40, 60, 80, 200] {
+        let witness = sample();
+        let names = Names::new(&witness.events);
+        for line in table::table(&witness, &names, plain(width)) {
+            let got = console::measure_text_width(&line);
+            assert!(got <= width, "{got} columns of {width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn long_runs_are_shortened_and_preemptions_stay() {
+    let mut witness = sample();
+    let (first, other) = (witness.events[0], witness.events[3]);
+    witness.finding.waits.clear();
+    witness.events = (0..5000)
+        .map(|i| Record {
+            kind: Kind::Read as u8,
+            site: i % 2 * 4,
+            value: u64::from(i),
+            ..first
+        })
+        .collect();
+    witness.events.insert(2500, Record { thread: 1, ..other });
+    let names = Names::new(&witness.events);
+    let short = table::table(&witness, &names, plain(120));
+    assert!(short.len() < 60, "{} lines", short.len());
+    assert!(short.iter().any(|l| l.contains(" 2501 »")), "{short:#?}");
+    assert!(short.iter().any(|l| l.contains("more lines")), "{short:#?}");
+    let full = Style {
+        full: true,
+        ..plain(120)
+    };
+    let all = table::table(&witness, &names, full);
+    assert!(all.len() > 5000, "{} lines", all.len());
+}
+
+#[test]
+fn inputs_are_numbers_where_they_have_a_numbers_size() {
+    let table: [(&[u8], &str); 5] = [
+        (&[3, 0, 0, 0], "x = 3"),
+        (&[0xff; 4], "x = -1"),
+        (&[0x80], "x = -128"),
+        (&[1, 0, 0, 0, 0, 0, 0, 0x80], "x = -9223372036854775807"),
+        (&[1, 2, 3], "x = bytes 01 02 03"),
+    ];
+    for (bytes, expected) in table {
+        let input = Input {
+            thread: 0,
+            index: 0,
+            name: Some("x".into()),
+            bytes: Bytes(bytes.to_vec()),
+            site: None,
+        };
+        assert_eq!(input_text(&input), expected);
+    }
+}
+
+#[test]
+fn words_for_a_shell_are_quoted() {
+    let table = [
+        ("a.raddle", "a.raddle"),
+        ("a b", "'a b'"),
+        ("it's", r"'it'\''s'"),
+        ("", "''"),
+    ];
+    for (word, expected) in table {
+        assert_eq!(shell_word(word), expected);
+    }
+}
