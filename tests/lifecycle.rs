@@ -1,0 +1,148 @@
+//! However a run ends, it ends in time and nothing of it is left: time limits, Ctrl-C, the death of
+//! the command itself.
+
+mod common;
+
+use common::{Compiler, compile, raddle, scratch};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Arguments that make the processes of one test recognisable.
+fn mark(name: &str) -> String {
+    format!("{name}-{}", std::process::id())
+}
+
+fn program() -> std::path::PathBuf {
+    compile(Compiler::Gcc, "tests/hostile/hang.c", &[])
+}
+
+/// Live processes of the program itself (not of raddle) with this mark.
+fn living(mark: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").expect("/proc is there");
+    let is_one = |path: &Path| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let own = std::fs::read_link(path.join("exe")).is_ok_and(|exe| exe == raddle());
+        !own && line.split('\0').any(|word| word == mark)
+    };
+    entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| is_one(path))
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+/// Waits until `done`, at most for `limit`.
+fn within(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + limit;
+    loop {
+        if done() {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn an_execution_that_hangs_is_a_finding_that_says_where() {
+    let cases = [
+        ("compute", "computing"),
+        ("block", "blocked in the system call pause"),
+        ("lineage", "blocked in the system call pause"),
+    ];
+    for (mode, text) in cases {
+        let mark = mark(&format!("limit-{mode}"));
+        let options = ["run", "-n", "5", "--timeout", "1s", "--no-shrink"];
+        let run = common::run(&options, &program(), &[mode, &mark]);
+        assert_eq!(run.output.status, 66, "{mode}: {}", run.output.all());
+        let finding = run.summary.findings.first().expect("a finding");
+        assert_eq!(finding.class, "timeout", "{mode}: {}", run.output.all());
+        let message = &finding.message;
+        assert!(message.contains(text), "{mode}: {message}");
+        assert!(living(&mark).is_empty(), "{mode}");
+    }
+}
+
+#[test]
+fn no_process_outlives_the_run() {
+    let mark = mark("family");
+    let run = common::run(&["run", "-n", "30"], &program(), &["family", &mark]);
+    assert_eq!(run.summary.executions, 30, "{}", run.output.all());
+    assert!(living(&mark).is_empty(), "{:?}", living(&mark));
+}
+
+/// `raddle run` of the program in this mode, once it is at work.
+fn at_work(mode: &str, mark: &str) -> Child {
+    let child = Command::new(raddle())
+        .current_dir(scratch(mark))
+        .args([
+            "run",
+            "-n",
+            "1000000",
+            "-j",
+            "2",
+            "--timeout",
+            "100s",
+            "--json",
+            "summary.json",
+        ])
+        .arg("--")
+        .arg(program())
+        .args([mode, mark])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("raddle starts");
+    // Two zygotes, and an execution of at least one of them.
+    assert!(
+        within(Duration::from_secs(60), || living(mark).len() >= 3),
+        "{mode}: not at work"
+    );
+    child
+}
+
+fn signal(child: &Child, signal: i32) {
+    // SAFETY: a number of a child that has not been waited for, so it is nobody else's.
+    unsafe { libc::kill(child.id() as i32, signal) };
+}
+
+#[test]
+fn ctrl_c_ends_in_a_summary() {
+    for mode in ["compute", "block", "family", "lineage"] {
+        let mark = mark(&format!("interrupt-{mode}"));
+        let mut child = at_work(mode, &mark);
+        signal(&child, libc::SIGINT);
+        let ended = within(Duration::from_secs(30), || {
+            child.try_wait().expect("a child").is_some()
+        });
+        if !ended {
+            signal(&child, libc::SIGKILL);
+        }
+        let status = child.wait().expect("a child");
+        assert!(ended, "{mode}: does not end");
+        assert!(status.code().is_some(), "{mode}: {status}");
+        let summary = std::fs::read_to_string(scratch(&mark).join("summary.json"));
+        assert!(
+            summary.is_ok_and(|text| text.contains("\"verdict\"")),
+            "{mode}: no summary"
+        );
+        assert!(living(&mark).is_empty(), "{mode}: {:?}", living(&mark));
+    }
+}
+
+#[test]
+fn the_targets_die_with_the_command() {
+    for mode in ["compute", "block"] {
+        let mark = mark(&format!("killed-{mode}"));
+        let mut child = at_work(mode, &mark);
+        signal(&child, libc::SIGKILL);
+        child.wait().expect("a child");
+        let gone = within(Duration::from_secs(10), || living(&mark).is_empty());
+        assert!(gone, "{mode}: {:?}", living(&mark));
+    }
+}
