@@ -2,9 +2,9 @@
 //! and the calls that must agree with the intercepted functions of the same purpose.
 
 use crate::gate::{self, Fatal, Pending};
-use crate::objects::Table;
 use crate::serial::Serial;
 use crate::sync::model::queue::{Queue, Stage};
+use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
 use crate::time::{self, Clock};
 use crate::{entropy, intercept, os};
@@ -15,23 +15,21 @@ use libc::{
     SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_nanosleep, SYS_sched_yield, SYS_time,
     SYS_vfork, pid_t, timespec,
 };
-use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
 
 /// Who waits at each address at which anybody has waited.
-static TABLE: Serial<Table<Queue>> = Serial::new(Table::new());
+static MODELS: Models<Queue> = Models::new();
 
 fn queue(object: u64) -> &'static mut Queue {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }.entry(object, || Queue::EMPTY)
+    MODELS.entry(object, || Queue::EMPTY)
 }
 
 /// Forgets the addresses in `from..to`. Whoever still waits there waits for ever.
 pub fn forget(from: u64, to: u64) {
-    // SAFETY: as above.
-    unsafe { TABLE.get() }.remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 /// What a futex operation asks for: the low bits of its second argument.
@@ -254,25 +252,44 @@ unsafe fn wake_with_op(
     (first + then) as isize
 }
 
-/// The running thread's kernel id as the program sees it. Fibers share one kernel thread: main's
-/// id is the process's, and the others' follow from their slots.
-fn tid() -> pid_t {
-    let call = if gate::flags() & flags::KERNEL_THREADS != 0 {
-        SYS_gettid
-    } else {
-        libc::SYS_getpid
-    };
-    // SAFETY: takes no arguments.
-    let id = unsafe { os::syscall(call, 0, 0, 0, 0, 0, 0) } as pid_t;
-    if call == SYS_gettid {
-        id
-    } else {
-        id + pid_t::from(gate::me())
+/// The process, once it obeys a job; 0: not asked yet.
+static PROCESS: Serial<pid_t> = Serial::new(0);
+
+fn process() -> pid_t {
+    // SAFETY: the running thread; the call takes no arguments.
+    unsafe {
+        let known = PROCESS.get();
+        if *known == 0 {
+            *known = os::syscall(libc::SYS_getpid, 0, 0, 0, 0, 0, 0) as pid_t;
+        }
+        *known
     }
 }
 
+/// A thread's kernel id as the program sees it. Fibers share one kernel thread: main's id is the
+/// process's, and the others' follow from their slots.
+pub fn thread_id(who: Slot) -> pid_t {
+    process() + pid_t::from(who)
+}
+
+/// Inverse of [`thread_id`].
+pub fn slot_of(id: pid_t) -> Option<Slot> {
+    Slot::try_from(id.checked_sub(process())?)
+        .ok()
+        .filter(|&s| usize::from(s) < slot::COUNT)
+}
+
+/// The running thread's kernel id.
+fn own_id() -> pid_t {
+    if gate::flags() & flags::KERNEL_THREADS == 0 {
+        return thread_id(gate::me());
+    }
+    // SAFETY: takes no arguments.
+    (unsafe { os::syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) }) as pid_t
+}
+
 intercept! {
-    fn gettid() -> pid_t, pc => tid();
+    fn gettid() -> pid_t, pc => own_id();
 }
 
 /// The arguments of one `syscall`.
@@ -351,7 +368,7 @@ unsafe fn perform(call: Call) -> isize {
             SYS_clock_nanosleep => {
                 -time::sleep_by(a as c_int, b as c_int, c as *const timespec, call.pc) as isize
             }
-            SYS_gettid => tid() as isize,
+            SYS_gettid => own_id() as isize,
             SYS_getrandom => entropy::getrandom(a as *mut u8, b, c as u32),
             SYS_exit_group => libc::_exit(a as c_int),
             SYS_exit => gate::finish(Fatal {

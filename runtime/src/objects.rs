@@ -38,6 +38,7 @@ impl<T: Copy> Table<T> {
     }
 
     /// How many objects are known.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
     }
@@ -139,6 +140,14 @@ impl<T: Copy> Table<T> {
     /// Forgets every object in `from..to` and hands it to `each`.
     pub fn remove_range(&mut self, from: u64, to: u64, mut each: impl FnMut(u64, T)) {
         if self.len == 0 {
+            return;
+        }
+        if to - from <= self.mask as u64 {
+            for key in from..to {
+                if let Some(value) = self.remove(key) {
+                    each(key, value);
+                }
+            }
             return;
         }
         let mut i = 0;

@@ -1,31 +1,25 @@
 //! Barriers: a wait is two steps, to arrive and to leave.
 
 use super::model::barrier::{Barrier, says};
+use super::models::Models;
 use super::{WAITERS, always, check_alive, misuse, pending, settle};
 use crate::gate::{self, Pending};
 use crate::intercept;
-use crate::objects::Table;
-use crate::serial::Serial;
 use core::ffi::{c_int, c_uint};
 use libc::{PTHREAD_BARRIER_SERIAL_THREAD, pthread_barrier_t, pthread_barrierattr_t};
 use raddle_protocol::event::Kind;
 
 const WHAT: &str = "a barrier";
 
-static TABLE: Serial<Table<Barrier>> = Serial::new(Table::new());
-
-fn table() -> &'static mut Table<Barrier> {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }
-}
+static MODELS: Models<Barrier> = Models::new();
 
 fn model(object: u64) -> &'static mut Barrier {
-    table().entry(object, || Barrier::IDLE)
+    MODELS.entry(object, || Barrier::IDLE)
 }
 
 /// Forgets the barriers in `from..to`. Whoever still waits at one waits for ever.
 pub fn forget(from: u64, to: u64) {
-    table().remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 /// How many threads make a round, where glibc keeps it.
@@ -95,7 +89,7 @@ unsafe fn destroy(b: *mut pthread_barrier_t, pc: usize) -> c_int {
     check_alive(WHAT, object, pc);
     gate::log(Kind::BarrierDestroy, object, 0, pc);
     let code = settle(model(object).destroy(), object, pc);
-    table().remove(object);
+    MODELS.remove(object);
     code
 }
 

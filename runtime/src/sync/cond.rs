@@ -1,11 +1,10 @@
 //! Condition variables: a wait is two steps, giving the mutex up and having it back.
 
 use super::model::queue::{Queue, Stage};
+use super::models::Models;
 use super::{WAITERS, check_alive, misuse, mutex, pending};
 use crate::gate::{self, Pending, Wake};
 use crate::intercept;
-use crate::objects::Table;
-use crate::serial::Serial;
 use crate::time::{self, Clock};
 use core::ffi::{c_int, c_uint};
 use libc::{
@@ -28,20 +27,15 @@ mod says {
 }
 
 /// Who waits for a signal, for each condition on which anybody has waited.
-static TABLE: Serial<Table<Queue>> = Serial::new(Table::new());
-
-fn table() -> &'static mut Table<Queue> {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }
-}
+static MODELS: Models<Queue> = Models::new();
 
 fn queue(object: u64) -> &'static mut Queue {
-    table().entry(object, || Queue::EMPTY)
+    MODELS.entry(object, || Queue::EMPTY)
 }
 
 /// Forgets the conditions in `from..to`. Whoever still waits on one waits for ever.
 pub fn forget(from: u64, to: u64) {
-    table().remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 /// The clock that `pthread_condattr_setclock` chose, where glibc keeps it: a bit of `__wrefs`.
@@ -157,7 +151,7 @@ pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     let object = c as u64;
     gate::simple(Kind::CondSignal, object, pc);
     check_alive(WHAT, object, pc);
-    let waiting = table().get(object).map_or(0, |q| q.len());
+    let waiting = MODELS.get(object).map_or(0, |q| q.len());
     let picked = if waiting < 2 {
         0
     } else {
@@ -196,7 +190,7 @@ pub fn destroy(c: *mut pthread_cond_t, pc: usize) -> c_int {
     gate::simple(Kind::CondDestroy, object, pc);
     check_alive(WHAT, object, pc);
     gate::log(Kind::CondDestroy, object, 0, pc);
-    if table().remove(object).is_some_and(|q| !q.is_empty()) {
+    if MODELS.remove(object).is_some_and(|q| !q.is_empty()) {
         misuse(says::DESTROYED_WAITING, object, pc);
     }
     0
@@ -206,7 +200,7 @@ pub fn destroy(c: *mut pthread_cond_t, pc: usize) -> c_int {
 pub fn init(c: *mut pthread_cond_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = c as u64;
     check_alive(WHAT, object, pc);
-    if table().remove(object).is_some_and(|q| !q.is_empty()) {
+    if MODELS.remove(object).is_some_and(|q| !q.is_empty()) {
         misuse(says::INIT_WAITING, object, pc);
     }
     initialise()

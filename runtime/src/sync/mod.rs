@@ -9,6 +9,7 @@
 pub mod barrier;
 pub mod cond;
 pub mod model;
+pub mod models;
 pub mod mutex;
 pub mod once;
 pub mod rwlock;
@@ -31,6 +32,9 @@ pub static WAITERS: Serial<Waiters> = Serial::new(Waiters::new());
 /// A heap block was freed: forget the objects inside it.
 pub fn block_freed(address: u64, len: u64) {
     let end = address + len;
+    if !models::may_hold(address, end) {
+        return;
+    }
     mutex::forget(address, end);
     cond::forget(address, end);
     rwlock::forget(address, end);
@@ -68,6 +72,14 @@ pub fn pending(kind: Kind, object: u64, pc: usize) -> Pending {
         holder: nobody,
         cancellable: false,
     }
+}
+
+/// Whose is a lock that was found held: that of the thread whose id it carries (a held lock that
+/// was moved), or main's, which was the only thread before threads were controlled.
+pub fn adopted_from(id: libc::pid_t) -> Slot {
+    crate::futex::slot_of(id)
+        .filter(|&s| gate::state(s) == gate::State::Alive)
+        .unwrap_or(slot::MAIN)
 }
 
 /// The program used `object` wrongly: ends the execution.

@@ -2,16 +2,17 @@
 
 use super::model::mutex::{Kind as NativeKind, Mutex, SHARED, Type, says};
 use super::model::verdict::Verdict;
-use super::{check_alive, conclude, misuse, pending};
+use super::models::Models;
+use super::{adopted_from, check_alive, conclude, misuse, pending};
+use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
-use crate::objects::Table;
 use crate::serial::Serial;
 use crate::time::{self, Clock};
 use crate::{export, intercept};
 use core::ffi::{c_int, c_uint};
 use libc::{EBUSY, EINVAL, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
+use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
-use raddle_protocol::{Slot, slot};
 
 const WHAT: &str = "a mutex";
 
@@ -28,12 +29,7 @@ struct Native {
 /// Where a mutex with a priority ceiling keeps the ceiling, in its lock word.
 const CEILING: c_int = !0x7_ffff;
 
-static TABLE: Serial<Table<Mutex>> = Serial::new(Table::new());
-
-fn table() -> &'static mut Table<Mutex> {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }
-}
+static MODELS: Models<Mutex> = Models::new();
 
 /// Has a robust mutex been used? Otherwise nothing needs to be done when a thread ends.
 static ROBUST: Serial<bool> = Serial::new(false);
@@ -44,10 +40,8 @@ pub fn thread_ended(who: Slot) {
     if !unsafe { *ROBUST.get() } {
         return;
     }
-    table().for_each(|object, model| {
-        // SAFETY: not freed, otherwise it would not be in the table.
-        let kind = unsafe { Native::of(object as *mut pthread_mutex_t) }.kind;
-        if NativeKind(kind).robust() && model.orphan(who) {
+    MODELS.table().for_each(|object, model| {
+        if model.orphan(who) {
             gate::touch(object);
         }
     });
@@ -55,7 +49,7 @@ pub fn thread_ended(who: Slot) {
 
 /// Forgets the mutexes in `from..to`.
 pub fn forget(from: u64, to: u64) {
-    table().remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 impl Native {
@@ -84,11 +78,7 @@ impl Native {
         let held = model.held();
         self.lock = ceiling | c_int::from(held);
         self.count = model.depth;
-        self.owner = if held {
-            c_int::from(model.owner as i16) + 1
-        } else {
-            0
-        };
+        self.owner = if held { thread_id(model.owner) } else { 0 };
         self.users = c_uint::from(held);
     }
 }
@@ -103,7 +93,7 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
     // SAFETY: the caller's promise.
     let native = unsafe { Native::of(m) };
     let kind = NativeKind(native.kind);
-    let Some(mutex_type) = kind.mutex_type() else {
+    let Some(fresh) = Mutex::of_kind(kind) else {
         misuse(
             if kind == NativeKind::DESTROYED {
                 says::DEAD
@@ -114,7 +104,7 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
             pc,
         )
     };
-    let model = table().entry(object, || {
+    let model = MODELS.entry(object, || {
         if let Some(name) = kind.not_modelled() {
             gate::uncontrolled(name);
         }
@@ -122,18 +112,18 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
             // SAFETY: the running thread.
             unsafe { *ROBUST.get() = true };
         }
-        Mutex::free(mutex_type)
+        fresh
     });
     match (model.held(), native.locked()) {
-        (true, false) => *model = Mutex::free(mutex_type),
+        (true, false) => *model = fresh,
         (false, true) => {
-            // Locked before threads were controlled, when main was the only one.
-            model.owner = slot::MAIN;
-            model.depth = native.count.max(1);
-            model.taken_at = 0;
-            model.mutex_type = mutex_type;
+            *model = Mutex {
+                owner: adopted_from(native.owner),
+                depth: native.count.max(1),
+                ..fresh
+            }
         }
-        (false, false) => model.mutex_type = mutex_type,
+        (false, false) => model.mutex_type = fresh.mutex_type,
         (true, true) => {}
     }
     model
@@ -141,12 +131,12 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
 
 /// [`Pending::ready`] of whoever wants the mutex `object`.
 pub fn ready(p: &Pending, who: Slot) -> bool {
-    table().get(p.object).is_none_or(|m| m.may_lock(who))
+    MODELS.get(p.object).is_none_or(|m| m.may_lock(who))
 }
 
 /// [`Pending::holder`] for the mutex `object`.
 pub fn holder(p: &Pending) -> (Slot, usize) {
-    match table().get(p.object) {
+    match MODELS.get(p.object) {
         Some(m) if m.held() => (m.owner, m.taken_at),
         _ => super::nobody(p),
     }
@@ -282,7 +272,7 @@ pub unsafe fn init(
     check_alive(WHAT, object, pc);
     let code = initialise();
     if code == 0 {
-        table().remove(object);
+        MODELS.remove(object);
         gate::touch(object);
     }
     conclude(Kind::MutexInit, Verdict::Returns(code), object, pc)
@@ -319,7 +309,7 @@ pub unsafe fn destroy(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     let code = conclude(Kind::MutexDestroy, verdict, object, pc);
     // SAFETY: as above.
     unsafe { Native::of(m) }.kind = NativeKind::DESTROYED.0;
-    table().remove(object);
+    MODELS.remove(object);
     code
 }
 

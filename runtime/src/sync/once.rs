@@ -1,10 +1,9 @@
 //! `pthread_once`, and `call_once`, whose control is the same.
 
 use super::model::once::{Enter, Once};
+use super::models::Models;
 use super::{check_alive, pending};
 use crate::gate::{self, Pending};
-use crate::objects::Table;
-use crate::serial::Serial;
 use crate::{export, intercept};
 use core::ffi::c_int;
 use libc::pthread_once_t;
@@ -16,24 +15,19 @@ const WHAT: &str = "a once control";
 /// What glibc keeps in the control when the routine has returned.
 const RETURNED: pthread_once_t = 2;
 
-static TABLE: Serial<Table<Once>> = Serial::new(Table::new());
-
-fn table() -> &'static mut Table<Once> {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }
-}
+static MODELS: Models<Once> = Models::new();
 
 /// Forgets the controls in `from..to`.
 pub fn forget(from: u64, to: u64) {
-    table().remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 fn ready(p: &Pending, _: Slot) -> bool {
-    table().get(p.object).is_none_or(|o| o.may_enter())
+    MODELS.get(p.object).is_none_or(|o| o.may_enter())
 }
 
 fn holder(p: &Pending) -> (Slot, usize) {
-    match table().get(p.object) {
+    match MODELS.get(p.object) {
         Some(o) if o.runner != slot::NONE => (o.runner, o.entered_at),
         _ => super::nobody(p),
     }
@@ -47,7 +41,7 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(once) = table().get(self.object) {
+        if let Some(once) = MODELS.get(self.object) {
             once.leave();
         }
         gate::touch(self.object);
@@ -73,7 +67,7 @@ pub unsafe fn once(
     check_alive(WHAT, object, pc);
     // SAFETY: the caller's promise.
     let returned = unsafe { control.read() } == RETURNED;
-    let entered = table()
+    let entered = MODELS
         .entry(object, || Once::IDLE)
         .enter(returned, gate::me(), pc);
     gate::touch(object);

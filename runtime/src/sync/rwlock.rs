@@ -2,9 +2,10 @@
 
 use super::model::rwlock::{Reader, Readers, RwLock, says};
 use super::model::verdict::{DONE, Verdict};
-use super::{check_alive, conclude, misuse, pending};
+use super::models::Models;
+use super::{adopted_from, check_alive, conclude, misuse, pending};
+use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
-use crate::objects::Table;
 use crate::serial::Serial;
 use crate::time::{self, Clock};
 use crate::{export, intercept, os};
@@ -39,35 +40,24 @@ const READER: u32 = 3;
 /// The value of `flags` that lets waiting writers bar new readers.
 const WRITERS_FIRST: c_uint = 2;
 
-struct State {
-    locks: Table<RwLock>,
-    readers: Option<Readers<'static>>,
-}
+static MODELS: Models<RwLock> = Models::new();
+static READERS: Serial<Option<Readers<'static>>> = Serial::new(None);
 
-static STATE: Serial<State> = Serial::new(State {
-    locks: Table::new(),
-    readers: None,
-});
-
-fn state() -> (&'static mut Table<RwLock>, &'static mut Readers<'static>) {
+/// Not to be kept over a switch.
+fn readers() -> &'static mut Readers<'static> {
     // SAFETY: the running thread; no reference is kept over a switch.
-    let state = unsafe { STATE.get() };
-    let readers = state.readers.get_or_insert_with(|| {
+    unsafe { READERS.get() }.get_or_insert_with(|| {
         let memory = os::map_memory(RECORDS * size_of::<Reader>()).cast::<Reader>();
         // SAFETY: fresh memory of this size; all-zero bytes are a record.
         Readers::new(unsafe { core::slice::from_raw_parts_mut(memory, RECORDS) })
-    });
-    (&mut state.locks, readers)
+    })
 }
 
 /// Forgets the locks in `from..to`.
 pub fn forget(from: u64, to: u64) {
-    // SAFETY: as above.
-    if unsafe { STATE.get() }.locks.len() == 0 {
-        return;
-    }
-    let (locks, readers) = state();
-    locks.remove_range(from, to, |_, mut lock| readers.clear(&mut lock));
+    MODELS
+        .table()
+        .remove_range(from, to, |_, mut lock| readers().clear(&mut lock));
 }
 
 impl Native {
@@ -83,7 +73,7 @@ impl Native {
         self.readers = model.reading << READER;
         self.writer = match model.writer {
             slot::NONE => 0,
-            writer => c_int::from(writer) + 1,
+            writer => thread_id(writer),
         };
     }
 }
@@ -97,19 +87,18 @@ unsafe fn observe(l: *mut pthread_rwlock_t, pc: usize) -> &'static mut RwLock {
     check_alive(WHAT, object, pc);
     // SAFETY: the caller's promise.
     let native = unsafe { Native::of(l) };
-    let (locks, readers) = state();
-    let model = locks.entry(object, || RwLock::FREE);
+    let model = MODELS.entry(object, || RwLock::FREE);
     let reading = native.readers >> READER;
     match (model.held(), native.writer != 0 || reading != 0) {
         (true, false) => {
-            readers.clear(model);
+            readers().clear(model);
             model.writer = slot::NONE;
         }
+        (false, true) if native.writer != 0 => model.writer = adopted_from(native.writer),
         // Locked before threads were controlled, when main was the only one.
-        (false, true) if native.writer != 0 => model.writer = slot::MAIN,
         (false, true) => {
             for _ in 0..reading {
-                model.read(readers, slot::MAIN, 0);
+                model.read(readers(), slot::MAIN, 0);
             }
         }
         _ => {}
@@ -118,15 +107,13 @@ unsafe fn observe(l: *mut pthread_rwlock_t, pc: usize) -> &'static mut RwLock {
 }
 
 fn may_read(p: &Pending, who: Slot) -> bool {
-    let (locks, _) = state();
-    locks
+    MODELS
         .get(p.object)
         .is_none_or(|l| l.may_read(who, p.aux & 1 != 0))
 }
 
 fn may_write(p: &Pending, who: Slot) -> bool {
-    let (locks, _) = state();
-    locks.get(p.object).is_none_or(|l| l.may_write(who))
+    MODELS.get(p.object).is_none_or(|l| l.may_write(who))
 }
 
 /// What the pending operation needs to know: who waits, and whether writers come first.
@@ -136,10 +123,9 @@ fn aux(who: Slot, writers_first: bool) -> u64 {
 
 /// The writer, or one of the readers; the one who waits itself, if it reads.
 fn holder(p: &Pending) -> (Slot, usize) {
-    let (locks, readers) = state();
-    match locks.get(p.object) {
+    match MODELS.get(p.object) {
         Some(l) if l.writer != slot::NONE => (l.writer, l.taken_at),
-        Some(l) => readers
+        Some(l) => readers()
             .some(l, (p.aux >> 1) as Slot)
             .map_or((slot::NONE, 0), |r| (r.who, r.taken_at)),
         None => super::nobody(p),
@@ -157,7 +143,7 @@ unsafe fn perform(
 ) -> Verdict {
     // SAFETY: the caller's promise.
     let model = unsafe { observe(l, pc) };
-    let verdict = change(model, state().1, gate::me());
+    let verdict = change(model, readers(), gate::me());
     // SAFETY: as above.
     unsafe { Native::of(l) }.mirror(model);
     gate::touch(l as u64);

@@ -3,11 +3,10 @@
 
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
+use super::models::Models;
 use super::{check_alive, conclude, pending};
 use crate::gate::{self, Pending, Wake};
 use crate::intercept;
-use crate::objects::Table;
-use crate::serial::Serial;
 use crate::time::{self, Clock};
 use core::ffi::{c_int, c_uint};
 use libc::{EINVAL, ETIMEDOUT, clockid_t, sem_t, timespec};
@@ -16,16 +15,11 @@ use raddle_protocol::event::Kind;
 
 const WHAT: &str = "a semaphore";
 
-static TABLE: Serial<Table<Semaphore>> = Serial::new(Table::new());
-
-fn table() -> &'static mut Table<Semaphore> {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }
-}
+static MODELS: Models<Semaphore> = Models::new();
 
 /// Forgets the semaphores in `from..to`.
 pub fn forget(from: u64, to: u64) {
-    table().remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 /// The count's word in glibc's `sem_t` on x86-64.
@@ -39,7 +33,7 @@ fn count(s: *mut sem_t) -> *mut c_uint {
 /// `s` points to a semaphore.
 unsafe fn observe(s: *mut sem_t, pc: usize) -> &'static mut Semaphore {
     check_alive(WHAT, s as u64, pc);
-    let model = table().entry(s as u64, || Semaphore {
+    let model = MODELS.entry(s as u64, || Semaphore {
         value: 0,
         waiting: 0,
     });
@@ -49,7 +43,7 @@ unsafe fn observe(s: *mut sem_t, pc: usize) -> &'static mut Semaphore {
 }
 
 fn ready(p: &Pending, _: Slot) -> bool {
-    table().get(p.object).is_none_or(|s| s.value > 0)
+    MODELS.get(p.object).is_none_or(|s| s.value > 0)
 }
 
 unsafe fn perform(
@@ -76,7 +70,7 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         cancellable: true,
         ..pending(kind, object, pc)
     });
-    if let Some(model) = table().get(object) {
+    if let Some(model) = MODELS.get(object) {
         model.waiting = model.waiting.saturating_sub(1);
     }
     let verdict = match wake {
@@ -151,7 +145,7 @@ unsafe fn destroy(s: *mut sem_t, pc: usize) -> c_int {
     // SAFETY: the program's semaphore.
     let verdict = unsafe { observe(s, pc) }.destroy();
     let code = conclude(Kind::SemDestroy, verdict, object, pc);
-    table().remove(object);
+    MODELS.remove(object);
     code
 }
 

@@ -2,11 +2,10 @@
 
 use super::model::spin::{Spin, says};
 use super::model::verdict::Verdict;
+use super::models::Models;
 use super::{check_alive, conclude, misuse, pending};
 use crate::gate::{self, Pending};
 use crate::intercept;
-use crate::objects::Table;
-use crate::serial::Serial;
 use core::ffi::c_int;
 use libc::pthread_spinlock_t;
 use raddle_protocol::event::Kind;
@@ -17,16 +16,11 @@ const WHAT: &str = "a spinlock";
 const FREE: c_int = 1;
 const HELD: c_int = 0;
 
-static TABLE: Serial<Table<Spin>> = Serial::new(Table::new());
-
-fn table() -> &'static mut Table<Spin> {
-    // SAFETY: the running thread; no reference is kept over a switch.
-    unsafe { TABLE.get() }
-}
+static MODELS: Models<Spin> = Models::new();
 
 /// Forgets the locks in `from..to`.
 pub fn forget(from: u64, to: u64) {
-    table().remove_range(from, to, |_, _| ());
+    MODELS.forget(from, to);
 }
 
 /// The model of the lock as its word shows it now.
@@ -36,7 +30,7 @@ pub fn forget(from: u64, to: u64) {
 unsafe fn observe(l: *mut pthread_spinlock_t, pc: usize) -> &'static mut Spin {
     let object = l as u64;
     check_alive(WHAT, object, pc);
-    let model = table().entry(object, || Spin::FREE);
+    let model = MODELS.entry(object, || Spin::FREE);
     // SAFETY: the caller's promise.
     let free = unsafe { l.read() } == FREE;
     match (model.held(), free) {
@@ -49,11 +43,11 @@ unsafe fn observe(l: *mut pthread_spinlock_t, pc: usize) -> &'static mut Spin {
 }
 
 fn ready(p: &Pending, _: Slot) -> bool {
-    table().get(p.object).is_none_or(|l| !l.held())
+    MODELS.get(p.object).is_none_or(|l| !l.held())
 }
 
 fn holder(p: &Pending) -> (Slot, usize) {
-    match table().get(p.object) {
+    match MODELS.get(p.object) {
         Some(l) if l.held() => (l.owner, l.taken_at),
         _ => super::nobody(p),
     }
@@ -100,7 +94,7 @@ unsafe fn unlock(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
 
 unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     check_alive(WHAT, l as u64, pc);
-    table().remove(l as u64);
+    MODELS.remove(l as u64);
     // SAFETY: the program's lock.
     unsafe { l.write(FREE) };
     gate::touch(l as u64);
@@ -112,7 +106,7 @@ unsafe fn destroy(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     if unsafe { observe(l, pc) }.held() {
         misuse(says::DESTROYED_HELD, l as u64, pc);
     }
-    table().remove(l as u64);
+    MODELS.remove(l as u64);
     0
 }
 

@@ -97,9 +97,11 @@ pub struct Mutex {
     pub health: Health,
 }
 
-/// A mutex without the robust attribute is always sound.
+/// What a robust mutex knows of its owners' ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
+    /// Not robust: does not care.
+    Indifferent,
     /// No owner has ended while it held the mutex.
     Sound,
     /// The owner has ended; the next one to lock is told so.
@@ -111,15 +113,24 @@ pub enum Health {
 }
 
 impl Mutex {
-    /// A free mutex.
+    /// A free mutex that is not robust.
     pub const fn free(mutex_type: Type) -> Mutex {
         Mutex {
             owner: NONE,
             depth: 0,
             taken_at: 0,
             mutex_type,
-            health: Health::Sound,
+            health: Health::Indifferent,
         }
+    }
+
+    /// A free mutex of this kind; `None` when no initialiser writes such a kind.
+    pub fn of_kind(kind: Kind) -> Option<Mutex> {
+        let mut mutex = Mutex::free(kind.mutex_type()?);
+        if kind.robust() {
+            mutex.health = Health::Sound;
+        }
+        Some(mutex)
     }
 
     /// Does somebody hold it?
@@ -209,7 +220,7 @@ impl Mutex {
 
     /// A robust mutex loses its owner if that is `who`, which ends.
     pub fn orphan(&mut self, who: Slot) -> bool {
-        let lost = self.held() && self.owner == who;
+        let lost = self.held() && self.owner == who && self.health != Health::Indifferent;
         if lost {
             self.health = Health::Orphaned;
         }
@@ -238,7 +249,7 @@ mod tests {
             depth,
             taken_at: 7,
             mutex_type,
-            health: Health::Sound,
+            health: Health::Indifferent,
         }
     }
 
@@ -345,7 +356,11 @@ mod tests {
 
     #[test]
     fn owners_that_end() {
-        let mut m = Mutex::free(Type::Normal);
+        let mut m = held_by(ME, 1, Type::Normal);
+        assert!(!m.orphan(ME), "not robust");
+
+        let fresh = Mutex::of_kind(Kind(16)).unwrap();
+        let mut m = fresh;
         assert!(!m.orphan(ME));
         assert_eq!(m.lock(ME, 9), DONE);
         assert!(!m.orphan(OTHER) && m.orphan(ME));
@@ -361,7 +376,7 @@ mod tests {
             m,
             Mutex {
                 taken_at: 9,
-                ..Mutex::free(Type::Normal)
+                ..fresh
             }
         );
 
