@@ -101,6 +101,8 @@ pub struct Pct {
     changes: [u64; MAX_CHANGES],
     changes_len: usize,
     next_change: u64,
+    /// The last step that was asked for; those between were prescribed by a prefix.
+    last_step: u64,
 }
 
 /// Partial order sampling (Yuan et al., CAV 2018, section 4).
@@ -267,6 +269,7 @@ impl Pct {
             changes: [0; MAX_CHANGES],
             changes_len: (depth.saturating_sub(1) as usize).min(MAX_CHANGES),
             next_change: u64::MAX,
+            last_step: 0,
         };
         pct.priorities.map();
         for i in 0..pct.changes_len {
@@ -293,6 +296,10 @@ impl Pct {
     }
 
     fn pick(&mut self, view: &View) -> Slot {
+        if view.step != self.last_step + 1 {
+            self.find_next_change(view.step);
+        }
+        self.last_step = view.step;
         if let Some(s) = odd_timeout(&mut self.rng, view).or_else(|| self.patience.sleeper(view)) {
             self.patience.took(view, s);
             return s;

@@ -263,3 +263,19 @@ fn pos_redraws_only_what_races() {
         assert_eq!(pos.priorities[1] == 1, !races);
     }
 }
+
+/// Change points that lie within a prefix have no effect after it.
+#[test]
+fn pct_leaves_out_changes_that_a_prefix_passed() {
+    for seed in 0..50 {
+        let tail = Tail::Pct {
+            seed,
+            depth: 4,
+            steps: 100,
+        };
+        let mut world = World::new(tail, 4);
+        world.step = 100;
+        let picks = world.picks(300);
+        assert!(picks.iter().all(|s| *s == picks[0]));
+    }
+}
