@@ -43,6 +43,11 @@ pub mod env {
     pub const TARGET: &str = "RADDLE_TARGET";
     /// Names the session; the controller finds processes that a target left behind by it.
     pub const SESSION: &str = "RADDLE_SESSION";
+    /// Makes arguments and environment together a multiple of some KiB, so that the stack does not
+    /// move with the length of the user's variables.
+    pub const FILL: &str = "RADDLE_FILL";
+    /// Name and value: the dynamic linker is to bind every function at the start (any value does).
+    pub const EAGER: &str = "LD_BIND_NOW=raddle";
 }
 
 /// Bytes that the controller sends over the control socket.

@@ -56,7 +56,7 @@ pub fn direct(
     let names = [env::SHARED_FD, env::NOTIFY_FD];
     let variables: Vec<(&str, RawFd)> = names.into_iter().zip(numbers.iter().copied()).collect();
     let token = launch::new_token();
-    let environment = launch::environment(target, &program, &token, &variables)?;
+    let environment = launch::environment(target, &program, &token, &variables, false)?;
     Ok(Direct {
         target: target.clone(),
         program,

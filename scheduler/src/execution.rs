@@ -196,11 +196,9 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Takes charge of the child `pid`, which is alone in a process group of its own or makes one.
+    /// Takes charge of the child `pid`. It makes itself the leader of a process group: the kernel
+    /// does not let its parent, in another session, do that for it.
     pub fn new(pid: i32) -> io::Result<Execution> {
-        // The runtime does the same on its side; whoever comes first. It fails once the program
-        // has replaced itself by exec, and then it has been done.
-        let _ = nix::unistd::setpgid(Pid::from_raw(pid), Pid::from_raw(pid));
         Ok(Execution {
             pid,
             process: sys::pidfd_open(pid)?,
@@ -220,8 +218,8 @@ impl Execution {
 
     fn end(&mut self) -> io::Result<Ended> {
         self.reaped = true;
-        // While it is not reaped its number cannot belong to anybody else. A process that moved
-        // itself to another group is not in its own one, so it is named as well.
+        // While it is not reaped its number cannot belong to anybody else. It may have been killed
+        // before it had a group of its own, so it is named as well.
         let pid = Pid::from_raw(self.pid);
         let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
         leftovers::kill_group(self.pid);

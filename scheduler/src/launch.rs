@@ -22,8 +22,6 @@ const HIGHEST: RawFd = 960;
 /// Arguments and environment together are filled up to a multiple of this many bytes, so that the
 /// addresses on the stack do not depend on the length of `$PWD`.
 const STACK_STEP: usize = 16 << 10;
-/// The variable that fills up.
-const FILLER: &str = "RADDLE_FILL";
 
 /// The numbers that `n` descriptors get in the target: high, within the soft limit, not used by
 /// anything that the target inherits from us, and none of `sources`.
@@ -57,12 +55,14 @@ pub fn new_token() -> String {
     format!("{:010}-{n:010}-{since_1970:012}", std::process::id())
 }
 
-/// The complete environment of a target.
+/// The complete environment of a target. `eager`: the dynamic linker binds every function before
+/// `main`, so that executions do not do it again and again.
 pub fn environment(
     target: &Target,
     program: &Program,
     token: &str,
     descriptors: &[(&str, RawFd)],
+    eager: bool,
 ) -> Result<BTreeMap<OsString, OsString>, StartError> {
     let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     all.extend(target.env.iter().cloned());
@@ -80,6 +80,9 @@ pub fn environment(
     all.insert("LD_PRELOAD".into(), preload);
     all.insert(env::TARGET.into(), format!("{dev}:{inode}").into());
     all.insert(env::SESSION.into(), token.into());
+    if let (true, Some((name, value))) = (eager, env::EAGER.split_once('=')) {
+        all.entry(name.into()).or_insert_with(|| value.into());
+    }
     for (name, number) in descriptors {
         all.insert((*name).into(), number.to_string().into());
     }
@@ -105,7 +108,7 @@ fn preloadable(path: &Path) -> Result<OsString, StartError> {
 }
 
 fn fill_up(all: &mut BTreeMap<OsString, OsString>, target: &Target, program: &Program) {
-    all.insert(FILLER.into(), OsString::new());
+    all.insert(env::FILL.into(), OsString::new());
     let pointer = size_of::<usize>();
     let words = target
         .args
@@ -116,7 +119,7 @@ fn fill_up(all: &mut BTreeMap<OsString, OsString>, target: &Target, program: &Pr
     let variables = all.iter().map(|(k, v)| k.len() + v.len() + 2 + pointer);
     let used = words + names + variables.sum::<usize>();
     let missing = used.next_multiple_of(STACK_STEP) - used;
-    all.insert(FILLER.into(), OsString::from_vec(vec![b'.'; missing]));
+    all.insert(env::FILL.into(), OsString::from_vec(vec![b'.'; missing]));
 }
 
 /// The command that starts `program`, behind the words of `wrapper` if there are any.

@@ -49,6 +49,7 @@ impl Server {
         stop: &StopFlag,
         pages: &Pages,
         output: &Output,
+        eager: bool,
     ) -> Result<Server, StartError> {
         launch::check_fixed_addresses()?;
         let os = |action| move |source| StartError::Os { action, source };
@@ -65,7 +66,7 @@ impl Server {
         let token = launch::new_token();
         let variables: Vec<(&str, RawFd)> =
             names.into_iter().zip(numbers.iter().copied()).collect();
-        let environment = launch::environment(target, program, &token, &variables)?;
+        let environment = launch::environment(target, program, &token, &variables, eager)?;
         let inherited: Vec<(RawFd, RawFd)> =
             sources.into_iter().zip(numbers.iter().copied()).collect();
         let mut command = launch::command(target, program, &[], &environment, &inherited, true);

@@ -65,30 +65,36 @@ impl Session {
     /// The running server, started anew if need be.
     fn serve(&mut self) -> Result<&mut Server, StartError> {
         if self.server.is_none() {
-            self.output.clear().map_err(|source| StartError::Os {
-                action: "empty the output files",
-                source,
-            })?;
-            self.pages.prepare();
-            let server = Server::start(
-                &self.target,
-                &self.program,
-                &self.limits,
-                &self.stop,
-                &self.pages,
-                &self.output,
-            )?;
-            self.modules = modules::of_process(server.pid()).map_err(|source| StartError::Os {
-                action: "read the program's mappings",
-                source,
-            })?;
-            self.output.clear().map_err(|source| StartError::Os {
-                action: "empty the output files",
-                source,
-            })?;
+            let server = match self.start_server(true) {
+                // A function that is missing but never called is no fault of the program's.
+                Err(StartError::Ended { .. }) => self.start_server(false)?,
+                other => other?,
+            };
+            let os = |action| move |source| StartError::Os { action, source };
+            let modules = modules::of_process(server.pid());
+            self.modules = modules.map_err(os("read the program's mappings"))?;
+            // What constructors wrote is no part of an execution.
+            self.output.clear().map_err(os("empty the output files"))?;
             self.server = Some(server);
         }
         self.server.as_mut().ok_or(StartError::Stopped)
+    }
+
+    fn start_server(&mut self, eager: bool) -> Result<Server, StartError> {
+        self.output.clear().map_err(|source| StartError::Os {
+            action: "empty the output files",
+            source,
+        })?;
+        self.pages.prepare();
+        Server::start(
+            &self.target,
+            &self.program,
+            &self.limits,
+            &self.stop,
+            &self.pages,
+            &self.output,
+            eager,
+        )
     }
 
     /// Runs one job to its end, or to the time limit, or until the stop flag is set.

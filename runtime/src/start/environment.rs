@@ -81,13 +81,20 @@ pub fn executable_is(target: (u64, u64)) -> bool {
     }
 }
 
-/// Removes our traces, so that programs that the target starts are left alone: the `RADDLE_`
-/// variables, and the library from `LD_PRELOAD`.
+/// Removes our traces, so that programs that the target starts are left alone: our variables
+/// (except the session's name, by which such programs are found), and the library from
+/// `LD_PRELOAD`.
 ///
 /// # Safety
 /// As [`Settings::read`]; nobody else uses the environment now.
 pub unsafe fn clean(environment: *mut *mut c_char) {
-    const OURS: [&str; 4] = [env::SHARED_FD, env::CONTROL_FD, env::NOTIFY_FD, env::TARGET];
+    const OURS: [&str; 5] = [
+        env::SHARED_FD,
+        env::CONTROL_FD,
+        env::NOTIFY_FD,
+        env::TARGET,
+        env::FILL,
+    ];
     let mut to = environment;
     let mut from = environment;
     // SAFETY: both stay within the array, `to` behind `from`.
@@ -96,6 +103,7 @@ pub unsafe fn clean(environment: *mut *mut c_char) {
             let entry = CStr::from_ptr(*from).to_bytes();
             let name = &entry[..entry.iter().position(|&b| b == b'=').unwrap_or(entry.len())];
             let mut keep = !OURS.iter().any(|ours| ours.as_bytes() == name);
+            keep &= entry != env::EAGER.as_bytes();
             if name == b"LD_PRELOAD" {
                 let value = core::slice::from_raw_parts_mut(
                     (*from).cast::<u8>().add(name.len() + 1),
@@ -185,8 +193,13 @@ mod tests {
 
     #[test]
     fn cleaning_leaves_the_rest() {
-        let table: [(&[&str], &[&str]); 4] = [
+        let table: [(&[&str], &[&str]); 6] = [
             (&["A=1", "RADDLE_TARGET=1:2", "B=2"], &["A=1", "B=2"]),
+            (&["LD_BIND_NOW=raddle", "RADDLE_FILL=..", "B=2"], &["B=2"]),
+            (
+                &["LD_BIND_NOW=1", "RADDLE_SESSION=x"],
+                &["LD_BIND_NOW=1", "RADDLE_SESSION=x"],
+            ),
             (&["LD_PRELOAD=/x/libraddle.so", "B=2"], &["B=2"]),
             (
                 &["LD_PRELOAD=/a/libasan.so:/x/libraddle.so /b.so"],
