@@ -69,9 +69,10 @@ pub struct Trace {
 pub enum Corrupt {
     /// An event of an unknown kind at this index.
     Kind(usize),
-    /// A node with an unknown operation, a bad width or an operand that is not before it.
+    /// A node with an unknown operation, widths that do not fit, or an operand that is not before
+    /// it.
     Node(usize),
-    /// An event that names a node which does not exist.
+    /// An event that names a node which does not exist or is of another width than its value.
     Expression(usize),
     /// A step with a count of 0.
     Step(usize),
@@ -83,7 +84,10 @@ impl core::fmt::Display for Corrupt {
             Corrupt::Kind(i) => write!(f, "event {i} is of no known kind"),
             Corrupt::Node(i) => write!(f, "expression {i} is malformed"),
             Corrupt::Expression(i) => {
-                write!(f, "event {i} names an expression that does not exist")
+                write!(
+                    f,
+                    "event {i} names an expression that does not exist or does not fit"
+                )
             }
             Corrupt::Step(i) => write!(f, "step {i} has a count of 0"),
         }
@@ -97,32 +101,161 @@ pub fn validate(events: &[Event], nodes: &[Node], taken: &[Step]) -> Result<(), 
             return Err(Corrupt::Step(i));
         }
     }
-    for (i, node) in nodes.iter().enumerate().skip(1) {
-        let op = node.op().ok_or(Corrupt::Node(i))?;
-        let operands = [node.a, node.b, node.c];
-        let bad_operand = operands[..op.arity()]
-            .iter()
-            .any(|&x| x == 0 || x as usize >= i);
-        let bad_event = op == Op::Read && node.a as usize >= events.len();
-        if node.width == 0 || node.width > 64 || bad_operand || bad_event {
+    for i in 1..nodes.len() {
+        if !node_is_sound(i, nodes, events) {
             return Err(Corrupt::Node(i));
         }
     }
     for (i, event) in events.iter().enumerate() {
         let kind = event.kind().ok_or(Corrupt::Kind(i))?;
-        let names_node = matches!(
-            kind,
-            Kind::Write
-                | Kind::AtomicWrite
-                | Kind::Rmw
-                | Kind::Branch
-                | Kind::Assume
-                | Kind::Input
-                | Kind::ThreadCreate
-        );
-        if names_node && event.aux != 0 && event.aux as usize >= nodes.len() {
-            return Err(Corrupt::Expression(i));
+        let width = match kind {
+            Kind::Write | Kind::AtomicWrite | Kind::Rmw => Some(u32::from(event.size) * 8),
+            Kind::ThreadCreate => Some(64),
+            Kind::Branch | Kind::Assume | Kind::Input => None,
+            _ => continue,
+        };
+        if event.aux != 0 {
+            let node = nodes
+                .get(event.aux as usize)
+                .ok_or(Corrupt::Expression(i))?;
+            if width.is_some_and(|width| width != u32::from(node.width)) {
+                return Err(Corrupt::Expression(i));
+            }
         }
     }
     Ok(())
+}
+
+/// Is node `i` of a known operation, on operands before it whose widths fit?
+fn node_is_sound(i: usize, nodes: &[Node], events: &[Event]) -> bool {
+    let node = &nodes[i];
+    let Some(op) = node.op() else { return false };
+    let operands = [node.a, node.b, node.c];
+    let before = operands[..op.arity()]
+        .iter()
+        .all(|&x| x != 0 && (x as usize) < i);
+    if !(1..=64).contains(&node.width) || !before {
+        return false;
+    }
+    let of = |x: u32| u32::from(nodes[x as usize].width);
+    let width = u32::from(node.width);
+    match op {
+        Op::Const => true,
+        Op::Input => node
+            .b
+            .checked_add(width / 8)
+            .is_some_and(|end| end <= node.c),
+        Op::Read => events.get(node.a as usize).is_some_and(|e| {
+            let reads = [Kind::Read, Kind::AtomicRead, Kind::Rmw];
+            e.kind().is_some_and(|k| reads.contains(&k)) && u32::from(e.size) * 8 == width
+        }),
+        Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle => {
+            width == 1 && of(node.a) == of(node.b)
+        }
+        Op::Ite => of(node.a) == 1 && of(node.b) == width && of(node.c) == width,
+        Op::ZExt | Op::SExt => of(node.a) <= width,
+        Op::Extract => u32::from(node.extra) + width <= of(node.a),
+        Op::Concat => of(node.a) + of(node.b) == width,
+        _ => of(node.a) == width && of(node.b) == width,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(size: u8) -> Event {
+        Event {
+            kind: Kind::Read as u8,
+            size,
+            ..Event::default()
+        }
+    }
+
+    fn node(op: Op, width: u8, extra: u16, operands: [u32; 3]) -> Node {
+        let [a, b, c] = operands;
+        Node {
+            op: op as u8,
+            width,
+            extra,
+            a,
+            b,
+            c,
+        }
+    }
+
+    /// Each row's node stands behind: 1 a 32-bit read, 2 a 32-bit constant, 3 a truth value,
+    /// 4 eight bits.
+    #[test]
+    fn a_node_must_fit_its_operands() {
+        let table = [
+            (node(Op::Add, 32, 0, [1, 2, 0]), true),
+            (node(Op::Add, 32, 0, [1, 4, 0]), false),
+            (node(Op::Add, 64, 0, [1, 2, 0]), false),
+            (node(Op::Add, 32, 0, [1, 0, 0]), false),
+            (node(Op::Add, 32, 0, [1, 5, 0]), false),
+            (node(Op::Eq, 1, 0, [1, 2, 0]), true),
+            (node(Op::Eq, 32, 0, [1, 2, 0]), false),
+            (node(Op::Ite, 32, 0, [3, 1, 2]), true),
+            (node(Op::Ite, 32, 0, [1, 1, 2]), false),
+            (node(Op::ZExt, 64, 0, [1, 0, 0]), true),
+            (node(Op::ZExt, 16, 0, [1, 0, 0]), false),
+            (node(Op::Extract, 8, 24, [1, 0, 0]), true),
+            (node(Op::Extract, 8, 25, [1, 0, 0]), false),
+            (node(Op::Concat, 40, 0, [1, 4, 0]), true),
+            (node(Op::Concat, 41, 0, [1, 4, 0]), false),
+            (node(Op::Read, 32, 0, [0, 0, 0]), true),
+            (node(Op::Read, 64, 0, [0, 0, 0]), false),
+            (node(Op::Read, 32, 0, [1, 0, 0]), false),
+            (node(Op::Input, 32, 0, [0, 4, 8]), true),
+            (node(Op::Input, 32, 0, [0, 5, 8]), false),
+            (node(Op::Input, 32, 0, [0, u32::MAX, 8]), false),
+            (node(Op::Const, 0, 0, [0, 0, 0]), false),
+            (node(Op::Const, 65, 0, [0, 0, 0]), false),
+        ];
+        let events = [read(4)];
+        for (i, (last, sound)) in table.into_iter().enumerate() {
+            let nodes = [
+                Node::default(),
+                node(Op::Read, 32, 0, [0, 0, 0]),
+                Node::constant(32, 7),
+                node(Op::Ult, 1, 0, [1, 2, 0]),
+                Node::constant(8, 7),
+                last,
+            ];
+            let expected = if sound { Ok(()) } else { Err(Corrupt::Node(5)) };
+            assert_eq!(validate(&events, &nodes, &[]), expected, "row {i}");
+        }
+    }
+
+    #[test]
+    fn an_event_must_fit_its_expression() {
+        let nodes = [Node::default(), Node::constant(32, 7)];
+        let event = |kind: Kind, size: u8, aux: u32| Event {
+            kind: kind as u8,
+            size,
+            aux,
+            ..Event::default()
+        };
+        let table = [
+            (event(Kind::Write, 4, 1), Ok(())),
+            (event(Kind::Write, 4, 0), Ok(())),
+            (event(Kind::Write, 8, 1), Err(Corrupt::Expression(0))),
+            (event(Kind::Write, 4, 2), Err(Corrupt::Expression(0))),
+            (event(Kind::Branch, 0, 1), Ok(())),
+            (event(Kind::ThreadCreate, 0, 1), Err(Corrupt::Expression(0))),
+            (
+                Event {
+                    kind: 255,
+                    ..Event::default()
+                },
+                Err(Corrupt::Kind(0)),
+            ),
+        ];
+        for (i, (event, expected)) in table.into_iter().enumerate() {
+            assert_eq!(validate(&[event], &nodes, &[]), expected, "row {i}");
+        }
+        let empty = Step { what: 0, count: 0 };
+        assert_eq!(validate(&[], &nodes, &[empty]), Err(Corrupt::Step(0)));
+    }
 }
