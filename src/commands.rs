@@ -14,7 +14,7 @@ use crate::report::{Style, report};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
-use crate::terminal::print;
+use crate::terminal::{complain, print};
 use crate::triage::{Triage, Wishes};
 use crate::verify;
 use std::ffi::OsString;
@@ -22,10 +22,10 @@ use std::ffi::OsString;
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Exit> {
     match cli.command {
-        Command::Run(options) => run_command(&options),
+        Command::Run(options) => recorded(&options.output, || run_command(&options)),
         Command::Show(options) => show(&options),
-        Command::Replay(options) => replay(&options),
-        Command::Verify(options) => verify_command(&options),
+        Command::Replay(options) => recorded(&options.output, || replay(&options)),
+        Command::Verify(options) => recorded(&options.output, || verify_command(&options)),
         Command::Cc(options) => Err(compile(Language::C, &options.args)),
         Command::Cxx(options) => Err(compile(Language::Cxx, &options.args)),
     }
@@ -43,6 +43,21 @@ pub fn compile(language: Language, args: &[OsString]) -> Error {
         Ok(libraries) => cc::run(language, args, &libraries),
         Err(error) => error,
     }
+}
+
+/// Runs `command`. Where an error kept it from its end, the summary file says so.
+fn recorded(output: &OutputOptions, command: impl FnOnce() -> Result<Exit>) -> Result<Exit> {
+    let path = output
+        .json
+        .as_deref()
+        .and_then(|p| std::path::absolute(p).ok());
+    let result = command();
+    if let (Err(error), Some(path)) = (&result, path)
+        && let Some(summary) = Summary::of_error(error)
+    {
+        summary.write(&path)?;
+    }
+    result
 }
 
 /// Step limit of `run`, where the options name none.
@@ -77,9 +92,15 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     let progress = Progress::new(executions, options.output.quiet);
     let result = explore(&setup, &campaign, triage, &interrupt, &progress);
     progress.done();
-    let (summary, trouble) = result?;
+    let (mut summary, trouble) = result?;
+    if !summary.findings.is_empty() && !setup.program.debug_info {
+        summary.notes.push(NO_LINES.to_string());
+    }
     finish(&summary, trouble, &options.output, style)
 }
+
+const NO_LINES: &str =
+    "the program has no line information; build it with -g to see lines of source";
 
 fn verify_command(options: &VerifyOptions) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
@@ -122,10 +143,10 @@ fn finish(
     if let Some(path) = &output.json {
         summary.write(path)?;
     }
-    match trouble {
-        Some(error) => Err(error),
-        None => Ok(summary.exit()),
-    }
+    Ok(match trouble {
+        Some(error) => complain(&error),
+        None => summary.exit(),
+    })
 }
 
 fn show(options: &ShowOptions) -> Result<Exit> {

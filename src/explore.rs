@@ -51,7 +51,7 @@ pub fn explore(
             scope.spawn(|| work(setup, &search, interrupt, reports));
         }
         drop(reports);
-        let result = attend(&inbox, &search, &mut triage, campaign, progress);
+        let result = attend(inbox, &search, &mut triage, campaign, progress);
         search.state().finished = true;
         result
     })?;
@@ -70,9 +70,10 @@ pub fn explore(
     Ok((summary, trouble.or(fault)))
 }
 
-/// Examines what the workers report until all of them have ended; how long that took.
+/// Examines what the workers report until all of them have ended; how long that took. On an error
+/// the inbox is dropped, which releases the workers that wait for an answer.
 fn attend(
-    inbox: &Receiver<Report>,
+    inbox: Receiver<Report>,
     search: &Search<'_>,
     triage: &mut Triage<'_>,
     campaign: &Campaign,

@@ -4,6 +4,7 @@ use raddle_cli::cc;
 use raddle_cli::cli::{self, Stop};
 use raddle_cli::commands;
 use raddle_cli::error::Error;
+use raddle_cli::terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -28,6 +29,5 @@ fn main() -> ExitCode {
 }
 
 fn fail(error: &Error) -> ExitCode {
-    eprintln!("raddle: error: {error}");
-    error.exit.into()
+    terminal::complain(error).into()
 }

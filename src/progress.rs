@@ -1,6 +1,7 @@
 //! What moves on a terminal while the search goes on.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::time::Duration;
 
 /// A line on standard error; nothing where that is no terminal.
@@ -14,10 +15,15 @@ impl Progress {
             None => ProgressBar::no_length(),
         };
         let template = match most {
-            Some(_) => "  {bar:30} {pos}/{len} executions, {per_sec}, {msg}",
-            None => "  {spinner} {elapsed}: {pos} executions, {per_sec}, {msg}",
+            Some(_) => "  {bar:30} {pos}/{len} executions, {rate} a second, {msg}",
+            None => "  {spinner} {elapsed}: {pos} executions, {rate} a second, {msg}",
         };
-        let style = ProgressStyle::with_template(template).expect("the template is constant");
+        let style = ProgressStyle::with_template(template)
+            .expect("the template is constant")
+            .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{:.0}", state.per_sec());
+            });
         bar.set_style(style);
         bar.set_draw_target(match quiet {
             true => ProgressDrawTarget::hidden(),

@@ -1,7 +1,7 @@
 //! The result of a command: what is said at its end, and what `--json` writes.
 
 use crate::divergence::Divergence;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::report::Style;
 use crate::store;
@@ -146,6 +146,19 @@ impl Summary {
             verify: None,
             replay: None,
         }
+    }
+
+    /// Of a command that did not come as far as a verdict of its own; `None` where the error says
+    /// nothing about the program, or the summary has been written.
+    pub fn of_error(error: &Error) -> Option<Summary> {
+        let mut summary = Summary::new(String::new(), 0);
+        summary.verdict = match error.exit {
+            Exit::Unsupported => Verdict::Unsupported,
+            Exit::ToolFault => Verdict::ToolFault,
+            _ => return None,
+        };
+        summary.notes.push(error.to_string());
+        Some(summary)
     }
 
     /// Sets the time, and the rate from the time that went into the executions.

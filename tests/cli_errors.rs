@@ -305,3 +305,19 @@ fn without_space_the_finding_is_still_told() {
         assert!(!Path::new("/dev/full").is_file(), "the device was replaced");
     }
 }
+
+#[test]
+fn the_summary_says_that_a_program_is_unsuitable() {
+    let dir = scratch("summary");
+    let args = ["run", "--json", "unsuitable.json", "--", "./missing"].map(String::from);
+    let got = output(&mut command(&dir, &args), LIMIT);
+    assert_eq!(got.status, 68, "{}", got.all());
+    let text = std::fs::read_to_string(dir.join("unsuitable.json")).expect("it was written");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(summary["verdict"], "unsupported");
+    assert!(
+        summary["notes"][0]
+            .as_str()
+            .is_some_and(|n| n.contains("no such program"))
+    );
+}

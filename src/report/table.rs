@@ -241,10 +241,13 @@ fn list(items: &[Item], names: &Names, style: Style) -> Vec<String> {
             Item::Row(row) => {
                 let did = row.did.join("; ");
                 let source = row.source.as_deref().unwrap_or("");
-                let text = format!("{}  {source}  {did}", row.place);
+                // What is cut off for want of room is the source, not what happened.
+                let parts = [row.place.as_str(), did.as_str(), source];
+                let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+                let text = parts.join("  ");
                 let name = style.bold(&pad(&names.of(row.thread), name_width));
                 let margin = margin(row, true, style);
-                lines.push(format!("{margin}{name}{}", cut(text.trim_end(), room)));
+                lines.push(format!("{margin}{name}{}", cut(&text, room)));
             }
         }
     }
