@@ -10,7 +10,7 @@
 //! and appear positively, so steps with equal numbers may be taken in any order.
 
 use super::forest::{Forest, NodeId, TreeId, What};
-use super::insert::{EBUSY, EDEADLK};
+use super::insert::{EBUSY, EDEADLK, UNKNOWN};
 use super::locks::{Locks, Section, Sections, tries, waits};
 use super::memory;
 use super::places::Place;
@@ -68,6 +68,8 @@ pub struct Formula<'f> {
     coexist: Vec<Vec<bool>>,
     values: &'f mut Values,
     pub targets: Vec<Target>,
+    /// It would take too many constraints: the formula is not complete.
+    pub too_large: bool,
 }
 
 /// The variable of one byte of an input.
@@ -122,6 +124,7 @@ impl<'f> Formula<'f> {
             coexist: trees.clone().map(row).collect(),
             values,
             targets: Vec::new(),
+            too_large: false,
         };
         formula.program_order();
         for id in 0..forest.nodes.len() as NodeId {
@@ -133,7 +136,7 @@ impl<'f> Formula<'f> {
             }
         }
         formula.mutexes();
-        memory::constrain(&mut formula);
+        formula.too_large = !memory::constrain(&mut formula);
         formula.known_deadlocks();
         formula
     }
@@ -286,7 +289,7 @@ impl<'f> Formula<'f> {
             return;
         }
         let Some(action) = node.action() else { return };
-        if action.kind == Kind::ThreadJoin {
+        if action.kind == Kind::ThreadJoin && action.value != UNKNOWN {
             self.join(id, action.value as TreeId, &exec);
         }
         if node.is_stub() {
@@ -334,7 +337,7 @@ impl<'f> Formula<'f> {
                     let came = if outcome == 0 { success } else { success.not() };
                     return all(&[exec, came]);
                 }
-                if action.kind != Kind::ThreadJoin {
+                if action.kind != Kind::ThreadJoin || action.value == UNKNOWN {
                     return exec;
                 }
                 let exits = self.exits(action.value as TreeId).iter();
@@ -489,7 +492,7 @@ impl<'f> Formula<'f> {
     pub fn can_wait(&self, id: NodeId) -> bool {
         let node = self.forest.node(id);
         node.action().is_some_and(|a| match a.kind {
-            Kind::ThreadJoin => true,
+            Kind::ThreadJoin => a.value != UNKNOWN,
             kind => waits(kind) && !self.locks.owns(id, a.object) && node.after(EDEADLK).is_none(),
         })
     }

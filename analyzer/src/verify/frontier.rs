@@ -17,9 +17,14 @@ pub enum Decision {
     Run { plan: Plan, tolerant: bool },
     /// Nothing unseen is reachable.
     Exhausted,
-    /// The solver gave up.
-    Unknown,
+    /// Out of time or space, for this reason.
+    GaveUp(&'static str),
 }
+
+/// Why a question has no answer.
+pub const SOLVER: &str = "the solver gave up";
+/// Why a question cannot be asked.
+pub const TOO_LARGE: &str = "the formula would be too large";
 
 /// What the last job was for.
 enum Purpose {
@@ -48,6 +53,9 @@ impl Frontier {
     ) -> Decision {
         self.facts = forest.facts;
         let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded);
+        if formula.too_large {
+            return Decision::GaveUp(TOO_LARGE);
+        }
         let given_up = |t: &Target| {
             let attempts = self.attempts.get(&(t.node, t.aim));
             attempts.is_some_and(|n| *n >= ATTEMPTS)
@@ -73,7 +81,7 @@ impl Frontier {
                     return Decision::Run { plan, tolerant };
                 }
                 Answer::Unsat => {}
-                Answer::Unknown => return Decision::Unknown,
+                Answer::Unknown => return Decision::GaveUp(SOLVER),
             }
         }
         for pattern in &self.unconfirmed {
@@ -89,7 +97,7 @@ impl Frontier {
                 }
             }
             Found::No => Decision::Exhausted,
-            Found::Unknown => Decision::Unknown,
+            Found::Unknown => Decision::GaveUp(SOLVER),
         }
     }
 

@@ -181,13 +181,18 @@ impl Insertion<'_> {
     }
 
     fn step(&mut self, i: usize, event: &Event, kind: Kind, at: NodeId) -> Result<(), Corrupt> {
-        let stranger =
-            kind == Kind::ThreadJoin && !self.cursors.contains_key(&(event.value as Slot));
-        if stranger || !is_modelled(kind, self.outcome(event, kind)) {
+        let failed = match kind {
+            Kind::ThreadJoin => {
+                event.aux != 0 || !self.cursors.contains_key(&(event.value as Slot))
+            }
+            Kind::ThreadCreate => event.value as Slot == slot::NONE,
+            _ => false,
+        };
+        if failed || !is_modelled(kind, self.outcome(event, kind)) {
             self.forest.unmodelled.insert(kind);
         }
         self.forest.announces_end |= kind == Kind::ProcessEnd;
-        if kind == Kind::ThreadCreate {
+        if kind == Kind::ThreadCreate && !failed {
             self.create(event, at);
             return Ok(());
         }
@@ -205,10 +210,11 @@ impl Insertion<'_> {
             Kind::Write | Kind::AtomicWrite | Kind::Rmw => Some(self.written(i, event)?),
             _ => None,
         };
-        let action = Action {
-            term,
-            ..self.announced(event, kind)
-        };
+        let mut action = self.announced(event, kind);
+        action.term = term;
+        if failed {
+            action.value = UNKNOWN;
+        }
         let outcome = self.outcome(event, kind);
         let followed = self.move_on(event, at, What::Step(action), outcome);
         if kind == Kind::ThreadExit {
@@ -263,7 +269,7 @@ impl Insertion<'_> {
         let value = match kind {
             Kind::ThreadJoin => {
                 let target = self.cursors.get(&(event.value as Slot));
-                target.map_or(u64::MAX, |c| c.tree.into())
+                target.map_or(UNKNOWN, |c| c.tree.into())
             }
             Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait => event.value,
             _ => 0,
@@ -302,6 +308,7 @@ impl Insertion<'_> {
                 target.and_then(|c| c.ended).unwrap_or(0)
             }
             Kind::ThreadExit => event.value,
+            Kind::ThreadCreate => u64::from(event.value as Slot == slot::NONE),
             kind if has_result(kind) => event.value,
             _ => 0,
         }
@@ -525,6 +532,9 @@ fn has_result(kind: Kind) -> bool {
             | OnceEnter
             | FutexWait
             | FutexWake
+            | CondLeave
+            | FutexResume
+            | SignalWait
     )
 }
 
@@ -540,6 +550,8 @@ fn is_modelled(kind: Kind, outcome: u64) -> bool {
     }
 }
 
+/// Instead of a tree: a join that waits for nobody or for a thread of unknown origin.
+pub const UNKNOWN: u64 = u64::MAX;
 /// What a busy mutex answers to trylock.
 pub const EBUSY: u64 = 16;
 /// What an error-checking mutex answers to its owner.

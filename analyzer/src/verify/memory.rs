@@ -30,9 +30,17 @@ struct Write {
     value: BV,
 }
 
-/// Adds the constraints of all reads.
-pub fn constrain(formula: &mut Formula<'_>) {
-    for (address, cell) in cells(formula) {
+/// Constraints of reads, counted roughly, that a formula may have.
+const LIMIT: usize = 4_000_000;
+
+/// Adds the constraints of all reads; `false`, and adds none, if they are too many.
+pub fn constrain(formula: &mut Formula<'_>) -> bool {
+    let cells = cells(formula);
+    let pairs = |c: &Cell| c.reads.len().saturating_mul(c.writes.len().pow(2));
+    if cells.values().map(pairs).sum::<usize>() > LIMIT {
+        return false;
+    }
+    for (address, cell) in cells {
         if cell.reads.is_empty() {
             continue;
         }
@@ -45,6 +53,7 @@ pub fn constrain(formula: &mut Formula<'_>) {
             read(formula, address, &cell, &writes, place, nodes);
         }
     }
+    true
 }
 
 fn cells(formula: &Formula<'_>) -> BTreeMap<u64, Cell> {

@@ -112,8 +112,8 @@ impl Verifier {
         match decision {
             Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
             Decision::Exhausted => Next::Done(self.report()),
-            Decision::Unknown => {
-                self.stop("the solver gave up");
+            Decision::GaveUp(why) => {
+                self.stop(why);
                 Next::Done(self.report())
             }
         }

@@ -6,7 +6,7 @@
 
 use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Ends, Formula};
-use super::frontier::Decision;
+use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::insert;
 use super::locks::tries;
 use super::plan::{Plan, executed, follow};
@@ -57,9 +57,9 @@ impl Mpc {
     /// Asks for all combinations of the last execution, then takes the next job from the list.
     pub fn decide(&mut self, limit: Option<Duration>, effort: &mut Effort) -> Decision {
         if let Some(mut split) = self.split.take()
-            && !split.ask(&mut self.queue, limit, effort)
+            && let Err(why) = split.ask(&mut self.queue, limit, effort)
         {
-            return Decision::Unknown;
+            return Decision::GaveUp(why);
         }
         match self.queue.pop_front() {
             Some((plan, prefix)) => {
@@ -159,16 +159,19 @@ impl Split {
         }
     }
 
-    /// Asks for each combination and queues the jobs. `false`: the solver gave up.
+    /// Asks for each combination and queues the jobs. An error says why there is no answer.
     fn ask(
         &mut self,
         queue: &mut VecDeque<(Plan, Prefix)>,
         limit: Option<Duration>,
         effort: &mut Effort,
-    ) -> bool {
+    ) -> Result<(), &'static str> {
         let forest = std::mem::replace(&mut self.forest, Forest::new());
         let mut values = Values::default();
         let formula = Formula::new(&forest, &mut values, Ends::Last);
+        if formula.too_large {
+            return Err(TOO_LARGE);
+        }
         while let Some(kept) = self.next.clone() {
             if let Some(conditions) = self.conditions(&formula, &kept) {
                 formula.solver.push();
@@ -182,12 +185,12 @@ impl Split {
                         queue.push_back((plan, self.prefix(&kept)));
                     }
                     Answer::Unsat => {}
-                    Answer::Unknown => return false,
+                    Answer::Unknown => return Err(SOLVER),
                 }
             }
             self.advance();
         }
-        true
+        Ok(())
     }
 
     /// How many branches are fixed after a combination: the other side of a branch is.

@@ -156,3 +156,41 @@ fn with_everything() {
     };
     check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
 }
+
+/// mpc-s1 sees nothing that brute force does not, and claims nothing that it did not do.
+#[test]
+fn mpc_sees_a_part() {
+    let menu = Menu {
+        locks: 1,
+        inputs: 1,
+        nested_threads: true,
+        ..MENU
+    };
+    let (mut all, mut part) = (0, 0);
+    for seed in 3000..3120 {
+        let program = random::program(seed, menu);
+        let inputs = [(1, 0), (2, 0)];
+        let Some(expected) = brute_force(&program, &inputs, INPUT_BOUND, 20_000) else {
+            continue;
+        };
+        let explored = explore(
+            &program,
+            Strategy::MpcS1,
+            Bounds {
+                executions: 300,
+                ..Bounds::default()
+            },
+        );
+        let found = &explored.behaviour;
+        assert!(found.paths.is_subset(&expected.paths), "seed {seed}");
+        assert!(found.endings.is_subset(&expected.endings), "seed {seed}");
+        assert!(matches!(
+            explored.report.verdict,
+            Verdict::VerifiedWithinBounds(_)
+        ));
+        all += expected.paths.len();
+        part += found.paths.len();
+    }
+    eprintln!("mpc-s1: {part} of {all}");
+    assert!(part * 10 > all * 8, "{part} of {all}");
+}

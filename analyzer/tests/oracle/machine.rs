@@ -290,7 +290,8 @@ impl Machine {
                 self.threads[t].regs[reg] = Value::concrete(child);
                 let start = Code::pc(body, 0);
                 let kind = Kind::ThreadCreate;
-                rec.step(slot, kind, 0, argument.node, start, u64::from(child), pc);
+                let passed = rec.widened(argument);
+                rec.step(slot, kind, 0, passed, start, u64::from(child), pc);
                 let thread = Thread::new(child, body, argument, Status::Starting);
                 self.threads.push(thread);
             }

@@ -92,6 +92,14 @@ impl Recorder {
         }
     }
 
+    /// The expression of a value as a machine word.
+    pub fn widened(&mut self, value: Value) -> u32 {
+        match value.node {
+            0 => 0,
+            node => self.op(Op::ZExt, 64, [node, 0, 0], 0),
+        }
+    }
+
     pub fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
         let (x, y) = (a.value, b.value);
         let (value, truth) = match op {
