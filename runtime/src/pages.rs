@@ -232,6 +232,11 @@ impl<O: Os> Pages<O> {
         }
     }
 
+    /// Has an outcome been written?
+    pub fn recorded(&self) -> bool {
+        self.recorded
+    }
+
     /// Writes the outcome unless there is one. `waits`: the threads of a deadlock.
     pub fn record(&mut self, outcome: &Fatal, thread: Slot, waits: impl Iterator<Item = Wait>) {
         if self.base.is_null() || core::mem::replace(&mut self.recorded, true) {

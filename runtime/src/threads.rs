@@ -385,7 +385,10 @@ unsafe extern "C-unwind" fn try_join_from(
         return unsafe { real::pthread_tryjoin_np(thread, value) };
     }
     let target = known(thread, "pthread_tryjoin_np", pc);
-    gate::simple(Kind::ThreadJoin, thread, pc);
+    gate::point(Pending {
+        aux: u64::from(target),
+        ..Pending::always(Kind::ThreadJoin, thread, pc)
+    });
     if gate::state(target) != State::Ended {
         return log_join(target, libc::EBUSY, pc);
     }

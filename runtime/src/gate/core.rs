@@ -591,6 +591,22 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// At the end of a symbolic run: records what threads have announced that will not happen.
+    /// `running_too`: the running thread's operation has not begun either.
+    pub(super) fn log_announced(&mut self, running_too: bool) {
+        if self.flags & flags::SYMBOLIC == 0 || self.pages.recorded() {
+            return;
+        }
+        let mut next = self.alive.next(0);
+        while let Some(s) = next {
+            if running_too || s != self.running {
+                let record = announced_record(s, self.threads[s].pending());
+                self.pages.log(record);
+            }
+            next = self.alive.next(s + 1);
+        }
+    }
+
     fn log_enabled(&mut self) {
         let mut rest = self.alive.iter().filter(|&s| self.enabled(s)).count();
         let mut event = self.enabled_record();
@@ -648,20 +664,45 @@ impl<O: Os> Gate<O> {
             true => self.threads[self.running].pending().pc,
             false => 0,
         };
-        self.record(&Fatal {
+        let fatal = Fatal {
             end,
             code: 0,
             message,
             detail,
             pc,
             stack: true,
-        })
+        };
+        self.log_announced(true);
+        self.pages.record(&fatal, self.running, core::iter::empty());
+        Stop
     }
 
     /// Writes the outcome, unless there is one.
     pub fn record(&mut self, outcome: &Fatal) -> Stop {
         let running = self.running;
+        self.log_announced(false);
         self.pages.record(outcome, running, core::iter::empty());
         Stop
+    }
+}
+
+/// The record of an operation that was announced and did not happen.
+fn announced_record(thread: Slot, p: &Pending) -> Event {
+    // Their own records name no object.
+    let object = match p.kind {
+        Kind::ThreadJoin | Kind::ThreadExit => 0,
+        _ => p.object,
+    };
+    Event {
+        kind: Kind::Pending as u8,
+        size: p.kind as u8,
+        thread,
+        aux: 0,
+        object,
+        value: match p.kind {
+            Kind::ThreadJoin | Kind::CondWait | Kind::Free => p.aux,
+            _ => 0,
+        },
+        pc: p.pc as u64,
     }
 }

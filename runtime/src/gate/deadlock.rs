@@ -63,6 +63,7 @@ impl<O: Os> Gate<O> {
 
     fn report(&mut self, message: core::fmt::Arguments) -> Stop {
         let running = self.running();
+        self.log_announced(true);
         let pc = if self.is_alive(running) {
             self.pending(running).pc
         } else {

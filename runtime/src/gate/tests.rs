@@ -594,6 +594,47 @@ fn the_first_outcome_stands() {
 }
 
 #[test]
+fn a_symbolic_run_ends_with_what_was_announced() {
+    let ends: [(u32, bool, &[(Slot, Kind, u64)]); 3] = [
+        (0, false, &[]),
+        (
+            shared::flags::SYMBOLIC,
+            false,
+            &[(0, Kind::CondWake, 8), (2, Kind::ThreadStart, 0)],
+        ),
+        (
+            shared::flags::SYMBOLIC,
+            true,
+            &[(0, Kind::CondWake, 8), (1, Kind::CondWake, 9)],
+        ),
+    ];
+    for (flags, deadlock, expected) in ends {
+        let children = if deadlock { 1 } else { 2 };
+        let mut world = World::new(flags, Tail::RunUntilBlocked, &[]).children(children);
+        assert_eq!(world.wait_forever(8, false), Ok(1));
+        if deadlock {
+            assert_eq!(world.wait_forever(9, false), Err(Stop));
+        } else {
+            world.gate.record(&super::Fatal {
+                end: End::Exit,
+                code: 0,
+                message: format_args!(""),
+                detail: [0; 4],
+                pc: 0,
+                stack: false,
+            });
+        }
+        let events = &world.drained().events;
+        let announced: Vec<(Slot, Kind, u64)> = events
+            .iter()
+            .filter(|e| e.kind() == Some(Kind::Pending))
+            .map(|e| (e.thread, Kind::from_u8(e.size).unwrap(), e.object))
+            .collect();
+        assert_eq!(announced, expected);
+    }
+}
+
+#[test]
 fn a_long_message_is_cut() {
     let mut world = World::new(0, Tail::RunUntilBlocked, &[]);
     let long = "ä".repeat(2_000);

@@ -4,7 +4,7 @@ use super::arena::{Arena, Fault};
 use super::classes::CHUNK;
 use super::report::{Operation, report};
 use super::world::{Guard, own, owner};
-use crate::gate;
+use crate::gate::{self, Pending};
 use core::ffi::{c_int, c_void};
 use raddle_protocol::event::Kind;
 
@@ -96,7 +96,15 @@ fn take(size: usize, align: usize, pc: usize) -> Result<Option<(usize, bool)>, F
 fn announce_free(address: u64, pc: usize) -> bool {
     let step = gate::active() && gate::threads_alive() >= 2 && !super::is_c_library(pc);
     if step {
-        gate::simple(Kind::Free, address, pc);
+        if crate::vars::symbolic() {
+            let known = super::block_of(address).and_then(Result::ok);
+            gate::point(Pending {
+                aux: known.map_or(0, |block| block.size as u64),
+                ..Pending::always(Kind::Free, address, pc)
+            });
+        } else {
+            gate::simple(Kind::Free, address, pc);
+        }
     }
     step
 }

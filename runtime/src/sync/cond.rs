@@ -72,7 +72,10 @@ pub unsafe fn wait(
         return refused;
     }
 
-    gate::simple(Kind::CondWait, object, pc);
+    gate::point(Pending {
+        aux: m as u64,
+        ..Pending::always(Kind::CondWait, object, pc)
+    });
     check_alive(WHAT, object, pc);
     let me = gate::me();
     // SAFETY: as above; the running thread.
