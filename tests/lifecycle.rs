@@ -146,3 +146,21 @@ fn the_targets_die_with_the_command() {
         assert!(gone, "{mode}: {:?}", living(&mark));
     }
 }
+
+#[test]
+fn a_function_that_is_missing_but_not_called_does_no_harm() {
+    let source = "tests/hostile/unbound.c";
+    let library = compile(Compiler::Gcc, source, &["-DLIBRARY", "-shared", "-fPIC"]);
+    let library = format!("-Wl,-z,lazy,--allow-shlib-undefined,{}", library.display());
+    let program = compile(Compiler::Gcc, source, &["-Wl,--no-as-needed", &library]);
+    let run = common::run(&["run", "-n", "10"], &program, &[]);
+    assert_eq!(run.summary.verdict, "nothing-found", "{}", run.output.all());
+    assert_eq!(run.summary.executions, 10);
+    // The dynamic linker itself ends a program that calls it.
+    let called = common::run(&["run", "-n", "10"], &program, &["call"]);
+    assert!(
+        called.summary.outcomes.contains_key("exit 127"),
+        "{}",
+        called.output.all()
+    );
+}
