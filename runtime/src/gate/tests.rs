@@ -595,7 +595,8 @@ fn the_first_outcome_stands() {
 
 #[test]
 fn a_symbolic_run_ends_with_what_was_announced() {
-    let ends: [(u32, bool, &[(Slot, Kind, u64)]); 3] = [
+    type Announced = [(Slot, Kind, u64)];
+    let ends: [(u32, bool, &Announced); 3] = [
         (0, false, &[]),
         (
             shared::flags::SYMBOLIC,
@@ -625,7 +626,7 @@ fn a_symbolic_run_ends_with_what_was_announced() {
             });
         }
         let events = &world.drained().events;
-        let announced: Vec<(Slot, Kind, u64)> = events
+        let announced: Vec<Announced> = events
             .iter()
             .filter(|e| e.kind() == Some(Kind::Pending))
             .map(|e| (e.thread, Kind::from_u8(e.size).unwrap(), e.object))
