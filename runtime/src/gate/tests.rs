@@ -595,8 +595,8 @@ fn the_first_outcome_stands() {
 
 #[test]
 fn a_symbolic_run_ends_with_what_was_announced() {
-    type Announced = [(Slot, Kind, u64)];
-    let ends: [(u32, bool, &Announced); 3] = [
+    type Announced = (Slot, Kind, u64);
+    let ends: [(u32, bool, &[Announced]); 3] = [
         (0, false, &[]),
         (
             shared::flags::SYMBOLIC,
