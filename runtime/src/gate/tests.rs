@@ -626,7 +626,7 @@ fn a_symbolic_run_ends_with_what_was_announced() {
             });
         }
         let events = &world.drained().events;
-        let announced: Vec<Announced> = events
+        let announced: Vec<(Slot, Kind, u64)> = events
             .iter()
             .filter(|e| e.kind() == Some(Kind::Pending))
             .map(|e| (e.thread, Kind::from_u8(e.size).unwrap(), e.object))
