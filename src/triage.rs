@@ -117,9 +117,17 @@ impl<'a> Triage<'a> {
 
     /// Reproduces, shrinks, writes and prints a new finding.
     fn keep(&mut self, seen: Seen, failure: Failure) -> Result<()> {
-        let again = self.rerun(&seen.job, &seen.trace.taken, flags::EVENTS)?;
+        // A run that does not end takes as long as the limit, and is the same for any schedule: one
+        // must do.
+        let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
+        let records = match endless {
+            true => flags::EVENTS | flags::ENABLED,
+            false => flags::EVENTS,
+        };
+        let again = self.rerun(&seen.job, &seen.trace.taken, records)?;
         let reproduced = self.is_same(again.as_ref(), &seen, &failure)?;
         let (trace, reproduced) = match again {
+            Some(again) if reproduced && endless => (again, true),
             Some(again) if reproduced => {
                 let best = self.shrink(&seen, &failure, &again)?;
                 let last = self.rerun(&seen.job, &best, flags::EVENTS | flags::ENABLED)?;
@@ -209,9 +217,7 @@ impl<'a> Triage<'a> {
 
     /// A schedule with the same failure and as few preemptions as can be found.
     fn shrink(&mut self, seen: &Seen, failure: &Failure, trace: &Trace) -> Result<Vec<Step>> {
-        // A run that does not end fails in the same way whatever its schedule is.
-        let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
-        if !self.wishes.shrink || endless {
+        if !self.wishes.shrink {
             return Ok(trace.taken.clone());
         }
         let started = Instant::now();
