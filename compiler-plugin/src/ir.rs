@@ -333,15 +333,6 @@ fn attribute_kind(name: &str) -> c_uint {
     kind
 }
 
-/// Where an attribute of a function is looked up by its text.
-fn text_key(name: &str) -> (LLVMAttributeIndex, *const c_char, c_uint) {
-    (
-        LLVMAttributeFunctionIndex,
-        name.as_ptr().cast(),
-        name.len() as c_uint,
-    )
-}
-
 fn bytes<'a>(data: *const c_char, length: usize) -> &'a [u8] {
     if data.is_null() {
         return &[];
@@ -458,10 +449,11 @@ impl Value {
 
     /// Functions only: has it the attribute `name=value`?
     pub fn has_text_attribute(self, name: &str, value: &str) -> bool {
-        let (place, key, length) = text_key(name);
+        let (key, length) = (name.as_ptr().cast(), name.len() as c_uint);
         let mut found_length = 0;
         // SAFETY: as the module's documentation says; the attribute has a text.
         let found = unsafe {
+            let place = LLVMAttributeFunctionIndex;
             let found = LLVMGetStringAttributeAtIndex(self.0, place, key, length);
             if found.is_null() {
                 return false;
@@ -469,13 +461,6 @@ impl Value {
             LLVMGetStringAttributeValue(found, &mut found_length)
         };
         bytes(found, found_length as usize) == value.as_bytes()
-    }
-
-    /// Functions only.
-    pub fn remove_text_attribute(self, name: &str) {
-        let (place, key, length) = text_key(name);
-        // SAFETY: as the module's documentation says; removing an absent one does nothing.
-        unsafe { LLVMRemoveStringAttributeAtIndex(self.0, place, key, length) }
     }
 
     /// Functions only.

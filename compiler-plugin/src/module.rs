@@ -20,9 +20,6 @@ const BROKEN_PROMISES: &[&str] = &[
     "willreturn",
 ];
 
-/// Attribute of functions in which the code generator refuses tail calls.
-const NO_TAIL_CALLS: &str = "disable-tail-calls";
-
 /// Instruments the module.
 pub fn instrument(module: Module) {
     let hooks = Hooks::new(module);
@@ -85,12 +82,13 @@ fn gather_variables(function: Value) {
     }
 }
 
-/// Can the function have a second body? Not if somebody holds the address of one of its blocks,
-/// if it will be taken apart as a coroutine, or if its arguments cannot be handed on.
+/// Can the function have a second body? Not if somebody holds the address of one of its blocks, if
+/// it will be taken apart as a coroutine, or if it is variadic: only a guaranteed tail call can hand
+/// variadic arguments on, and LLVM 19 overwrites the stack before one on processors with AVX.
 fn can_be_cloned(function: Value) -> bool {
     !function.has_attribute(Place::Function, "presplitcoroutine")
         && !function.blocks().any(Block::address_taken)
-        && !(function.value_type().is_variadic() && copies_arguments(function))
+        && !function.value_type().is_variadic()
 }
 
 /// Does the function get arguments as copies in memory? LLVM 19 overwrites saved registers when it
@@ -102,7 +100,7 @@ fn copies_arguments(function: Value) -> bool {
 /// Must calls keep the frame of this function? Sanitizers ask for that at -O1, and the address
 /// sanitizer will insert code before some returns.
 fn keeps_frames(function: Value) -> bool {
-    function.has_text_attribute(NO_TAIL_CALLS, "true")
+    function.has_text_attribute("disable-tail-calls", "true")
         || function.has_attribute(Place::Function, "sanitize_address")
 }
 
@@ -152,9 +150,6 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
     let start = function
         .subprogram()
         .map(|subprogram| locations::start_of(context, subprogram));
-    if function.value_type().is_variadic() {
-        function.remove_text_attribute(NO_TAIL_CALLS);
-    }
     let mut emit = Emit::new(context, at, start);
     let mode = hooks.mode_has(&emit, MODE_SYMBOLIC);
     let arguments: Vec<Value> = (0..function.param_count())
@@ -163,9 +158,8 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
     emit.leave_when(mode, |emit| {
         let call = emit.call(function.value_type(), symbolic, &arguments);
         call.take_conventions(symbolic);
-        // Without a tail call the caller's frame stays below, which only the variadic cannot bear.
-        let variadic = function.value_type().is_variadic();
-        call.set_must_tail(variadic || !(copies_arguments(function) || keeps_frames(function)));
+        // Without a tail call the caller's frame stays below: harmless, but the stack grows.
+        call.set_must_tail(!copies_arguments(function) && !keeps_frames(function));
         let result = function.value_type().result();
         emit.ret((result.kind() != Kind::LLVMVoidTypeKind).then_some(call));
     });

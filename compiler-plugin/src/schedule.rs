@@ -80,6 +80,14 @@ impl<'a> Schedule<'a> {
             {
                 self.atomic(i, access)
             }
+            Access::Library {
+                pointer,
+                length,
+                writes,
+                ..
+            } if !private(0) => self.announce(i, |emit| {
+                self.range(emit, range_hook(*writes), *pointer, emit.c64(*length));
+            }),
             Access::Fence { order } => self.announce(i, |emit| {
                 self.hooks.call(emit, "raddle_fence", &[emit.c32(*order)]);
             }),
@@ -128,10 +136,7 @@ impl<'a> Schedule<'a> {
         };
         let Some(cell) = Cell::of(self.layout, ty) else {
             // Sixteen bytes: announced, then done in one instruction.
-            let name = match access {
-                Access::AtomicLoad { .. } => "raddle_range_read",
-                _ => "raddle_range_write",
-            };
+            let name = range_hook(!matches!(access, Access::AtomicLoad { .. }));
             let length = self.layout.store_size(ty);
             return self.announce(i, |emit| self.range(emit, name, pointer, emit.c64(length)));
         };
@@ -219,6 +224,15 @@ impl<'a> Schedule<'a> {
             phi.add_incoming(hooked, rare.block());
             phi.add_incoming(i, usual.block());
         }
+    }
+}
+
+/// The hook that announces an access of any length.
+pub fn range_hook(writes: bool) -> &'static str {
+    if writes {
+        "raddle_range_write"
+    } else {
+        "raddle_range_read"
     }
 }
 

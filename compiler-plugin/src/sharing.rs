@@ -105,7 +105,9 @@ fn object_is_private(object: Value) -> bool {
         Opcode::LLVMCall | Opcode::LLVMInvoke => {
             let name = instruction.callee().as_function().map(Value::name);
             match name.as_deref() {
-                Some("llvm.threadlocal.address.p0") => is_unshared_thread_local(instruction),
+                Some("llvm.threadlocal.address.p0") => {
+                    is_unshared_thread_local(instruction.operand(0))
+                }
                 Some(name) if THREAD_PRIVATE.contains(&name) => true,
                 _ => {
                     instruction.call_has_attribute(Place::Result, "noalias")
@@ -128,15 +130,16 @@ fn global_is_private(global: Value) -> bool {
     let name = global.name();
     let section = global.section();
     global.is_constant_global()
+        || is_unshared_thread_local(global)
         || OWN_NAMES.iter().any(|prefix| name.starts_with(prefix))
         || OWN_SECTIONS.iter().any(|prefix| section.starts_with(prefix))
 }
 
-/// Is this the address of a thread-local variable that no other file names and whose address is
-/// never given away?
-fn is_unshared_thread_local(address: Value) -> bool {
-    let variable = address.operand(0);
-    variable.as_global_variable().is_some()
+/// Is this a thread-local variable that no other file names and whose address is never given away?
+fn is_unshared_thread_local(variable: Value) -> bool {
+    variable
+        .as_global_variable()
+        .is_some_and(Value::is_thread_local)
         && matches!(
             variable.linkage(),
             Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage

@@ -32,10 +32,10 @@
 //!    [`RESULT`] holds the expression of the first and `ARGS[1]`, `ARGS[2]` … those of the others.
 //!
 //! # Functions with one body
-//! A function whose blocks' addresses are taken (computed goto), or that will become a coroutine,
-//! has the scheduling body only and no [`PREFIX`]. In a symbolic run it goes through the
-//! scheduling hooks (if [`MODE`] has bit 0), so these have to treat what they read as decided upon
-//! (`Why::Memory`) and what they write as concrete.
+//! A function that is variadic, whose blocks' addresses are taken (computed goto), or that will
+//! become a coroutine has the scheduling body only and no [`PREFIX`]. In a symbolic run it goes
+//! through the scheduling hooks (if [`MODE`] has bit 0), so these have to treat what they read as
+//! decided upon (`Why::Memory`) and what they write as concrete.
 //!
 //! # Shadow of memory
 //! There is one shadow for all memory: what a frame stores with `raddle_sym_local_store` a callee

@@ -86,10 +86,7 @@ impl Body<'_> {
 
     /// Leaves the result's expression for a caller that takes it.
     pub(super) fn ret(&mut self, i: Value) {
-        let follows_tail_call = i
-            .previous()
-            .is_some_and(|before| before.is_call() && before.is_must_tail());
-        if i.operand_count() == 0 || follows_tail_call {
+        if i.operand_count() == 0 {
             return;
         }
         let value = i.operand(0);
@@ -168,6 +165,11 @@ impl Body<'_> {
                 let emit = self.before(i);
                 self.hooks.call(&emit, "raddle_fence", &[emit.c32(order)]);
             }
+            Some(access @ Access::Library { .. }) => {
+                self.before_library(i, &access);
+                self.after_library(i, &access);
+                self.function_call(i);
+            }
             _ => match i.intrinsic_called() {
                 Some(name) => self.intrinsic(i, &name),
                 None => self.function_call(i),
@@ -221,16 +223,6 @@ impl Body<'_> {
         let callee = i.callee();
         self.terms
             .decide(&mut emit, self.term(callee), Why::Address);
-        if i.is_must_tail() {
-            // Nothing can stand between the call and the return, so the callee must not take us
-            // for a caller that takes expressions.
-            let exprs: Vec<Term> = self.followed_arguments(i).map(|(_, term)| term).collect();
-            for term in exprs {
-                self.terms.decide(&mut emit, term, Why::Call);
-            }
-            self.hooks.write_variable(&emit, CALLEE, emit.c64(0));
-            return;
-        }
         self.give_arguments(&mut emit, i, callee);
         self.give_copies(&mut emit, i);
         let address = emit.ptr_to_int(callee, emit.int(64));

@@ -6,6 +6,7 @@ use super::terms::{Term, pack};
 use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
 use crate::ir::{Emit, Predicate, Type, Value};
+use crate::schedule::range_hook;
 use crate::sharing;
 use raddle_protocol::expr::{Op, Why};
 
@@ -52,7 +53,7 @@ impl Body<'_> {
                 let expr = self.narrow(&mut emit, expr, cell);
                 self.set_expr(i, expr);
             }
-            _ => self.lose_memory(&mut emit, pointer, ty),
+            _ => self.lose_memory(&mut emit, pointer, self.layout.store_size(ty)),
         }
     }
 
@@ -94,10 +95,9 @@ impl Body<'_> {
         self.terms.cast_expr(emit, Op::ZExt, term, 8 * cell.size)
     }
 
-    /// The type has no expressions: a symbolic content of the memory is lost.
-    fn lose_memory(&self, emit: &mut Emit, pointer: Value, ty: Type) {
+    /// What is read has no expressions: a symbolic content of the memory is lost.
+    fn lose_memory(&self, emit: &mut Emit, pointer: Value, length: u64) {
         let mut offset = 0;
-        let length = self.layout.store_size(ty);
         let mut exprs = Vec::new();
         while offset < length {
             let size = [8, 4, 2, 1]
@@ -141,15 +141,11 @@ impl Body<'_> {
         self.decide_address(&mut emit, pointer);
         let length = emit.c64(self.layout.store_size(ty));
         let reads = matches!(access, Access::Load { .. } | Access::AtomicLoad { .. });
-        let name = if reads {
-            "raddle_range_read"
-        } else {
-            "raddle_range_write"
-        };
-        self.hooks.call(&emit, name, &[pointer, length]);
+        self.hooks
+            .call(&emit, range_hook(!reads), &[pointer, length]);
         let writes_only = matches!(access, Access::Store { .. } | Access::AtomicStore { .. });
         if !writes_only {
-            self.lose_memory(&mut emit, pointer, ty);
+            self.lose_memory(&mut emit, pointer, self.layout.store_size(ty));
         }
         if !reads {
             let emit = self.after(i);
@@ -287,6 +283,44 @@ impl Body<'_> {
         let pair = emit.insert_value(pair, success, 1);
         self.replace(i, pair);
         self.set_shadow(pair, vec![old_expr, success_expr]);
+    }
+
+    /// Announces an atomic that the call `i` does out of sight.
+    pub(super) fn before_library(&self, i: Value, access: &Access) {
+        let Access::Library {
+            pointer,
+            length,
+            writes,
+            ..
+        } = *access
+        else {
+            return;
+        };
+        let mut emit = self.before(i);
+        self.decide_address(&mut emit, pointer);
+        if !self.is_private(i) {
+            let arguments = [pointer, emit.c64(length)];
+            self.hooks.call(&emit, range_hook(writes), &arguments);
+        }
+        self.lose_memory(&mut emit, pointer, length);
+    }
+
+    /// Forgets what such a call wrote.
+    pub(super) fn after_library(&self, i: Value, access: &Access) {
+        let Access::Library {
+            pointer,
+            length,
+            other,
+            ..
+        } = *access
+        else {
+            return;
+        };
+        let emit = self.after(i);
+        for written in core::iter::once(pointer).chain(other) {
+            let arguments = [written, emit.c64(length)];
+            self.hooks.call(&emit, "raddle_sym_forget", &arguments);
+        }
     }
 
     /// memcpy and memmove.

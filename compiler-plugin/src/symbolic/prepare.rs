@@ -12,13 +12,8 @@ pub fn run(module: Module, function: Value) {
             Opcode::LLVMLoad => split_load(module, instruction),
             Opcode::LLVMStore => split_store(module, instruction),
             Opcode::LLVMInvoke => instruction.split_normal_edge(),
-            // The caller has to take the result's expression after the call. A variadic one
-            // cannot be made otherwise; see `calls`.
-            Opcode::LLVMCall
-                if instruction.is_must_tail() && !instruction.callee_type().is_variadic() =>
-            {
-                instruction.set_must_tail(false)
-            }
+            // The caller has to take the result's expression after the call.
+            Opcode::LLVMCall if instruction.is_must_tail() => instruction.set_must_tail(false),
             _ => {}
         }
     }

@@ -104,7 +104,7 @@ impl Workshop {
             command.arg("--driver-mode=g++");
         }
         command.args(options).args(objects).arg("-L").arg(hooks());
-        command.args(["-lraddle", "-lm", "-pthread", "-Xlinker", "-rpath", "-Xlinker"]);
+        command.args(["-lraddle", "-lm", "-latomic", "-pthread", "-Xlinker", "-rpath", "-Xlinker"]);
         succeed(command.arg(hooks()).arg("-o").arg(&program));
         program
     }
@@ -112,22 +112,25 @@ impl Workshop {
     /// Compiles and links one source file.
     pub fn build(&self, source: &Path, build: Build) -> PathBuf {
         let object = self.compile(source, build);
-        let lto: Vec<&str> = build
-            .options
-            .iter()
-            .filter(|option| option.starts_with("-flto"))
-            .flat_map(|option| [*option, "-fuse-ld=lld"])
-            .chain(
-                build
-                    .options
-                    .iter()
-                    .copied()
-                    .filter(|option| option.starts_with("-fsanitize")),
-            )
-            .collect();
+        let mut options: Vec<&str> = Vec::new();
+        for option in build.options {
+            if option.starts_with("-flto") {
+                options.extend([option, "-fuse-ld=lld"]);
+            } else if option.starts_with("-fsanitize") || *option == "-no-pie" {
+                options.push(option);
+            }
+        }
         let name = format!("{}.exe", object.file_name().expect("a name").to_string_lossy());
-        self.link(&[object], is_cxx(source), &lto, &name)
+        self.link(&[object], is_cxx(source), &options, &name)
     }
+}
+
+/// The compiler with the plugin, for one source file.
+pub fn compile_only(source: &Path) -> Command {
+    let mut command = compiler(source);
+    command.arg(format!("-fpass-plugin={}", plugin().display()));
+    command.arg(source);
+    command
 }
 
 fn is_cxx(source: &Path) -> bool {
