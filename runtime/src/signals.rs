@@ -68,7 +68,11 @@ struct World {
 impl World {
     const fn new() -> World {
         World {
-            threads: [Thread { known: false, mask: 0, pending: 0 }; slot::COUNT],
+            threads: [Thread {
+                known: false,
+                mask: 0,
+                pending: 0,
+            }; slot::COUNT],
             process: 0,
             inherited: 0,
             kernel: 0,
@@ -78,7 +82,11 @@ impl World {
 
     fn mask(&self, slot: Slot) -> Set {
         let thread = &self.threads[usize::from(slot)];
-        if thread.known { thread.mask } else { self.inherited }
+        if thread.known {
+            thread.mask
+        } else {
+            self.inherited
+        }
     }
 
     fn set_mask(&mut self, slot: Slot, mask: Set) {
@@ -93,7 +101,10 @@ impl World {
 
     /// Takes one pending signal of `wanted` for `slot`: its own first, then the process's.
     fn take(&mut self, slot: Slot, wanted: Set) -> Option<c_int> {
-        for pending in [&mut self.threads[usize::from(slot)].pending, &mut self.process] {
+        for pending in [
+            &mut self.threads[usize::from(slot)].pending,
+            &mut self.process,
+        ] {
             if *pending & wanted != 0 {
                 let signal = lowest(*pending & wanted);
                 *pending &= !bit(signal);
@@ -133,8 +144,11 @@ fn world<R>(f: impl FnOnce(&mut World) -> R) -> R {
 /// # Safety
 /// `set` points to a signal set or is null.
 unsafe fn read_set(set: *const sigset_t) -> Set {
+    if set.is_null() {
+        return 0;
+    }
     // SAFETY: glibc's set begins with the kernel's 64 bits; passed on to the caller.
-    if set.is_null() { 0 } else { unsafe { set.cast::<Set>().read() } }
+    unsafe { set.cast::<Set>().read() }
 }
 
 /// # Safety
@@ -157,7 +171,17 @@ fn set_kernel_mask(mask: Set) {
     let how = libc::SIG_SETMASK as usize;
     let set = &raw const mask as usize;
     // SAFETY: the kernel reads eight bytes.
-    unsafe { os::syscall(libc::SYS_rt_sigprocmask, how, set, 0, size_of::<Set>(), 0, 0) };
+    unsafe {
+        os::syscall(
+            libc::SYS_rt_sigprocmask,
+            how,
+            set,
+            0,
+            size_of::<Set>(),
+            0,
+            0,
+        )
+    };
 }
 
 /// A signal sent to the calling kernel thread is delivered, if it is not blocked, before this
@@ -221,7 +245,6 @@ fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
     0
 }
 
-
 unsafe extern "C-unwind" fn sigmask(
     how: c_int,
     set: *const sigset_t,
@@ -268,7 +291,7 @@ fn handled(signal: c_int) -> bool {
 fn send_to(target: Slot, signal: c_int) {
     let me = gate::me();
     let blocked = world(|w| w.mask(target)) & bit(signal) != 0;
-    if target != me && (blocked || handled(signal)) || blocked {
+    if blocked || (target != me && handled(signal)) {
         world(|w| w.send(target, signal));
         gate::touch_thread(target);
     } else {
@@ -309,11 +332,16 @@ unsafe extern "C-unwind" fn thread_kill(
 /// The thread that takes a signal sent to the process: one that waits for it, else one that does
 /// not block it, else nobody yet.
 fn taker(signal: c_int) -> Option<Slot> {
-    let waits = |slot: &Slot| world(|w| w.threads[usize::from(*slot)].pending) == 0
-        && gate::announced(*slot).is_some_and(|p| p.kind == Kind::SignalWait && p.aux & bit(signal) != 0);
+    let waits = |slot: &Slot| {
+        world(|w| w.threads[usize::from(*slot)].pending) == 0
+            && gate::announced(*slot)
+                .is_some_and(|p| p.kind == Kind::SignalWait && p.aux & bit(signal) != 0)
+    };
     gate::alive_threads().find(waits).or_else(|| {
         let open = |slot: &Slot| world(|w| w.mask(*slot)) & bit(signal) == 0;
-        Some(gate::me()).filter(open).or_else(|| gate::alive_threads().find(open))
+        Some(gate::me())
+            .filter(open)
+            .or_else(|| gate::alive_threads().find(open))
     })
 }
 
@@ -525,7 +553,14 @@ unsafe extern "C-unwind" fn sigsuspend_here(
     suspend(unsafe { read_set(set) }, pc)
 }
 
-unsafe extern "C-unwind" fn pause_here(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) -> c_int {
+unsafe extern "C-unwind" fn pause_here(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
     if !gate::active() {
         // SAFETY: no arguments.
         return unsafe { real::pause() };
