@@ -30,22 +30,32 @@ echo "== executions a second"
 for args in "2 1" "4 80"; do
     # shellcheck disable=SC2086
     plain=$(./spawn 2000 ./threads $args)
-    # shellcheck disable=SC2086
-    measure -n 10000 --policy random -- "$out/threads" $args
-    rate=$(field summary.json executions_per_second)
-    echo "threads $args: plain fork+exec $plain, raddle $rate, ratio $(ratio "$rate" "$plain")"
+    echo "threads $args: plain fork+exec, one after the other, $plain"
+    for workers in 1 2; do
+        # shellcheck disable=SC2086
+        measure -n 10000 -j "$workers" --policy random -- "$out/threads" $args
+        rate=$(field summary.json executions_per_second)
+        echo "threads $args: raddle -j $workers $rate, ratio $(ratio "$rate" "$plain")"
+    done
 done
 
 echo "== cost of an event"
-for policy in rr random; do
+# LABEL, EVENTS PER ROUND, POLICY, PROGRAM ARGS: from the difference between few rounds and many.
+event_cost() {
+    label=$1 events=$2 policy=$3
+    shift 3
     for n in 1000 1001000; do
-        measure -n 1 --policy "$policy" -- "$out/yields" "$n"
+        measure -n 1 --max-steps 0 --policy "$policy" -- "$@" "$n"
         eval "seconds_$n=$(field summary.json seconds)"
     done
     # shellcheck disable=SC2154
-    awk -v p="$policy" -v a="$seconds_1000" -v b="$seconds_1001000" \
-        'BEGIN { printf "%s: %.1f ns a yield\n", p, (b - a) * 1e9 / 2e6 }'
-done
+    awk -v l="$label" -v e="$events" -v a="$seconds_1000" -v b="$seconds_1001000" \
+        'BEGIN { printf "%s: %.1f ns\n", l, (b - a) * 1e9 / (e * 1e6) }'
+}
+event_cost "lock or unlock, no switch (rr)" 4 rr "$out/threads" 2
+event_cost "lock or unlock, random choice" 4 random "$out/threads" 2
+event_cost "yield, switch at every one (rr)" 2 rr "$out/yields"
+event_cost "yield, random choice" 2 random "$out/yields"
 
 echo "== slowdown of instrumented code, run by itself and under raddle"
 "$raddle" cc -O2 -g -pthread "$here/bench/compute.c" -o compute-raddle

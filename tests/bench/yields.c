@@ -1,5 +1,5 @@
-/* Two threads that yield N times each: under `random` half of the steps switch, under `rr` none
- * but the first do. */
+/* Two threads that yield N times each: under `rr` every step switches to the other one, under
+ * `random` half of them do. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
