@@ -3,9 +3,10 @@
 use super::deadlock::{self, Found};
 use super::forest::{Forest, NodeId, Pattern};
 use super::formula::{Aim, Ends, Formula, Target};
+use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
 use super::solver::{Answer, Effort, Values, any};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// How often an execution may miss its frontier before that is given up.
@@ -30,6 +31,7 @@ pub const TOO_LARGE: &str = "the formula would be too large";
 enum Purpose {
     Frontiers(Vec<(NodeId, Aim)>),
     Deadlock(Pattern),
+    Hazard(Hazard),
 }
 
 /// State of the strategy over one forest.
@@ -39,6 +41,8 @@ pub struct Frontier {
     attempts: HashMap<(NodeId, Aim), u32>,
     /// Deadlocks that were predicted and did not happen.
     unconfirmed: Vec<Pattern>,
+    /// Wrong orders that executions have shown.
+    hazards: HashSet<Hazard>,
     purpose: Option<Purpose>,
     facts: u64,
 }
@@ -96,9 +100,34 @@ impl Frontier {
                     tolerant: false,
                 }
             }
-            Found::No => Decision::Exhausted,
+            Found::No => Self::hazard(&self.hazards, &mut self.purpose, &formula, limit, effort),
             Found::Unknown => Decision::GaveUp(SOLVER),
         }
+    }
+
+    fn hazard(
+        known: &HashSet<Hazard>,
+        purpose: &mut Option<Purpose>,
+        formula: &Formula<'_>,
+        limit: Option<Duration>,
+        effort: &mut Effort,
+    ) -> Decision {
+        match hazards::query(formula, known, limit, effort) {
+            hazards::Found::Yes(plan, hazard) => {
+                *purpose = Some(Purpose::Hazard(hazard));
+                Decision::Run {
+                    plan,
+                    tolerant: false,
+                }
+            }
+            hazards::Found::No => Decision::Exhausted,
+            hazards::Found::Unknown => Decision::GaveUp(SOLVER),
+        }
+    }
+
+    /// Wrong orders of steps on one object that are reachable.
+    pub fn wrong_orders(&self) -> usize {
+        self.hazards.len()
     }
 
     /// Was the last job of use? What it was for is tried again, then given up.
@@ -109,6 +138,9 @@ impl Frontier {
                 for aim in aims {
                     *self.attempts.entry(aim).or_default() += 1;
                 }
+            }
+            Some(Purpose::Hazard(hazard)) => {
+                self.hazards.insert(hazard);
             }
             Some(Purpose::Deadlock(pattern)) if !learnt => self.unconfirmed.push(pattern),
             _ => {}

@@ -210,6 +210,12 @@ impl Insertion<'_> {
             Kind::Write | Kind::AtomicWrite | Kind::Rmw => Some(self.written(i, event)?),
             _ => None,
         };
+        if kind == Kind::Free {
+            // Whoever frees memory must be in order with those who use it.
+            let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+            let end = event.object.saturating_add(event.value);
+            self.forest.touch(event.object, end, tree, true);
+        }
         let mut action = self.announced(event, kind);
         action.term = term;
         if failed {
@@ -546,6 +552,8 @@ fn is_modelled(kind: Kind, outcome: u64) -> bool {
         MutexTryLock | SpinTryLock => matches!(outcome, 0 | EBUSY),
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,
         MutexUnlock | SpinLock | SpinUnlock | Yield | Fence | ProcessEnd => true,
+        // Their orders are looked at on their own: see `hazards`.
+        MutexInit | MutexDestroy | Free => true,
         kind => is_access(kind),
     }
 }

@@ -5,6 +5,7 @@ mod footprint;
 mod forest;
 mod formula;
 mod frontier;
+mod hazards;
 mod insert;
 mod locks;
 mod memory;
@@ -236,6 +237,10 @@ impl Verifier {
             (
                 unreached.len() as u64,
                 "frontiers not reached by executions",
+            ),
+            (
+                self.frontier.wrong_orders() as u64,
+                "wrong orders of steps on one object (see the findings)",
             ),
             (self.corrupt, "traces not well-formed"),
             (

@@ -9,4 +9,5 @@ mod recorder;
 mod dfs;
 mod frontier;
 mod paper;
+mod robust;
 mod shrink;
