@@ -99,6 +99,7 @@ fn hazard(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Option<Haza
     match a.kind {
         MutexInit if uses => Some((other, breaking)),
         MutexDestroy if uses => Some((breaking, other)),
+        MutexDestroy if b.kind == MutexDestroy && a.object == b.object => Some((breaking, other)),
         Free if is_access(b.kind) && inside => Some((breaking, other)),
         Free if b.kind == Free && a.object == b.object => Some((breaking, other)),
         _ => None,

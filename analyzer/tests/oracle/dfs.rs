@@ -17,6 +17,7 @@ const MENU: Menu = Menu {
     exits: true,
     wide: false,
     unjoined: true,
+    destroys: false,
 };
 
 fn threads(taken: &[Step]) -> Vec<Slot> {

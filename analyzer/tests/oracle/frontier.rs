@@ -119,6 +119,7 @@ const MENU: Menu = Menu {
     exits: false,
     wide: false,
     unjoined: false,
+    destroys: false,
 };
 
 #[test]
@@ -153,8 +154,42 @@ fn with_everything() {
         exits: true,
         wide: true,
         unjoined: true,
+        destroys: false,
     };
     check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
+}
+
+/// A mutex that may be destroyed too early: the error is found, and only then is there no proof.
+#[test]
+fn destroyed_mutexes() {
+    let menu = Menu {
+        locks: 1,
+        destroys: true,
+        unjoined: true,
+        ..MENU
+    };
+    let (mut wrong, mut right) = (0, 0);
+    for seed in 4000..4300 {
+        let program = random::program(seed, menu);
+        let Some(expected) = brute_force(&program, &[], INPUT_BOUND, 20_000) else {
+            continue;
+        };
+        let explored = explore(&program, Strategy::Frontier, Bounds::default());
+        let found = &explored.behaviour;
+        let misuse = |b: &Behaviour| b.endings.iter().any(|e| matches!(e, Ending::Misuse(_)));
+        assert!(found.paths.is_subset(&expected.paths), "seed {seed}");
+        assert_eq!(misuse(found), misuse(&expected), "seed {seed} {program:#?}");
+        if misuse(&expected) {
+            wrong += 1;
+            assert_ne!(explored.report.verdict, Verdict::Verified, "seed {seed}");
+        } else {
+            right += 1;
+            assert_eq!(found.endings, expected.endings, "seed {seed}");
+            assert_eq!(explored.report.verdict, Verdict::Verified, "seed {seed}");
+        }
+    }
+    eprintln!("destroyed: {wrong} wrong, {right} right");
+    assert!(wrong > 20 && right > 20);
 }
 
 /// mpc-s1 sees nothing that brute force does not, and claims nothing that it did not do.

@@ -7,7 +7,7 @@ use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Op as Node, Why};
 use raddle_protocol::outcome::End;
 use raddle_protocol::slot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub const EBUSY: u64 = 16;
@@ -68,6 +68,8 @@ pub enum Ending {
     Assertion(u64),
     /// Thread and instruction of those that wait (only the cycle, if there is one).
     Deadlock(Vec<(Slot, u64)>),
+    /// The instruction that used or destroyed a mutex when it should not.
+    Misuse(u64),
     /// An assumption did not hold.
     Assumed,
 }
@@ -89,6 +91,7 @@ pub struct Machine {
     memory: Vec<u8>,
     /// Owner and depth.
     mutexes: BTreeMap<u8, (Slot, u32)>,
+    destroyed: BTreeSet<u8>,
     inputs: Rc<dyn Inputs>,
     pub ending: Option<(Slot, Ending)>,
 }
@@ -110,6 +113,7 @@ impl Machine {
             code,
             threads: vec![Thread::new(slot::MAIN, 0, Value::default(), status)],
             mutexes: BTreeMap::new(),
+            destroyed: BTreeSet::new(),
             inputs,
             ending: None,
         };
@@ -127,7 +131,12 @@ impl Machine {
                 (t.slot, t.at, t.status.clone(), regs, t.path.clone())
             })
             .collect();
-        (threads, self.memory.clone(), self.mutexes.clone())
+        (
+            threads,
+            self.memory.clone(),
+            self.mutexes.clone(),
+            self.destroyed.clone(),
+        )
     }
 
     fn op(&self, t: usize) -> &Op {
@@ -174,6 +183,7 @@ impl Machine {
             Op::Do(Stmt::Lock(m)) => announce(Kind::MutexLock, mutex(m), 0),
             Op::Do(Stmt::TryLock(_, m)) => announce(Kind::MutexTryLock, mutex(m), 0),
             Op::Do(Stmt::Unlock(m)) => announce(Kind::MutexUnlock, mutex(m), 0),
+            Op::Do(Stmt::Destroy(m)) => announce(Kind::MutexDestroy, mutex(m), 0),
             Op::Do(Stmt::Create(_, body, _)) => announce(Kind::ThreadCreate, Code::pc(*body, 0), 0),
             Op::Do(Stmt::Join(_, handle)) => {
                 let target = u64::from(thread.regs[*handle].value);
@@ -232,6 +242,9 @@ impl Machine {
             }
             _ => self.perform(t, rec),
         }
+        if self.ending.is_some() {
+            return;
+        }
         self.run_locally(t, rec);
         self.find_deadlock();
     }
@@ -241,8 +254,17 @@ impl Machine {
             unreachable!("a jump is not visible")
         };
         let (slot, pc) = (self.threads[t].slot, self.pc(t));
+        if self.is_misuse(&stmt) {
+            self.ending = Some((slot, Ending::Misuse(pc)));
+            return;
+        }
         self.threads[t].at += 1;
         match stmt {
+            Stmt::Destroy(m) => {
+                self.destroyed.insert(m);
+                let object = MUTEXES + 64 * u64::from(m);
+                rec.step(slot, Kind::MutexDestroy, 0, 0, object, 0, pc);
+            }
             Stmt::Lock(m) => {
                 self.acquire(slot, m);
                 rec.step(
@@ -327,6 +349,14 @@ impl Machine {
                 self.update(t, reg, place, &new, true, rec, pc);
             }
             other => unreachable!("{other:?} is not visible"),
+        }
+    }
+
+    fn is_misuse(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Destroy(m) => self.destroyed.contains(m) || self.mutexes.contains_key(m),
+            Stmt::Lock(m) | Stmt::Unlock(m) | Stmt::TryLock(_, m) => self.destroyed.contains(m),
+            _ => false,
         }
     }
 
@@ -593,6 +623,7 @@ impl Ending {
             Ending::Exit(code) => (End::Exit, *code),
             Ending::Assertion(_) => (End::Assertion, 134),
             Ending::Deadlock(_) => (End::Deadlock, 0),
+            Ending::Misuse(_) => (End::Misuse, 0),
             Ending::Assumed => (End::Assumed, 0),
         }
     }

@@ -48,6 +48,8 @@ pub enum Stmt {
     While(Cond, Vec<Stmt>),
     Lock(u8),
     Unlock(u8),
+    /// Nobody may hold or use the mutex from then on.
+    Destroy(u8),
     /// The register gets 0 or EBUSY.
     TryLock(usize, u8),
     /// The register gets the handle of a new thread that runs this body with the expression in its

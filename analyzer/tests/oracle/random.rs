@@ -31,6 +31,8 @@ pub struct Menu {
     pub exits: bool,
     pub wide: bool,
     pub unjoined: bool,
+    /// Main destroys a mutex somewhere.
+    pub destroys: bool,
 }
 
 pub const INPUT_BOUND: u8 = 3;
@@ -98,6 +100,10 @@ pub fn program(seed: u64, menu: Menu) -> Program {
                 main.push(Stmt::Assert(ne(r(4), c(2))));
             }
         }
+    }
+    if menu.destroys {
+        let at = dice.roll(main.len() + 1);
+        main.insert(at, Stmt::Destroy(dice.roll(menu.locks) as u8));
     }
     if dice.roll(2) == 0 {
         main.push(read(1, 0));

@@ -19,6 +19,7 @@ const MENU: Menu = Menu {
     exits: true,
     wide: true,
     unjoined: true,
+    destroys: false,
 };
 
 /// Explores with executions that `disturb` spoils.

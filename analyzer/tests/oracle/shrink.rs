@@ -82,6 +82,7 @@ fn random_programs() {
         exits: true,
         wide: false,
         unjoined: true,
+        destroys: false,
     };
     let (mut failures, mut optimal) = (0, 0);
     for seed in 0..1500 {
