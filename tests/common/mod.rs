@@ -189,8 +189,15 @@ pub struct Summary {
     /// How often each outcome was seen: "exit N" or the class of a finding.
     #[serde(default)]
     pub outcomes: BTreeMap<String, u64>,
+    /// All that there is was explored.
+    #[serde(default)]
+    pub complete: Option<bool>,
     #[serde(default)]
     pub assumptions: Vec<String>,
+    #[serde(default)]
+    pub bounds: Vec<String>,
+    #[serde(default)]
+    pub concretised: Vec<serde_json::Value>,
     #[serde(default)]
     pub queries: Option<u64>,
     #[serde(default)]
