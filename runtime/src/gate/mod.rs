@@ -275,7 +275,18 @@ pub fn record(outcome: &Fatal) {
     // SAFETY: a plain word.
     let obeying = unsafe { *PROCESS.get() };
     if obeying == 0 || obeying == crate::os::process() {
+        log_private();
         gate().record(outcome);
+    }
+}
+
+/// At the end of a symbolic run, once: what its threads kept to themselves.
+fn log_private() {
+    static LOGGED: Serial<bool> = Serial::new(false);
+    // SAFETY: only the running thread ends the execution.
+    let logged = ::core::mem::replace(unsafe { LOGGED.get() }, true);
+    if !logged && flags() & flags::SYMBOLIC != 0 {
+        crate::shadow::log_private();
     }
 }
 
@@ -290,6 +301,7 @@ pub const EXIT_STATUS: i32 = 66;
 
 /// Ends the process; the outcome is there.
 fn stop() -> ! {
+    log_private();
     if flags() & flags::TRAP != 0 {
         // SAFETY: a breakpoint for the debugger.
         unsafe { ::core::arch::asm!("int3") };

@@ -5,7 +5,7 @@
 use super::nodes::{Expr, Nodes};
 use crate::objects::Table;
 use core::ops::Range;
-use raddle_protocol::Slot;
+use raddle_protocol::{Slot, slot};
 
 /// Bytes of the program that a cell stands for.
 pub const SPAN: u64 = 8;
@@ -39,6 +39,21 @@ pub struct Cell {
     pub known: u8,
     /// Per byte a bit: `content` holds what a local byte with an expression must hold.
     checked: u8,
+}
+
+impl Cell {
+    /// Who touched a byte that is not shared, and whether it was written.
+    fn owner(&self, i: usize) -> Option<(Slot, bool)> {
+        let touch = self.touch[i];
+        if touch == 0 || touch == REPORTED || self.shared >> i & 1 != 0 {
+            return None;
+        }
+        let slot = match touch & SECOND {
+            0 => (touch & !WRITTEN) - 1,
+            _ => slot::NONE,
+        };
+        Some((slot, touch & WRITTEN != 0))
+    }
 }
 
 /// Part of an access that lies in one cell.
@@ -250,6 +265,31 @@ impl Cells {
             }
             here = page_end;
         }
+    }
+
+    /// Calls `each` for the runs of bytes that were touched and are not shared: first, how many,
+    /// by whom (`slot::NONE`: several, who only read), and whether they were written.
+    pub fn private(&mut self, mut each: impl FnMut(u64, u64, Slot, bool)) {
+        self.pages.for_each(|key, cells| {
+            let page = key & !(PAGE - 1);
+            let mut run: (u64, u64, Option<(Slot, bool)>) = (page, 0, None);
+            for offset in 0..PAGE {
+                // SAFETY: a page has `CELLS` cells.
+                let cell = unsafe { &*cells.add((offset / SPAN) as usize) };
+                let owner = cell.owner((offset % SPAN) as usize);
+                if owner == run.2 {
+                    run.1 += 1;
+                    continue;
+                }
+                if let Some((slot, written)) = run.2 {
+                    each(run.0, run.1, slot, written);
+                }
+                run = (page + offset, 1, owner);
+            }
+            if let Some((slot, written)) = run.2 {
+                each(run.0, run.1, slot, written);
+            }
+        });
     }
 
     /// Makes the bytes concrete.

@@ -150,6 +150,20 @@ fn touch(address: u64, len: u64, write: bool, pc: usize) {
         });
 }
 
+/// At the end of a symbolic run: records who touched what is not shared.
+pub fn log_private() {
+    world().cells.private(|first, len, slot, written| {
+        gate::pages().log(Event {
+            kind: Kind::Private as u8,
+            size: u8::from(written),
+            thread: slot,
+            object: first,
+            value: len,
+            ..Event::default()
+        });
+    });
+}
+
 /// The hooks of this module, for the comparison with the protocol's table.
 #[cfg(test)]
 pub fn rows() -> Vec<crate::access::Row> {

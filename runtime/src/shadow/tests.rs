@@ -9,6 +9,7 @@ use crate::access::Update;
 use crate::rng::Rng;
 use core::sync::atomic::AtomicU64;
 use raddle_protocol::expr::{Node, Op};
+use raddle_protocol::slot;
 
 fn nodes(capacity: usize) -> Nodes {
     let room = vec![Node::default(); capacity].leak();
@@ -444,6 +445,35 @@ fn the_second_thread_is_noticed_once() {
     // SAFETY: nothing is known of what these bytes hold, so they are not read.
     unsafe { cells.renew(0x100, 16) };
     cells.touch(0x100, 16, 5, true, |_, _| panic!("a new object"));
+}
+
+#[test]
+fn what_is_kept_private_is_known_at_the_end() {
+    static RANGES: [[u64; 2]; 1] = [[0x1010, 0x1014]];
+    let mut cells = Cells::new(&RANGES);
+    let touches = [
+        (0, 0x0ff8, 16, true),
+        (1, 0x1008, 4, false),
+        (1, 0x1010, 8, true),
+        (2, 0x1008, 2, false),
+        (2, 0x0ff8, 4, false),
+        (8191, 0x5000, 1, true),
+    ];
+    for (slot, at, len, write) in touches {
+        cells.touch(at, len, slot, write, |_, _| ());
+    }
+    let mut found = Vec::new();
+    cells.private(|first, len, slot, written| found.push((first, len, slot, written)));
+    found.sort_unstable();
+    let expected = [
+        (0x0ffc, 4, 0, true),
+        (0x1000, 8, 0, true),
+        (0x1008, 2, slot::NONE, false),
+        (0x100a, 2, 1, false),
+        (0x1014, 4, 1, true),
+        (0x5000, 1, 8191, true),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
