@@ -54,7 +54,7 @@ const PROGRAMS: &[Program] = &[
     program("input_locked", &[(-2, 3)], 432, Some(5)),
     program("input_narrow", &[(0, 3)], 43, Some(4)),
     program("input_atomic", &[(0, 3)], 42, Some(4)),
-    program("figure2_small", &[(2, 4)], 350, Some(0)),
+    program("figure2_small", &[(2, 4)], 350, Some(9)),
     program("input_assert", &[(0, 3)], 62, Some(7)),
     program("condition", &[], 31, None),
     program("semaphore", &[], 71, None),
