@@ -20,7 +20,9 @@ fn main() {
     };
     let mut build = cc::Build::new();
     // The compiler that the plugin needs anyway; a machine may have no other one for C++.
-    if std::env::var_os("CXX").is_none() && Command::new("clang++-19").arg("--version").output().is_ok() {
+    if std::env::var_os("CXX").is_none()
+        && Command::new("clang++-19").arg("--version").output().is_ok()
+    {
         build.compiler("clang++-19");
     }
     build

@@ -310,8 +310,10 @@ fn of_atomic_library(call: Value) -> Option<Access> {
         }
         _ => (operation, None),
     };
-    if !(matches!(operation, "load" | "store" | "exchange" | "compare_exchange")
-        || operation.starts_with("fetch_"))
+    if !(matches!(
+        operation,
+        "load" | "store" | "exchange" | "compare_exchange"
+    ) || operation.starts_with("fetch_"))
     {
         return None;
     }

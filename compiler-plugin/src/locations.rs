@@ -3,7 +3,9 @@
 use crate::ir::{Context, Meta, Value};
 
 fn with_line(instruction: Value) -> Option<Meta> {
-    instruction.location().filter(|location| location.line() != 0)
+    instruction
+        .location()
+        .filter(|location| location.line() != 0)
 }
 
 /// The location of an instruction; without one that of the nearest instruction before or after it

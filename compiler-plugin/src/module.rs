@@ -23,7 +23,6 @@ const BROKEN_PROMISES: &[&str] = &[
 /// Instruments the module.
 pub fn instrument(module: Module) {
     let hooks = Hooks::new(module);
-    let schedule = Schedule::new(module, &hooks);
     let resolvers: Vec<Value> = module.ifuncs().into_iter().map(Value::resolver).collect();
     for function in module.functions() {
         drop_copy(function);
@@ -35,7 +34,7 @@ pub fn instrument(module: Module) {
         }
         prepare(module, function);
         let symbolic = can_be_cloned(function).then(|| clone_of(module, function));
-        schedule.instrument(function);
+        Schedule::new(module, &hooks, function, symbolic.is_none()).instrument();
         clean(module, function);
         if let Some(symbolic) = symbolic {
             symbolic::instrument(module, &hooks, function, symbolic);
@@ -44,6 +43,9 @@ pub fn instrument(module: Module) {
         }
     }
     mark(module);
+    if cfg!(debug_assertions) {
+        module.verify();
+    }
 }
 
 /// Brings the function into a form that both bodies can be made from, and notes what is private.
@@ -183,8 +185,7 @@ fn is_ours(function: Value) -> bool {
 
 /// A body that only serves inlining would bring accesses without hooks into a caller.
 fn drop_copy(function: Value) {
-    if !function.is_declaration() && function.linkage() == Linkage::LLVMAvailableExternallyLinkage
-    {
+    if !function.is_declaration() && function.linkage() == Linkage::LLVMAvailableExternallyLinkage {
         function.delete_body();
     }
 }

@@ -132,7 +132,9 @@ fn global_is_private(global: Value) -> bool {
     global.is_constant_global()
         || is_unshared_thread_local(global)
         || OWN_NAMES.iter().any(|prefix| name.starts_with(prefix))
-        || OWN_SECTIONS.iter().any(|prefix| section.starts_with(prefix))
+        || OWN_SECTIONS
+            .iter()
+            .any(|prefix| section.starts_with(prefix))
 }
 
 /// Is this a thread-local variable that no other file names and whose address is never given away?

@@ -62,7 +62,11 @@ fn expressions_predict_other_inputs() {
             let file = workshop.path("dump");
             for mode in [0, 1, 2, 3] {
                 let ran = run(&program, mode, &input, Some(&file));
-                assert_eq!(ran, expected, "seed {seed}, mode {mode}, {}: {input:?}", options[0]);
+                assert_eq!(
+                    ran, expected,
+                    "seed {seed}, mode {mode}, {}: {input:?}",
+                    options[0]
+                );
             }
             let dump = Dump::read(&file);
             assert!(dump.len() > INPUT, "seed {seed}: nothing was symbolic");
@@ -77,14 +81,21 @@ fn expressions_predict_other_inputs() {
                 };
                 let text: String = predicted.iter().map(|value| format!("{value}\n")).collect();
                 let ran = run(&plain, 0, &other, None);
-                assert_eq!(ran.output, text, "seed {seed}, {}: {input:?} and {other:?}", options[0]);
+                assert_eq!(
+                    ran.output, text,
+                    "seed {seed}, {}: {input:?} and {other:?}",
+                    options[0]
+                );
                 predictions += 1;
                 changed += u64::from(predicted != own);
             }
         }
     }
     eprintln!("{predictions} predictions, {changed} of another output");
-    assert!(predictions > 20 * programs(), "only {predictions} predictions");
+    assert!(
+        predictions > 20 * programs(),
+        "only {predictions} predictions"
+    );
     assert!(changed > 5 * programs(), "only {changed} of another output");
 }
 

@@ -13,12 +13,29 @@ const VARIANTS: &[&[&str]] = &[
     &["-O2", "-gline-tables-only"],
     &["-O3", "-march=x86-64-v3"],
     &["-Os", "-fno-pie", "-no-pie"],
-    &["-O2", "-fPIC", "-ffunction-sections", "-fcf-protection=full"],
+    &[
+        "-O2",
+        "-fPIC",
+        "-ffunction-sections",
+        "-fcf-protection=full",
+    ],
     &["-O2", "-flto"],
     &["-O2", "-flto=thin"],
-    &["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"],
-    &["-O2", "-fstack-protector-all", "-ftrivial-auto-var-init=pattern"],
-    &["-O0", "-fsanitize=bounds,null,return", "-fsanitize-trap=all"],
+    &[
+        "-O1",
+        "-fno-omit-frame-pointer",
+        "-fno-optimize-sibling-calls",
+    ],
+    &[
+        "-O2",
+        "-fstack-protector-all",
+        "-ftrivial-auto-var-init=pattern",
+    ],
+    &[
+        "-O0",
+        "-fsanitize=bounds,null,return",
+        "-fsanitize-trap=all",
+    ],
 ];
 
 fn check(name: &str) {
@@ -27,16 +44,32 @@ fn check(name: &str) {
         // What the program does must not depend on optimisation at all.
         let plain = expected(&source, options);
         let workshop = Workshop::new();
-        let program = workshop.build(&source, Build { options, plugin: true });
+        let program = workshop.build(
+            &source,
+            Build {
+                options,
+                plugin: true,
+            },
+        );
         for mode in 0..4 {
-            assert_eq!(run(&program, mode, &[], None), plain, "{name} {options:?} mode {mode}");
+            assert_eq!(
+                run(&program, mode, &[], None),
+                plain,
+                "{name} {options:?} mode {mode}"
+            );
         }
     }
 }
 
 fn expected(source: &Path, options: &[&str]) -> Ran {
     let workshop = Workshop::new();
-    let plain = workshop.build(source, Build { options, plugin: false });
+    let plain = workshop.build(
+        source,
+        Build {
+            options,
+            plugin: false,
+        },
+    );
     let ran = run(&plain, 0, &[], None);
     assert!(ran.status.is_some(), "{source:?} {options:?}: {ran:?}");
     ran
@@ -63,7 +96,11 @@ fn ir(text: &str, options: &[&str]) -> String {
     let source = workshop.write("text.c", text);
     let output = workshop.path("text.ll");
     let mut command = compile_only(&source);
-    command.args(["-S", "-emit-llvm", "-w"]).args(options).arg("-o").arg(&output);
+    command
+        .args(["-S", "-emit-llvm", "-w"])
+        .args(options)
+        .arg("-o")
+        .arg(&output);
     succeed(&mut command);
     std::fs::read_to_string(output).expect("clang wrote it")
 }
@@ -79,31 +116,81 @@ fn calls(ir: &str, hook: &str) -> usize {
 fn what_nobody_else_sees_has_no_hooks() {
     let cases: &[(&str, &str, usize)] = &[
         // A variable that stays in the function.
-        ("int f(int n) { int a[9]; for (int i = 0; i < 9; i++) a[i] = n; return a[n % 9]; }", "-O0", 0),
+        (
+            "int f(int n) { int a[9]; for (int i = 0; i < 9; i++) a[i] = n; return a[n % 9]; }",
+            "-O0",
+            0,
+        ),
         // A constant.
-        ("static const int t[] = {1, 2, 3}; int f(int n) { return t[n]; }", "-O1", 0),
+        (
+            "static const int t[] = {1, 2, 3}; int f(int n) { return t[n]; }",
+            "-O1",
+            0,
+        ),
         // Fresh memory that goes nowhere.
-        ("#include <stdlib.h>\nint f(int n) { int *p = malloc(n); for (int i = 0; i < n; i++) p[i] = i; n = p[n / 2]; free(p); return n; }", "-O1", 0),
+        (
+            "#include <stdlib.h>\nint f(int n) { int *p = malloc(n); for (int i = 0; i < n; i++) p[i] = i; n = p[n / 2]; free(p); return n; }",
+            "-O1",
+            0,
+        ),
         // errno is the thread's own.
-        ("#include <errno.h>\nint f(void) { errno = 0; return errno; }", "-O1", 0),
+        (
+            "#include <errno.h>\nint f(void) { errno = 0; return errno; }",
+            "-O1",
+            0,
+        ),
         // A global is everybody's.
         ("int g; int f(void) { return g; }", "-O1", 1),
         ("int g; void f(void) { g++; }", "-O0", 2),
         // An address that was given away.
-        ("void use(int *); int f(void) { int a = 1; use(&a); return a; }", "-O1", 2),
-        ("struct s { long a[9]; } g; void use(struct s); void f(void) { use(g); }", "-O1", 1),
+        (
+            "void use(int *); int f(void) { int a = 1; use(&a); return a; }",
+            "-O1",
+            2,
+        ),
+        (
+            "struct s { long a[9]; } g; void use(struct s); void f(void) { use(g); }",
+            "-O1",
+            1,
+        ),
         ("_Thread_local int t; int f(void) { return t; }", "-O1", 1),
-        ("static _Thread_local int t; int f(void) { return t++; }", "-O1", 0),
-        ("void f(void) { __asm__ volatile(\"\" ::: \"memory\"); }", "-O1", 0),
-        ("void f(void) { __asm__ volatile(\"nop\" ::: \"memory\"); }", "-O1", 1),
-        ("__attribute__((disable_sanitizer_instrumentation)) int f(int *p) { return *p; }", "-O1", 0),
+        (
+            "static _Thread_local int t; int f(void) { return t++; }",
+            "-O1",
+            0,
+        ),
+        (
+            "void f(void) { __asm__ volatile(\"\" ::: \"memory\"); }",
+            "-O1",
+            0,
+        ),
+        (
+            "void f(void) { __asm__ volatile(\"nop\" ::: \"memory\"); }",
+            "-O1",
+            1,
+        ),
+        (
+            "__attribute__((disable_sanitizer_instrumentation)) int f(int *p) { return *p; }",
+            "-O1",
+            0,
+        ),
     ];
-    const HOOKS: [&str; 7] = ["raddle_read1", "raddle_read4", "raddle_write4", "raddle_write8",
-        "raddle_range_read", "raddle_range_write", "raddle_asm"];
+    const HOOKS: [&str; 7] = [
+        "raddle_read1",
+        "raddle_read4",
+        "raddle_write4",
+        "raddle_write8",
+        "raddle_range_read",
+        "raddle_range_write",
+        "raddle_asm",
+    ];
     for (text, level, expected) in cases {
         let listing = ir(text, &[level, "-g"]);
         // The symbolic body is another function; only the scheduling body counts here.
-        let body: String = listing.split("\n}\n").filter(|part| !part.contains("@f.raddle(") || part.contains("musttail call")).collect();
+        let body: String = listing
+            .split("\n}\n")
+            .filter(|part| !part.contains("@f.raddle(") || part.contains("musttail call"))
+            .collect();
         let found: usize = HOOKS.iter().map(|hook| calls(&body, hook)).sum();
         assert_eq!(found, *expected, "{text}\n{listing}");
     }
@@ -113,7 +200,8 @@ fn what_nobody_else_sees_has_no_hooks() {
 fn every_hook_has_a_line() {
     for name in ["control.c", "types.c"] {
         for level in ["-O0", "-O1", "-O2", "-O3"] {
-            let text = std::fs::read_to_string(file(&format!("programs/{name}"))).expect("a source");
+            let text =
+                std::fs::read_to_string(file(&format!("programs/{name}"))).expect("a source");
             let include = file("support");
             let include = format!("-I{}", include.display());
             let listing = ir(&text, &[level, "-gline-tables-only", &include]);
@@ -145,16 +233,35 @@ fn objects_are_marked_and_the_mark_stays() {
     for linker in ["-Wl,--gc-sections", "-fuse-ld=lld", "-flto"] {
         let mut options = vec!["-O2", linker];
         if linker != "-fuse-ld=lld" {
-            options.push(if linker == "-flto" { "-fuse-ld=lld" } else { "-ffunction-sections" });
+            options.push(if linker == "-flto" {
+                "-fuse-ld=lld"
+            } else {
+                "-ffunction-sections"
+            });
         }
         options.push("-Wl,--gc-sections");
-        let program = workshop.build(&source, Build { options: &["-O2"], plugin: true });
-        let object = workshop.compile(&source, Build { options: &["-O2"], plugin: true });
+        let program = workshop.build(
+            &source,
+            Build {
+                options: &["-O2"],
+                plugin: true,
+            },
+        );
+        let object = workshop.compile(
+            &source,
+            Build {
+                options: &["-O2"],
+                plugin: true,
+            },
+        );
         let linked = workshop.link(&[object], false, &options, "linked");
         for file in [program, linked] {
             let sections = succeed(Command::new("readelf").arg("-SW").arg(&file));
             let text = String::from_utf8_lossy(&sections.stdout).into_owned();
-            assert!(text.contains(raddle_protocol::hooks::SECTION), "{linker}: {text}");
+            assert!(
+                text.contains(raddle_protocol::hooks::SECTION),
+                "{linker}: {text}"
+            );
         }
     }
 }
@@ -163,7 +270,10 @@ fn objects_are_marked_and_the_mark_stays() {
 fn functions_with_a_symbolic_body_say_so() {
     let listing = ir("int g; int f(void) { return g; }", &["-O1"]);
     let prefix = raddle_protocol::hooks::PREFIX;
-    assert!(listing.contains(&format!("prefix i64 {prefix}")), "{listing}");
+    assert!(
+        listing.contains(&format!("prefix i64 {prefix}")),
+        "{listing}"
+    );
     let without = ir(
         "int f(int n) { static void *t[] = {&&a, &&b}; goto *t[n]; a: return 1; b: return 2; }",
         &["-O1"],

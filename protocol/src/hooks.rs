@@ -33,9 +33,10 @@
 //!
 //! # Functions with one body
 //! A function that is variadic, whose blocks' addresses are taken (computed goto), or that will
-//! become a coroutine has the scheduling body only and no [`PREFIX`]. In a symbolic run it goes
-//! through the scheduling hooks (if [`MODE`] has bit 0), so these have to treat what they read as
-//! decided upon (`Why::Memory`) and what they write as concrete.
+//! become a coroutine has the scheduling body only and no [`PREFIX`]. There [`MODE`]'s bit 1 has it
+//! go through the scheduling hooks, too, so these have to treat what they read as decided upon
+//! (`Why::Memory`) and what they write as concrete; block operations it does by `raddle_sym_copy`
+//! and `raddle_sym_set`, and of its private variables it tells the shadow by the local hooks.
 //!
 //! # Shadow of memory
 //! There is one shadow for all memory: what a frame stores with `raddle_sym_local_store` a callee

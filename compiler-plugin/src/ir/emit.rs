@@ -71,16 +71,6 @@ impl Emit {
         unsafe { LLVMPositionBuilderAtEnd(self.builder, block.raw()) }
     }
 
-    /// The context of everything that is emitted.
-    pub fn context(&self) -> Context {
-        self.context
-    }
-
-    /// The instruction before which is emitted.
-    pub fn at(&self) -> Value {
-        self.at
-    }
-
     /// The integer type of so many bits.
     pub fn int(&self, bits: u32) -> Type {
         self.context.int(bits)
@@ -192,12 +182,6 @@ impl Emit {
                 None => LLVMBuildRetVoid(self.builder),
             };
         }
-    }
-
-    /// Says that control does not get here.
-    pub fn unreachable(&self) {
-        // SAFETY: as the documentation of `ir` says.
-        unsafe { LLVMBuildUnreachable(self.builder) };
     }
 
     fn branch(&self, to: Block) -> Value {

@@ -173,7 +173,11 @@ impl Body<'_> {
                 constant = constant.wrapping_add(known.wrapping_mul(step));
                 continue;
             }
-            let op = if term.width > 64 { Op::Extract } else { Op::SExt };
+            let op = if term.width > 64 {
+                Op::Extract
+            } else {
+                Op::SExt
+            };
             let term = self.terms.cast(emit, op, term, 64);
             let scaled = if step == 1 {
                 term

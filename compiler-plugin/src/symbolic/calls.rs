@@ -71,8 +71,7 @@ impl Body<'_> {
         let given = self.hooks.read_argument(emit, index);
         let given = emit.select(self.own, given, emit.c32(0));
         let length = emit.c64(self.layout.store_size(ty));
-        self.hooks
-            .call(emit, "raddle_sym_forget", &[param, length]);
+        self.hooks.call(emit, "raddle_sym_forget", &[param, length]);
         let there = emit.compare(Predicate::LLVMIntNE, given, emit.c32(0));
         emit.when(there, |emit| {
             let here = emit.ptr_to_int(param, emit.int(64));
@@ -180,7 +179,10 @@ impl Body<'_> {
     /// A checked library function ends the program when the operation is larger than the object.
     fn check_limit(&mut self, i: Value, length: Value, limit: Option<Value>) {
         let Some(limit) = limit else { return };
-        if limit.as_int_constant().is_some_and(|c| c.int_value() == u64::MAX) {
+        if limit
+            .as_int_constant()
+            .is_some_and(|c| c.int_value() == u64::MAX)
+        {
             return;
         }
         let (ty, callee) = (i.callee_type(), i.callee());
@@ -257,7 +259,11 @@ impl Body<'_> {
                     continue;
                 };
                 // A variadic argument has no place: the callee cannot take it.
-                let place = if index < fixed { index } else { ARGS_LEN as u32 };
+                let place = if index < fixed {
+                    index
+                } else {
+                    ARGS_LEN as u32
+                };
                 emit.when(symbolic, |emit| {
                     let arguments = [callee, emit.c32(place), term.expr, term.wide(emit)];
                     self.hooks.call(emit, "raddle_sym_call", &arguments);

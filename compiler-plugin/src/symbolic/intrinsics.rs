@@ -57,16 +57,26 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         "assume" | "donothing" | "sideeffect" | "trap" | "debugtrap" | "ubsantrap" => {
             Meaning::Silent
         }
-        _ if ["dbg.", "lifetime.", "invariant.", "experimental.noalias", "prefetch", "stack"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix)) =>
+        _ if [
+            "dbg.",
+            "lifetime.",
+            "invariant.",
+            "experimental.noalias",
+            "prefetch",
+            "stack",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix)) =>
         {
             Meaning::Silent
         }
         "va_start" | "va_copy" => Meaning::List,
         "va_end" => Meaning::Silent,
         _ if !scalar => return None,
-        "expect" | "expect.with.probability" | "ssa.copy" | "launder.invariant.group"
+        "expect"
+        | "expect.with.probability"
+        | "ssa.copy"
+        | "launder.invariant.group"
         | "strip.invariant.group" => Meaning::Same,
         "umin" => Meaning::Choice(Op::Ult),
         "smin" => Meaning::Choice(Op::Slt),
@@ -128,10 +138,7 @@ impl Body<'_> {
     }
 
     fn compute(&mut self, i: Value, meaning: Meaning) {
-        let operands: Vec<Term> = i
-            .arguments()
-            .map(|operand| self.term(operand))
-            .collect();
+        let operands: Vec<Term> = i.arguments().map(|operand| self.term(operand)).collect();
         let mut emit = self.after(i);
         let Some(symbolic) = self.terms.any(&emit, operands.iter().map(|term| term.expr)) else {
             return;
@@ -163,13 +170,7 @@ impl Body<'_> {
 
 impl Terms<'_> {
     /// The expressions of the intrinsic's results, the first of `to` bits.
-    fn meaning(
-        &self,
-        emit: &mut Emit,
-        meaning: Meaning,
-        operands: &[Term],
-        to: u32,
-    ) -> Vec<Value> {
+    fn meaning(&self, emit: &mut Emit, meaning: Meaning, operands: &[Term], to: u32) -> Vec<Value> {
         let a = operands[0];
         let b = operands.get(1).copied().unwrap_or(a);
         let term = match meaning {

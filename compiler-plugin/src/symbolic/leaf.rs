@@ -74,7 +74,9 @@ pub fn position(layout: Layout, ty: Type, path: &[u32]) -> (usize, Type) {
     for &index in path {
         let count = |ty| leaves(layout, ty).len();
         if inner.kind() == Kind::LLVMStructTypeKind {
-            first += (0..index).map(|before| count(inner.field(before))).sum::<usize>();
+            first += (0..index)
+                .map(|before| count(inner.field(before)))
+                .sum::<usize>();
             inner = inner.field(index);
         } else {
             first += index as usize * count(inner.element());

@@ -65,8 +65,7 @@ impl Body<'_> {
             Some(cell) if width(self.layout, ty).is_some() => {
                 let expr = self.widen(&mut emit, value, cell);
                 let arguments = [pointer, emit.c32(cell.size), expr];
-                self.hooks
-                    .call(&emit, "raddle_sym_local_store", &arguments);
+                self.hooks.call(&emit, "raddle_sym_local_store", &arguments);
             }
             _ => {
                 let length = emit.c64(self.layout.store_size(ty));
@@ -328,7 +327,12 @@ impl Body<'_> {
         let mut emit = self.before(i);
         self.decide_address(&mut emit, to);
         self.decide_address(&mut emit, from);
-        let arguments = [to, from, widened(&emit, length), self.length_expr(&mut emit, length)];
+        let arguments = [
+            to,
+            from,
+            widened(&emit, length),
+            self.length_expr(&mut emit, length),
+        ];
         self.hooks.call(&emit, "raddle_sym_copy", &arguments);
         self.finish_block(i, to);
     }

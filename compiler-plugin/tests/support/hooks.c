@@ -154,13 +154,30 @@ static u32 get(void *at, u32 size) {
   return operand("read", whole, 8 * size, value);
 }
 
-// Scheduling hooks.
+static void decision(u32 expr, u64 value) {
+  operand("decision", expr, nodes[expr].width, value);
+  if (dump) fprintf(dump, "b %u %" PRIu64 "\n", expr, nodes[expr].value);
+}
+
+// Scheduling hooks. In a symbolic run they come from functions with one body, which concretise.
+static void concrete(u8 *p, u64 len) {
+  if (!(raddle_mode & 2)) return;
+  for (u64 i = 0; i < len; i++) {
+    struct cell *c = cell((uintptr_t)p + i, 0);
+    if (!c || !c->expr) continue;
+    u32 expr = add_node(EXTRACT, 8, 8 * c->byte, c->expr, 0, 0, 0);
+    // Variadic arguments were put on the stack out of sight.
+    if (nodes[expr].value == p[i]) decision(expr, p[i]);
+    else c->expr = 0;
+  }
+}
+
 #define PLAIN(n, T)                                                                                \
-  T raddle_read##n(T *p) { plain++; return *p; }                                                   \
+  T raddle_read##n(T *p) { plain++; concrete((u8 *)p, n); return *p; }                             \
   void raddle_write##n(T *p, T v) { plain++; *p = v; put(p, n, 0); }
 PLAIN(1, u8) PLAIN(2, u16) PLAIN(4, u32) PLAIN(8, u64)
 
-void raddle_range_read(void *p, u64 len) { plain++; (void)p; (void)len; }
+void raddle_range_read(void *p, u64 len) { plain++; concrete(p, len); }
 void raddle_range_write(void *p, u64 len) { plain++; (void)p; (void)len; }
 void raddle_fence(u32 order) { plain++; if (order > 5) fail("order %u", order); }
 void raddle_asm(void) { plain++; }
@@ -176,6 +193,7 @@ static void store(void *p, u32 size, u64 v) { memcpy(p, &v, size); }
 u64 raddle_atomic_load(void *p, u32 size, u32 order) {
   plain++;
   if (order > 5) fail("order %u", order);
+  concrete(p, size);
   return load(p, size);
 }
 void raddle_atomic_store(void *p, u64 v, u32 size, u32 order) {
@@ -204,6 +222,7 @@ static u64 updated(u32 op, u64 a, u64 b, u32 size) {
 u64 raddle_atomic_rmw(void *p, u64 v, u32 op, u32 size, u32 order) {
   plain++;
   if (order > 5) fail("order %u", order);
+  concrete(p, size);
   u64 old = load(p, size);
   store(p, size, updated(op, old, v, size));
   put(p, size, 0);
@@ -212,16 +231,13 @@ u64 raddle_atomic_rmw(void *p, u64 v, u32 op, u32 size, u32 order) {
 u64 raddle_atomic_cas(void *p, u64 expected, u64 new, u32 size, u32 order) {
   plain++;
   if (order > 5) fail("order %u", order);
+  concrete(p, size);
   u64 old = load(p, size);
   if (old == expected) store(p, size, new), put(p, size, 0);
   return old;
 }
 
 // Symbolic hooks.
-static void decision(u32 expr, u64 value) {
-  operand("decision", expr, nodes[expr].width, value);
-  if (dump) fprintf(dump, "b %u %" PRIu64 "\n", expr, nodes[expr].value);
-}
 static void address(void *p, u32 expr) {
   if (expr) operand("address", expr, 64, (u64)p), decision(expr, (u64)p);
 }

@@ -1,0 +1,194 @@
+//! Methods of blocks, types, contexts and modules that are more than one call of LLVM-C.
+
+use super::{Block, Context, Linkage, Meta, Module, Opcode, Raw, Type, Value};
+use crate::shim;
+use core::ffi::{CStr, c_uint};
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::*;
+
+impl Block {
+    /// Its instructions, as the list is now.
+    pub fn instructions(self) -> Vec<Value> {
+        core::iter::successors(self.first(), |one| one.next()).collect()
+    }
+
+    /// The blocks that its terminator leads to.
+    pub fn successors(self) -> Vec<Block> {
+        self.terminator().map_or(Vec::new(), |end| {
+            (0..end.successor_count())
+                .map(|index| end.successor(index))
+                .collect()
+        })
+    }
+
+    /// Does somebody hold its address?
+    pub fn address_taken(self) -> bool {
+        self.as_value()
+            .users()
+            .any(|user| user.as_block_address().is_some())
+    }
+
+    /// The first instruction that is not a phi.
+    pub fn first_non_phi(self) -> Option<Value> {
+        core::iter::successors(self.first(), |one| one.next())
+            .find(|one| one.opcode() != Opcode::LLVMPHI)
+    }
+}
+
+impl Type {
+    /// The constant `value`, cut to the type. Integers only.
+    pub fn constant(self, value: u64) -> Value {
+        // SAFETY: as the module's documentation says.
+        Value(unsafe { LLVMConstInt(self.0, value, 0) })
+    }
+
+    /// An array type. Sized types only.
+    pub fn array(self, length: u64) -> Type {
+        // SAFETY: as the module's documentation says.
+        Type(unsafe { LLVMArrayType2(self.0, length) })
+    }
+
+    /// A function type.
+    pub fn function(self, params: &[Type]) -> Type {
+        let mut raw: Vec<_> = params.iter().map(|ty| ty.0).collect();
+        // SAFETY: as the module's documentation says; pointer and length describe the array.
+        Type(unsafe { LLVMFunctionType(self.0, raw.as_mut_ptr(), raw.len() as c_uint, 0) })
+    }
+}
+
+impl Context {
+    /// `ptr`.
+    pub fn pointer(self) -> Type {
+        self.pointer_in(0)
+    }
+
+    /// Number of a metadata kind.
+    pub fn metadata_kind(self, name: &str) -> u32 {
+        // SAFETY: pointer and length describe the string.
+        unsafe { LLVMGetMDKindIDInContext(self.0, name.as_ptr().cast(), name.len() as c_uint) }
+    }
+
+    /// A metadata node of constants and texts, as instructions take it.
+    pub fn node(self, items: &[Meta]) -> Value {
+        let mut raw: Vec<_> = items.iter().map(|meta| meta.0).collect();
+        // SAFETY: as the module's documentation says; pointer and length describe the array.
+        unsafe {
+            let node = LLVMMDNodeInContext2(self.0, raw.as_mut_ptr(), raw.len());
+            Value(LLVMMetadataAsValue(self.0, node))
+        }
+    }
+
+    /// A text as metadata.
+    pub fn text(self, text: &str) -> Meta {
+        // SAFETY: pointer and length describe the string.
+        Meta(unsafe { LLVMMDStringInContext2(self.0, text.as_ptr().cast(), text.len()) })
+    }
+
+    /// A constant as metadata.
+    pub fn meta(self, constant: Value) -> Meta {
+        // SAFETY: as the module's documentation says.
+        Meta(unsafe { LLVMValueAsMetadata(constant.0) })
+    }
+
+    /// A source location.
+    pub fn location(self, line: u32, scope: Meta, inlined_at: Option<Meta>) -> Meta {
+        // SAFETY: as the module's documentation says.
+        Meta(unsafe {
+            LLVMDIBuilderCreateDebugLocation(self.0, line, 0, scope.0, inlined_at.raw())
+        })
+    }
+
+    /// An array constant. The elements have the type.
+    pub fn constant_array(self, element: Type, items: &[Value]) -> Value {
+        let mut raw: Vec<_> = items.iter().map(|item| item.0).collect();
+        // SAFETY: as the module's documentation says; pointer and length describe the array.
+        Value(unsafe { LLVMConstArray2(element.0, raw.as_mut_ptr(), raw.len() as u64) })
+    }
+}
+
+impl Module {
+    /// The handle of the module that LLVM gave to the pass.
+    ///
+    /// # Safety
+    /// `module` is live and nobody else touches it while handles are used.
+    pub unsafe fn new(module: LLVMModuleRef) -> Module {
+        Module(module)
+    }
+
+    /// Every function, as the list is now.
+    pub fn functions(self) -> Vec<Value> {
+        core::iter::successors(self.first_function(), |f| f.next_function()).collect()
+    }
+
+    /// Every indirect function.
+    pub fn ifuncs(self) -> Vec<Value> {
+        core::iter::successors(self.first_ifunc(), |f| f.next_ifunc()).collect()
+    }
+
+    /// The function or variable of this name.
+    pub fn function(self, name: &str) -> Option<Value> {
+        let name = std::ffi::CString::new(name).ok()?;
+        // SAFETY: as the module's documentation says; the name is NUL-terminated.
+        Option::of(unsafe { LLVMGetNamedFunction(self.0, name.as_ptr()) })
+    }
+
+    /// Declares a function.
+    pub fn declare_function(self, name: &str, ty: Type) -> Value {
+        let name = std::ffi::CString::new(name).unwrap_or_default();
+        // SAFETY: as the module's documentation says; the name is NUL-terminated.
+        Value(unsafe { LLVMAddFunction(self.0, name.as_ptr(), ty.0) })
+    }
+
+    /// Finds or declares a variable that another object defines.
+    pub fn external(self, name: &str, ty: Type) -> Value {
+        let name = std::ffi::CString::new(name).unwrap_or_default();
+        // SAFETY: as the module's documentation says; the name is NUL-terminated.
+        unsafe {
+            let found = LLVMGetNamedGlobal(self.0, name.as_ptr());
+            if found.is_null() {
+                Value(LLVMAddGlobal(self.0, ty.0, name.as_ptr()))
+            } else {
+                Value(found)
+            }
+        }
+    }
+
+    /// Adds a private constant, in a section if one is named.
+    pub fn constant(self, name: &str, value: Value, section: Option<&str>) -> Value {
+        let name = std::ffi::CString::new(name).unwrap_or_default();
+        // SAFETY: as the module's documentation says; the texts are NUL-terminated.
+        unsafe {
+            let global = LLVMAddGlobal(self.0, value.ty().0, name.as_ptr());
+            LLVMSetInitializer(global, value.0);
+            LLVMSetGlobalConstant(global, 1);
+            LLVMSetLinkage(global, Linkage::LLVMPrivateLinkage);
+            if let Some(section) = section {
+                let section = std::ffi::CString::new(section).unwrap_or_default();
+                LLVMSetSection(global, section.as_ptr());
+            }
+            Value(global)
+        }
+    }
+
+    /// Ends the process with a message if the module is not well-formed.
+    pub fn verify(self) {
+        let action = llvm_sys::analysis::LLVMVerifierFailureAction::LLVMAbortProcessAction;
+        // SAFETY: as the module's documentation says; no message is asked for.
+        unsafe { llvm_sys::analysis::LLVMVerifyModule(self.0, action, core::ptr::null_mut()) };
+    }
+
+    /// Keeps a global value through every optimisation and section garbage collection.
+    pub fn keep(self, global: Value) {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_keep(self.0, global.0) }
+    }
+}
+
+impl Context {
+    /// A new block before another one.
+    pub fn insert_block(self, before: Block, name: &CStr) -> Block {
+        // SAFETY: as the module's documentation says.
+        Block(unsafe { LLVMInsertBasicBlockInContext(self.0, before.0, name.as_ptr()) })
+    }
+}
