@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn same_and_different() {
-        let table: &[(&str, &[&str], &str, &[&str], bool)] = &[
+        type Row<'a> = (&'a str, &'a [&'a str], &'a str, &'a [&'a str], bool);
+        let table: &[Row] = &[
             (
                 "crash",
                 &["a:1:f", "b:2:g"],

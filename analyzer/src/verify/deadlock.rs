@@ -60,7 +60,7 @@ fn waiting_for_each_other(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
                 all(&[formula.waits_at(n), any(&held)])
             })
             .collect();
-        facts.push(stuck[tree as usize].implies(&any(&waits)));
+        facts.push(stuck[tree as usize].implies(any(&waits)));
     }
     facts
 }
@@ -79,7 +79,7 @@ fn nothing_left(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
         let root = formula.forest.tree(tree).root;
         let absent = formula.at[root as usize].not();
         let stands = stuck[tree as usize].clone();
-        facts.push(stands.implies(&any(&waits)));
+        facts.push(stands.implies(any(&waits)));
         facts.push(any(&[absent, formula.finished(tree), stands]));
     }
     facts

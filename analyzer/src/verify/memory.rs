@@ -129,7 +129,7 @@ fn write(
             let name = format!("w{}_{}_{address}", place.tree, place.step);
             let value = BV::new_const(name, 8 * u32::from(size));
             for (exec, is) in many {
-                formula.solver.assert(&exec.implies(&equal(&value, is)));
+                formula.solver.assert(&exec.implies(equal(&value, is)));
             }
             value
         }
@@ -181,7 +181,7 @@ fn read(
             undisturbed(formula, &sources, None, place, &mut parts);
             options.push(all(&parts));
         }
-        let fact = any(&execs).implies(&any(&options));
+        let fact = any(&execs).implies(any(&options));
         formula.solver.assert(&fact);
     }
 }

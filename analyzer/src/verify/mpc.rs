@@ -96,11 +96,7 @@ fn path(forest: &Forest, tree: TreeId, prefix: &Prefix) -> Path {
         let taken = node.next.first();
         match node.what {
             What::Decide(..) => branches.push(id),
-            What::Step(action) if taken.is_some() => {
-                if tries(action.kind) {
-                    branches.push(id);
-                }
-            }
+            What::Step(action) if taken.is_some() && tries(action.kind) => branches.push(id),
             _ => {}
         }
         at = taken.map(|n| n.1);

@@ -141,7 +141,14 @@ impl Writer<'_> {
             0 | 1 => c(self.dice.roll(4) as u16),
             2 | 3 => r(self.reg()),
             4 => add(r(self.reg()), c(1 + self.dice.roll(2) as u16)),
-            _ => Expr::Sub(Box::new(r(self.reg())), Box::new(r(self.reg()))),
+            _ => {
+                let (a, b) = (Box::new(r(self.reg())), Box::new(r(self.reg())));
+                match self.dice.roll(3) {
+                    0 => Expr::Sub(a, b),
+                    1 => Expr::Mul(a, b),
+                    _ => Expr::Xor(a, b),
+                }
+            }
         }
     }
 
