@@ -112,7 +112,7 @@ fn one_module_alone_names_the_solver() {
     let users: Vec<PathBuf> = files(&[".rs"])
         .into_iter()
         .filter(|path| path.starts_with(root().join("analyzer/src")))
-        .filter(|path| read(path).lines().any(|line| mentions_z3(line)))
+        .filter(|path| read(path).lines().any(mentions_z3))
         .collect();
     let folders: Vec<&Path> = users.iter().map(|path| module_of(path)).collect();
     assert!(!users.is_empty(), "the solver is used somewhere");

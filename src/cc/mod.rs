@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn the_command_or_the_name_says_which_compiler() {
-        let cases: [(&[&str], Option<(Language, usize)>); 6] = [
+        type Case<'a> = (&'a [&'a str], Option<(Language, usize)>);
+        let cases: [Case; 6] = [
             (&["raddle", "cc", "-c", "a.c"], Some((Language::C, 2))),
             (&["raddle", "c++", "--help"], Some((Language::Cxx, 1))),
             (&["/usr/bin/raddle-cc", "a.c"], Some((Language::C, 1))),

@@ -1,5 +1,5 @@
 //! Executions until the bug, for each program of the corpus and each policy: median and most over
-//! twenty seeds. The limits of `tests/corpus/mod.rs` come from here.
+//! twenty seeds, and the limit that `tests/corpus/mod.rs` sets after these.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -37,14 +37,18 @@ fn main() {
     let rows = Mutex::new(Vec::new());
     common::in_parallel(CASES, |case| {
         let mut row = format!("{:24}", format!("{} {}", case.file, case.args.join(" ")));
-        for policy in POLICIES {
+        for (policy, limit) in POLICIES.iter().zip(case.within) {
             let mut found: Vec<Option<u64>> = (1..=SEEDS)
                 .map(|seed| until_found(case, policy, seed))
                 .collect();
             found.sort_by_key(|n| n.unwrap_or(u64::MAX));
             let text = |n: Option<u64>| n.map_or("-".to_string(), |n| n.to_string());
             let (median, most) = (found[found.len() / 2], found[found.len() - 1]);
-            row.push_str(&format!(" {:>7} {:>7}", text(median), text(most)));
+            row.push_str(&format!(
+                " {:>7} {:>7} {limit:>7}",
+                text(median),
+                text(most)
+            ));
         }
         rows.lock().expect("no worker panics here").push(row);
         Ok(())
@@ -54,7 +58,9 @@ fn main() {
     println!(
         "{:24} {}",
         "",
-        POLICIES.map(|p| format!("{p:>7} {:>7}", "most")).join(" ")
+        POLICIES
+            .map(|p| format!("{p:>7} {:>7} {:>7}", "most", "limit"))
+            .join(" ")
     );
     for row in rows {
         println!("{row}");
