@@ -1,5 +1,6 @@
 //! From a raw trace to what a witness records: the failure in words, its fingerprint, the events.
 
+use crate::callers::Callers;
 use crate::class::Class;
 use crate::objects::{Objects, noun};
 use crate::symbols::Symbols;
@@ -204,10 +205,12 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let mut inputs: Vec<Asked> = Vec::new();
     let mut records = Vec::new();
     let mut enabled = Enabled::default();
+    let mut callers = Callers::default();
     for event in &trace.events {
         let Some(kind) = event.kind() else { continue };
         match kind {
             Kind::Enabled => enabled.add(event),
+            Kind::Stack => callers.announced(event),
             Kind::InputName => {
                 if let Some(asked) = inputs.iter_mut().rfind(|i| i.thread == event.thread) {
                     let bytes = event.name_bytes();
@@ -220,7 +223,8 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
                 objects.allocated(event, site);
             }
             _ if kind.is_step() || kind == Kind::Choice || kind == Kind::Input => {
-                let record = record(kind, event, &mut objects, symbols);
+                let site = event_site(kind, event, &mut callers, symbols);
+                let record = record(kind, event, site, &mut objects, symbols);
                 if kind == Kind::Input {
                     inputs.push(Asked {
                         thread: event.thread,
@@ -236,7 +240,8 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
         }
     }
     let waits = trace.outcome.waits.iter();
-    let waits = waits.map(|raw| wait(raw, &mut objects, symbols)).collect();
+    let waits = waits.map(|raw| wait(raw, &callers, &mut objects, symbols));
+    let waits = waits.collect();
     Story {
         records,
         objects: objects.into_named(),
@@ -245,18 +250,32 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     }
 }
 
-fn record(kind: Kind, event: &Event, objects: &mut Objects, symbols: &mut Symbols) -> Record {
+fn event_site(kind: Kind, event: &Event, callers: &mut Callers, symbols: &mut Symbols) -> u32 {
+    let called_from = match kind.is_step() {
+        true => callers.stepped(event),
+        false => &[],
+    };
+    match kind {
+        // The start routine's own first line says more than the call inside the library.
+        Kind::ThreadStart => symbols.site(event.object.wrapping_add(1)),
+        // The end of a thread is nowhere in the program.
+        Kind::ThreadExit => symbols.site(0),
+        _ => symbols.site_called_from(event.pc, called_from),
+    }
+}
+
+fn record(
+    kind: Kind,
+    event: &Event,
+    site: u32,
+    objects: &mut Objects,
+    symbols: &mut Symbols,
+) -> Record {
     let names_object = !matches!(kind, Kind::Choice) && noun(kind) != "thread";
     Record {
         kind: event.kind,
         thread: event.thread,
-        site: match kind {
-            // The start routine's own first line says more than the call inside the library.
-            Kind::ThreadStart => symbols.site(event.object.wrapping_add(1)),
-            // The end of a thread is nowhere in the program.
-            Kind::ThreadExit => symbols.site(0),
-            _ => symbols.site(event.pc),
-        },
+        site,
         object: match names_object {
             true => objects.index(kind, event.object, symbols),
             false => NO_OBJECT,
@@ -266,7 +285,7 @@ fn record(kind: Kind, event: &Event, objects: &mut Objects, symbols: &mut Symbol
     }
 }
 
-fn wait(raw: &RawWait, objects: &mut Objects, symbols: &mut Symbols) -> Wait {
+fn wait(raw: &RawWait, callers: &Callers, objects: &mut Objects, symbols: &mut Symbols) -> Wait {
     let kind = Kind::from_u8(raw.kind).unwrap_or(Kind::Yield);
     Wait {
         thread: raw.thread,
@@ -277,8 +296,11 @@ fn wait(raw: &RawWait, objects: &mut Objects, symbols: &mut Symbols) -> Wait {
             "thread" => NO_OBJECT,
             _ => objects.index(kind, raw.object, symbols),
         },
-        site: symbols.site(raw.pc),
-        holder_site: (raw.holder_pc != 0).then(|| symbols.site(raw.holder_pc)),
+        site: symbols.site_called_from(raw.pc, callers.of_waiting(raw.thread)),
+        holder_site: (raw.holder_pc != 0).then(|| {
+            let taken = callers.of_step(raw.holder, raw.holder_pc, raw.object);
+            symbols.site_called_from(raw.holder_pc, taken)
+        }),
     }
 }
 

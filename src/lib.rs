@@ -1,5 +1,6 @@
 //! The raddle command: owns the loop, the options, and what people see.
 
+pub mod callers;
 pub mod cc;
 pub mod class;
 pub mod cli;

@@ -13,7 +13,7 @@ use crate::store::read_witness;
 use crate::summary::{Found, Replays, Summary, Verdict};
 use crate::symbols::Symbols;
 use crate::terminal::print;
-use crate::triage::class_of;
+use crate::triage::{class_of, witness_records};
 use raddle_protocol::job::{Input, Job};
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
@@ -243,7 +243,7 @@ impl<'a> Replayer<'a> {
         let symbols = Symbols::new(session.modules(), &setup.program.path);
         let changed = changed(&witness.modules, &symbols.modules());
         let mut job = setup.base.clone();
-        job.flags |= flags::EVENTS;
+        job.flags |= witness_records(&job.prefix);
         Ok(Replayer {
             witness,
             session,

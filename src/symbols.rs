@@ -13,6 +13,8 @@ pub struct Symbols {
     images: Vec<Image>,
     sites: Vec<Site>,
     by_address: HashMap<u64, u32>,
+    /// By the address and its callers.
+    by_callers: HashMap<Vec<u64>, u32>,
     sources: HashMap<String, Option<Vec<String>>>,
 }
 
@@ -45,6 +47,7 @@ impl Symbols {
             images,
             sites: Vec::new(),
             by_address: HashMap::new(),
+            by_callers: HashMap::new(),
             sources: HashMap::new(),
         }
     }
@@ -59,6 +62,53 @@ impl Symbols {
         self.sites.push(site);
         self.by_address.insert(address, index);
         index
+    }
+
+    /// The place of a return address whose callers' return addresses are these, innermost first:
+    /// in a library it is shown by the innermost line of the user's own code.
+    pub fn site_called_from(&mut self, address: u64, callers: &[u64]) -> u32 {
+        let plain = self.site(address);
+        let site = &self.sites[plain as usize];
+        if is_own_code(&site.frames[site.shown as usize]) || callers.is_empty() {
+            return plain;
+        }
+        let key: Vec<u64> = [&[address], callers].concat();
+        if let Some(&known) = self.by_callers.get(&key) {
+            return known;
+        }
+        let index = match self.resolve_outwards(plain, callers) {
+            None => plain,
+            Some(site) => match self.sites.iter().position(|s| *s == site) {
+                Some(same) => same as u32,
+                None => {
+                    self.sites.push(site);
+                    self.sites.len() as u32 - 1
+                }
+            },
+        };
+        self.by_callers.insert(key, index);
+        index
+    }
+
+    /// The place `plain` with its callers as far as the first of the user's own code.
+    fn resolve_outwards(&mut self, plain: u32, callers: &[u64]) -> Option<Site> {
+        let mut frames = self.sites[plain as usize].frames.clone();
+        for &caller in callers {
+            let outer = self.resolve(caller);
+            let inner = frames.len() as u32;
+            let shown = &outer.frames[outer.shown as usize];
+            let own = is_own_code(shown) && !self.is_in_runtime(caller);
+            frames.extend(outer.frames);
+            if own {
+                return Some(Site {
+                    frames,
+                    shown: inner + outer.shown,
+                    source: outer.source,
+                    ..self.sites[plain as usize].clone()
+                });
+            }
+        }
+        None
     }
 
     /// Every place that was asked for.
@@ -266,9 +316,11 @@ fn unknown() -> Frame {
 /// Is this frame in code that the user wrote, not in a library's header?
 pub fn is_own_code(frame: &Frame) -> bool {
     const OTHERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/src/", "/rustc/"];
+    const INSIDE: [&str; 2] = ["/.cargo/registry/", "/lib/rustlib/src/"];
     match &frame.file {
         Some(file) => {
-            !OTHERS.iter().any(|dir| file.starts_with(dir)) && !file.contains("/.cargo/registry/")
+            !OTHERS.iter().any(|dir| file.starts_with(dir))
+                && !INSIDE.iter().any(|dir| file.contains(dir))
         }
         None => false,
     }
@@ -335,6 +387,7 @@ mod tests {
             "/usr/include/c++/12/bits/std_mutex.h",
             "/rustc/abc/library/std/src/thread.rs",
             "/home/me/.cargo/registry/src/x/y.rs",
+            "/home/me/.rustup/toolchains/x/lib/rustlib/src/rust/library/std/src/thread.rs",
         ] {
             assert!(!is_own_code(&frame(other)), "{other}");
         }
@@ -371,6 +424,24 @@ mod tests {
         let function = outer.function.as_deref().unwrap_or_default();
         assert!(function.contains("found_with_its_line"), "{site:?}");
         assert!(outer.file.as_deref().unwrap().ends_with("src/symbols.rs"));
+        // An address in no module, then one in a library, called from here.
+        let outside = symbols.site(1);
+        assert_eq!(symbols.site_called_from(1, &[]), outside);
+        assert_eq!(symbols.site_called_from(1, &[2]), outside);
+        assert_eq!(symbols.site_called_from(inside, &[2]), index);
+        let called = symbols.site_called_from(1, &[2, inside, 3]);
+        assert_ne!(symbols.site_called_from(1, &[inside]), called);
+        assert_eq!(symbols.site_called_from(1, &[2, inside]), called);
+        let (called, own) = (
+            &symbols.sites()[called as usize],
+            &symbols.sites()[index as usize],
+        );
+        assert_eq!((called.module, called.offset), (None, 1));
+        assert_eq!(
+            called.frames[called.shown as usize],
+            own.frames[own.shown as usize]
+        );
+        assert_eq!(called.source, own.source);
         static MARK: [u64; 4] = [1, 2, 3, 4];
         let (name, within) = symbols.variable(&raw const MARK[1] as u64).unwrap();
         assert!(name.contains("MARK"), "{name}");

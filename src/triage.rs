@@ -11,7 +11,7 @@ use crate::summary::Found;
 use crate::symbols::Symbols;
 use crate::terminal::print;
 use raddle_analyzer::shrink::Shrinker;
-use raddle_protocol::job::Job;
+use raddle_protocol::job::{Job, total_steps};
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -121,7 +121,7 @@ impl<'a> Triage<'a> {
         // must do.
         let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
         let records = match endless {
-            true => flags::EVENTS | flags::ENABLED,
+            true => witness_records(&seen.trace.taken),
             false => flags::EVENTS,
         };
         let again = self.rerun(&seen.job, &seen.trace.taken, records)?;
@@ -130,7 +130,7 @@ impl<'a> Triage<'a> {
             Some(again) if reproduced && endless => (again, true),
             Some(again) if reproduced => {
                 let best = self.shrink(&seen, &failure, &again)?;
-                let last = self.rerun(&seen.job, &best, flags::EVENTS | flags::ENABLED)?;
+                let last = self.rerun(&seen.job, &best, witness_records(&best))?;
                 match last {
                     Some(last) if self.is_same(Some(&last), &seen, &failure)? => (last, true),
                     _ => (again, true),
@@ -310,7 +310,20 @@ impl<'a> Triage<'a> {
 }
 
 /// Flags that change what is recorded, not what happens.
-pub const RECORDING: u32 = flags::EVENTS | flags::ENABLED | flags::TOLERANT;
+pub const RECORDING: u32 = flags::EVENTS | flags::ENABLED | flags::TOLERANT | flags::STACKS;
+
+/// In an execution of more steps the records of who called them would be too many.
+const STEPS_WITH_STACKS: u64 = 1_000_000;
+
+/// What the last execution of this schedule, of which the witness is made, records. So does a
+/// replay: the places of a witness are shown by the user's own lines.
+pub fn witness_records(steps: &[Step]) -> u32 {
+    let stacks = match total_steps(steps) <= STEPS_WITH_STACKS {
+        true => flags::STACKS,
+        false => 0,
+    };
+    flags::EVENTS | flags::ENABLED | stacks
+}
 
 /// What a livelock does when every thread gets its turn.
 enum Fair {

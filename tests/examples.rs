@@ -127,4 +127,51 @@ fn rust_is_right_and_its_bug_is_found() {
     let found = run(&["run", "-n", "1000", "--seed", "1"], &wrong, &[]);
     expect(&found, "finding", 66);
     assert_eq!(found.summary.findings[0].class, "deadlock");
+    rows_name(&found, &["worker.join()", "in receiver"]);
+}
+
+/// Every place of the report, the stack left out, is a line of the program and not of a library
+/// under it; these are among them.
+fn rows_name(found: &Run, lines: &[&str]) {
+    let report = &found.output.stdout;
+    let (_, rows) = report.split_once("who waits for whom").unwrap_or_else(|| {
+        let split = report.split_once("the interleaving");
+        split.expect("a report has an interleaving")
+    });
+    for line in lines {
+        assert!(rows.contains(line), "{line}\n{report}");
+    }
+    for library in ["futex.rs", "unix.rs", "threads.rs", "gthr-default.h"] {
+        // Who allocates is not asked: that is no step.
+        let mut rows = rows.lines().filter(|row| !row.contains("allocated by"));
+        assert!(
+            !rows.any(|row| row.contains(library)),
+            "{library}\n{report}"
+        );
+    }
+}
+
+#[test]
+fn operations_inside_a_library_are_shown_where_the_program_calls_it() {
+    let waits: &[&str] = &[
+        "waits in mutex_lock second at lock_order.cpp:9 ",
+        "held by T2, which took it at lock_order.cpp:13 ",
+        "waits in mutex_lock first at lock_order.cpp:14 ",
+        "held by T1, which took it at lock_order.cpp:8 ",
+        "waits in pthread_join at lock_order.cpp:19 ",
+    ];
+    let steps: &[&str] = &["10  std::lock", "15  std::lock", "24  two.join"];
+    let cases = [
+        ("lock_order", "deadlock", waits),
+        ("lost_update", "assertion", steps),
+    ];
+    for (name, class, lines) in cases {
+        let source = format!("tests/libraries/{name}.cpp");
+        // Not optimised, so that nothing is inlined.
+        let program = compile(Compiler::Gxx, &source, &["-O0"]);
+        let found = run(&["run", "-n", "1000", "--seed", "1"], &program, &[]);
+        expect(&found, "finding", 66);
+        assert_eq!(found.summary.findings[0].class, class);
+        rows_name(&found, lines);
+    }
 }

@@ -10,7 +10,7 @@
 //!
 //! A [`Kind::Choice`] record belongs to the step before it (which waiter a signal wakes).
 //! [`Kind::Enabled`] records, written where the job asks for them, stand *before* the step that
-//! was chosen from them.
+//! was chosen from them; [`Kind::Stack`] records stand where the operation is announced.
 
 use crate::Slot;
 
@@ -240,9 +240,47 @@ kinds! {
     /// `value`: how many; `size`: 1 if it was written. Two executions together thus show that a
     /// location is shared, also when no single one does.
     Private = 121, false, "kept to itself";
+    /// In runs with [`crate::shared::flags::STACKS`]: who called the operation that `thread`
+    /// announces here. `object`, `value`, `pc`: return addresses behind that operation's own `pc`,
+    /// innermost first (0: none); `size`: how many are in this record; `aux`: how many were in
+    /// earlier records of the same announcement, so that 0 begins a new one. An announcement has at
+    /// least one record, also when no caller is known.
+    Stack = 122, false, "called from";
 }
 
+/// Return addresses that one [`Kind::Stack`] record holds.
+const CALLERS_A_RECORD: usize = 3;
+
 impl Event {
+    /// Most return addresses that are written in [`Kind::Stack`] records for one operation.
+    pub const CALLERS: usize = 12;
+
+    /// The [`Kind::Stack`] records for these return addresses (the first [`Event::CALLERS`]).
+    pub fn stack(thread: Slot, callers: &[usize]) -> impl Iterator<Item = Event> + '_ {
+        let callers = &callers[..callers.len().min(Event::CALLERS)];
+        let records = callers.len().div_ceil(CALLERS_A_RECORD).max(1);
+        (0..records).map(move |n| {
+            let before = n * CALLERS_A_RECORD;
+            let here = &callers[before..];
+            let word = |i: usize| here.get(i).map_or(0, |&address| address as u64);
+            Event {
+                kind: Kind::Stack as u8,
+                size: here.len().min(CALLERS_A_RECORD) as u8,
+                thread,
+                aux: before as u32,
+                object: word(0),
+                value: word(1),
+                pc: word(2),
+            }
+        })
+    }
+
+    /// The return addresses in a [`Kind::Stack`] record.
+    pub fn callers(&self) -> impl Iterator<Item = u64> + '_ {
+        let words = [self.object, self.value, self.pc];
+        words.into_iter().take(usize::from(self.size))
+    }
+
     /// The decoded kind; `None` for a number that this version does not know.
     pub const fn kind(&self) -> Option<Kind> {
         Kind::from_u8(self.kind)
@@ -286,6 +324,33 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn callers_come_back_in_order() {
+        let addresses: [usize; 14] = core::array::from_fn(|i| 0x1000 + i);
+        for (len, kept, records) in [
+            (0, 0, 1),
+            (1, 1, 1),
+            (3, 3, 1),
+            (4, 4, 2),
+            (12, 12, 4),
+            (14, 12, 4),
+        ] {
+            let mut seen = 0;
+            let mut count = 0;
+            for event in Event::stack(5, &addresses[..len]) {
+                assert_eq!((event.thread, event.kind()), (5, Some(Kind::Stack)));
+                assert_eq!(event.aux as usize, seen);
+                for caller in event.callers() {
+                    assert_eq!(caller, addresses[seen] as u64);
+                    seen += 1;
+                }
+                count += 1;
+            }
+            assert_eq!((seen, count), (kept, records), "{len}");
+        }
+        assert!(!Kind::Stack.is_step());
+    }
 
     #[test]
     fn names_of_inputs_keep_their_first_bytes() {

@@ -94,6 +94,8 @@ pub mod flags {
     /// Timed waits and sleeps end only when nothing else can run (otherwise their end is a choice
     /// like any other).
     pub const LAZY_TIME: u32 = 256;
+    /// Write [`crate::event::Kind::Stack`] records where operations are announced (implies EVENTS).
+    pub const STACKS: u32 = 512;
 }
 
 /// The job's fixed part. Writer: controller, before [`command::GO`]. Reader: runtime.

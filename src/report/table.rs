@@ -2,6 +2,7 @@
 
 use super::text::{Names, Style, base_name, cut, pad, place};
 use super::words::{is_in_source, words};
+use crate::symbols::is_own_code;
 use raddle_protocol::event::Kind;
 use raddle_protocol::witness::{Record, Site, Witness};
 
@@ -85,7 +86,7 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         let site = &witness.sites[record.site as usize];
         let mut here = shorten_place(site, only.as_deref());
         let starts = record.kind == Kind::ThreadStart as u8;
-        if starts && site.frames[site.shown as usize].file.is_none() {
+        if starts && !is_own_code(&site.frames[site.shown as usize]) {
             here = String::new();
         }
         let joins = match &last {

@@ -236,7 +236,8 @@ pub struct Site {
     pub module: Option<u32>,
     /// The return address, relative to the module's base (absolute without a module).
     pub offset: u64,
-    /// Never empty; several where calls were inlined, innermost first.
+    /// Never empty; several where calls were inlined, innermost first. Where all of these are a
+    /// library's, its callers follow as far as the user's own code, if they are known.
     pub frames: Vec<Frame>,
     /// Which frame people want to see first (the innermost one of their own code).
     pub shown: u32,

@@ -63,6 +63,9 @@ impl Thread {
     }
 }
 
+/// With these flags something is recorded at every step.
+const GUIDED: u32 = flags::ENABLED | flags::STACKS;
+
 /// Entries of the table of interest.
 const INTEREST: usize = 512;
 
@@ -90,7 +93,7 @@ pub struct Gate<O: Os> {
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
-    /// The next step needs more than the policy: a prefix, a record of who is enabled.
+    /// The next step needs more than the policy: a prefix, records of who is enabled or calls.
     guided: bool,
     /// Steps after which the execution ends.
     limit: u64,
@@ -132,14 +135,15 @@ impl<O: Os> Gate<O> {
         let job = self.pages.job();
         self.threads.map();
         self.flags = job.flags;
-        self.logging = job.flags & (flags::EVENTS | flags::ENABLED | flags::SYMBOLIC) != 0;
+        let records = flags::EVENTS | flags::ENABLED | flags::STACKS | flags::SYMBOLIC;
+        self.logging = job.flags & records != 0;
         self.limit = if job.max_steps == 0 {
             u64::MAX
         } else {
             job.max_steps
         };
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
-        self.guided = job.steps_len != 0 || job.flags & flags::ENABLED != 0;
+        self.guided = job.steps_len != 0 || job.flags & GUIDED != 0;
         match Policy::new(job.tail) {
             Some(policy) => self.policy = policy,
             None => {
@@ -253,6 +257,9 @@ impl<O: Os> Gate<O> {
     pub fn announce(&mut self, p: &Pending) -> Result<Slot, Stop> {
         let me = self.running;
         self.publish(p.kind, p.pc);
+        if self.guided {
+            self.log_callers(p.pc);
+        }
         self.threads[me].pending.write(*p);
         self.policy.announced(me);
         if !self.evaluate(me) && p.deadline == 0 {
@@ -266,6 +273,9 @@ impl<O: Os> Gate<O> {
     pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {
         let me = self.running;
         self.publish(kind, pc);
+        if self.guided {
+            self.log_callers(pc);
+        }
         self.threads[me]
             .pending
             .write(Pending::always(kind, object, pc));
@@ -409,14 +419,13 @@ impl<O: Os> Gate<O> {
     }
 
     fn guided_step(&mut self) -> Result<Slot, Stop> {
-        let recording = self.flags & flags::ENABLED != 0;
-        if recording {
+        if self.flags & flags::ENABLED != 0 {
             self.log_enabled();
         }
         if let Some(next) = self.follow_prefix()? {
             return Ok(next);
         }
-        self.guided = recording;
+        self.guided = self.flags & GUIDED != 0;
         Ok(self.ask_policy())
     }
 

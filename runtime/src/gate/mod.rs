@@ -1,5 +1,6 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
+mod callers;
 mod core;
 mod deadlock;
 mod prefix;

@@ -526,6 +526,34 @@ fn enabled_records_list_all_candidates() {
 }
 
 #[test]
+fn callers_are_recorded_when_an_operation_is_announced() {
+    let announce = |flags: u32, pc| {
+        let mut world = World::new(flags, Tail::RunUntilBlocked, &[]);
+        world.gate.announce_ready(Kind::Yield, 0, pc).unwrap();
+        world
+            .gate
+            .announce(&Pending::always(Kind::Yield, 0, pc))
+            .unwrap();
+        world.drained().events.clone()
+    };
+    let table: [(usize, &[u64]); 4] = [
+        (0x100, &[0x200, 0x300]),
+        (0x200, &[0x300]),
+        (0x300, &[]),
+        (0x999, &[]),
+    ];
+    for (pc, expected) in table {
+        let events = announce(flags::STACKS, pc);
+        assert_eq!(events.len(), 2, "one record for each announcement");
+        for event in events {
+            assert_eq!((event.kind(), event.thread), (Some(Kind::Stack), 0));
+            assert!(event.callers().eq(expected.iter().copied()), "{event:?}");
+        }
+    }
+    assert!(announce(flags::EVENTS, 0x100).is_empty());
+}
+
+#[test]
 fn children_are_named_by_their_parents_and_probe_when_taken() {
     let mut world = World::new(0, Tail::RunUntilBlocked, &[]).children(1);
     world.gate.impersonate(1);

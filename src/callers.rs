@@ -1,0 +1,79 @@
+//! Who called the operations of an execution, from its `Stack` records.
+
+use raddle_protocol::Slot;
+use raddle_protocol::event::Event;
+use std::collections::HashMap;
+
+/// Return addresses behind those of the events, innermost first; empty where none were recorded.
+#[derive(Default)]
+pub struct Callers {
+    /// Of what each thread announced last and has not done.
+    announced: HashMap<Slot, Vec<u64>>,
+    /// Of the last step of this thread, at this address, on this object.
+    steps: HashMap<(Slot, u64, u64), Vec<u64>>,
+}
+
+impl Callers {
+    /// Takes in a `Stack` record.
+    pub fn announced(&mut self, record: &Event) {
+        let callers = self.announced.entry(record.thread).or_default();
+        if record.aux == 0 {
+            callers.clear();
+        }
+        callers.extend(record.callers());
+    }
+
+    /// The thread did what it had announced: this step.
+    pub fn stepped(&mut self, step: &Event) -> &[u64] {
+        let callers = self.announced.remove(&step.thread).unwrap_or_default();
+        let kept = self.steps.entry((step.thread, step.pc, step.object));
+        kept.insert_entry(callers).into_mut()
+    }
+
+    /// Of the operation in which this thread still waits.
+    pub fn of_waiting(&self, thread: Slot) -> &[u64] {
+        self.announced.get(&thread).map_or(&[], Vec::as_slice)
+    }
+
+    /// Of the last step of this thread, at this address, on this object.
+    pub fn of_step(&self, thread: Slot, pc: u64, object: u64) -> &[u64] {
+        let step = self.steps.get(&(thread, pc, object));
+        step.map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_protocol::event::Kind;
+
+    #[test]
+    fn a_step_takes_what_its_thread_announced() {
+        let step = |thread, pc, object| Event {
+            kind: Kind::MutexLock as u8,
+            thread,
+            pc,
+            object,
+            ..Event::default()
+        };
+        let mut callers = Callers::default();
+        let announce = |callers: &mut Callers, thread, addresses: &[usize]| {
+            Event::stack(thread, addresses).for_each(|record| callers.announced(&record));
+        };
+        announce(&mut callers, 1, &[10, 11, 12, 13]);
+        announce(&mut callers, 2, &[20]);
+        assert_eq!(callers.of_waiting(1), [10, 11, 12, 13]);
+        assert_eq!(callers.stepped(&step(1, 7, 8)), [10, 11, 12, 13]);
+        assert!(callers.of_waiting(1).is_empty());
+        assert_eq!(callers.of_waiting(2), [20]);
+        // A second announcement before any step replaces the first, also by nothing.
+        announce(&mut callers, 2, &[21, 22]);
+        assert_eq!(callers.of_waiting(2), [21, 22]);
+        announce(&mut callers, 2, &[]);
+        assert!(callers.stepped(&step(2, 7, 8)).is_empty());
+        assert_eq!(callers.of_step(1, 7, 8), [10, 11, 12, 13]);
+        assert!(callers.of_step(1, 7, 9).is_empty());
+        assert!(callers.stepped(&step(1, 7, 8)).is_empty());
+        assert!(callers.of_step(1, 7, 8).is_empty(), "the last one counts");
+    }
+}
