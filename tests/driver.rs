@@ -214,7 +214,8 @@ fn failures_are_clangs_own() {
 fn what_cannot_work_is_said_in_one_line() {
     let dir = folder("errors");
     let no_path: &[(&str, &str)] = &[("PATH", "/nowhere")];
-    let cases: &[(&str, &[(&str, &str)], i32, &str)] = &[
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], i32, &'a str);
+    let cases: &[Case] = &[
         (
             "-static main.c twice.c -o s",
             &[],
