@@ -3,9 +3,8 @@
 use super::forest::{NodeId, Pattern, TreeId};
 use super::formula::Formula;
 use super::plan::{Plan, executed, follow};
-use super::solver::{Answer, Bool, Effort, Model, all, any, holds};
+use super::solver::{Answer, Bool, Effort, Limits, Model, all, any, holds};
 use raddle_protocol::event::Kind;
-use std::time::Duration;
 
 /// Result of a query.
 pub enum Found {
@@ -16,7 +15,7 @@ pub enum Found {
 }
 
 /// First threads that wait for each other, then a state in which every thread waits or has ended.
-pub fn query(formula: &Formula<'_>, limit: Option<Duration>, effort: &mut Effort) -> Found {
+pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> Found {
     for cycle in [true, false] {
         let stuck: Vec<Bool> = (0..formula.forest.trees.len())
             .map(|t| Bool::new_const(format!("stuck{t}")))
@@ -30,7 +29,7 @@ pub fn query(formula: &Formula<'_>, limit: Option<Duration>, effort: &mut Effort
             formula.solver.assert(&fact);
         }
         formula.solver.assert(&any(&stuck));
-        let answer = formula.solver.check(limit, effort);
+        let answer = formula.solver.check(limits, effort);
         formula.solver.pop();
         match answer {
             Answer::Sat(model) => {

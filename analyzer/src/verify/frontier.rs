@@ -5,9 +5,8 @@ use super::forest::{Forest, NodeId, Pattern};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
-use super::solver::{Answer, Effort, Values, any};
+use super::solver::{Answer, Effort, Limits, Values, any};
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 /// How often an execution may miss its frontier before that is given up.
 const ATTEMPTS: u32 = 2;
@@ -43,20 +42,18 @@ pub struct Frontier {
     unconfirmed: Vec<Pattern>,
     /// Wrong orders that executions have shown.
     hazards: HashSet<Hazard>,
+    /// Locations whose first content differs between executions, and can be read.
+    unsteady: usize,
     purpose: Option<Purpose>,
     facts: u64,
 }
 
 impl Frontier {
     /// Looks for a frontier, then for a deadlock.
-    pub fn decide(
-        &mut self,
-        forest: &Forest,
-        limit: Option<Duration>,
-        effort: &mut Effort,
-    ) -> Decision {
+    pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
         self.facts = forest.facts;
         let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded);
+        self.unsteady = formula.unsteady.len();
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
         }
@@ -74,7 +71,7 @@ impl Frontier {
             formula.solver.push();
             let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
             formula.solver.assert(&any(&conditions));
-            let answer = formula.solver.check(limit, effort);
+            let answer = formula.solver.check(limits, effort);
             formula.solver.pop();
             match answer {
                 Answer::Sat(model) => {
@@ -92,7 +89,7 @@ impl Frontier {
             let waits: Vec<_> = pattern.stuck.iter().map(|&n| formula.waits_at(n)).collect();
             formula.solver.assert(&super::solver::all(&waits).not());
         }
-        match deadlock::query(&formula, limit, effort) {
+        match deadlock::query(&formula, limits, effort) {
             Found::Yes(plan, pattern) => {
                 self.purpose = Some(Purpose::Deadlock(pattern));
                 Decision::Run {
@@ -100,7 +97,7 @@ impl Frontier {
                     tolerant: false,
                 }
             }
-            Found::No => Self::hazard(&self.hazards, &mut self.purpose, &formula, limit, effort),
+            Found::No => Self::hazard(&self.hazards, &mut self.purpose, &formula, limits, effort),
             Found::Unknown => Decision::GaveUp(SOLVER),
         }
     }
@@ -109,10 +106,10 @@ impl Frontier {
         known: &HashSet<Hazard>,
         purpose: &mut Option<Purpose>,
         formula: &Formula<'_>,
-        limit: Option<Duration>,
+        limits: Limits<'_>,
         effort: &mut Effort,
     ) -> Decision {
-        match hazards::query(formula, known, limit, effort) {
+        match hazards::query(formula, known, limits, effort) {
             hazards::Found::Yes(plan, hazard) => {
                 *purpose = Some(Purpose::Hazard(hazard));
                 Decision::Run {
@@ -123,6 +120,11 @@ impl Frontier {
             hazards::Found::No => Decision::Exhausted,
             hazards::Found::Unknown => Decision::GaveUp(SOLVER),
         }
+    }
+
+    /// Locations that were changed without a record before they were first recorded.
+    pub fn unsteady(&self) -> usize {
+        self.unsteady
     }
 
     /// Wrong orders of steps on one object that are reachable.

@@ -8,10 +8,10 @@ use super::forest::NodeId;
 use super::formula::Formula;
 use super::insert::is_access;
 use super::plan::{Plan, executed, follow};
-use super::solver::{Answer, Bool, Effort, all, any, holds};
+use super::solver::{Answer, Bool, Effort, Limits, all, any, holds};
 use raddle_protocol::event::Kind;
+use raddle_protocol::job::push_step;
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// Two steps of different threads; the first must not come before the second.
 pub type Hazard = (NodeId, NodeId);
@@ -28,7 +28,7 @@ pub enum Found {
 pub fn query(
     formula: &Formula<'_>,
     known: &HashSet<Hazard>,
-    limit: Option<Duration>,
+    limits: Limits<'_>,
     effort: &mut Effort,
 ) -> Found {
     let hazards: Vec<(Hazard, Bool)> = hazards(formula)
@@ -42,13 +42,18 @@ pub fn query(
     let conditions: Vec<Bool> = hazards.iter().map(|h| h.1.clone()).collect();
     formula.solver.push();
     formula.solver.assert(&any(&conditions));
-    let answer = formula.solver.check(limit, effort);
+    let answer = formula.solver.check(limits, effort);
     formula.solver.pop();
     match answer {
         Answer::Sat(model) => match hazards.iter().find(|h| holds(&model, &h.1)) {
             Some((hazard, _)) => {
                 let steps = executed(formula, &model);
-                Found::Yes(follow(formula, &model, &steps), *hazard)
+                let mut plan = follow(formula, &model, &steps);
+                if !steps.contains(&hazard.1) {
+                    let tree = formula.forest.node(hazard.1).tree;
+                    push_step(&mut plan.prefix, formula.forest.tree(tree).slot);
+                }
+                Found::Yes(plan, *hazard)
             }
             None => Found::Unknown,
         },
@@ -57,9 +62,13 @@ pub fn query(
     }
 }
 
+/// The first step is executed and the second is not before it: its thread stands there at most.
+/// (Its execution may be the end of the process, so the formula need not know what follows.)
 fn condition(formula: &Formula<'_>, (first, second): Hazard) -> Bool {
     let order = formula.precedes(formula.forest.place(first), formula.forest.place(second));
-    all(&[formula.executed(first), formula.executed(second), order])
+    let later = any(&[formula.executed(second).not(), order]);
+    let reached = formula.at[second as usize].clone();
+    all(&[formula.executed(first), reached, later])
 }
 
 fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {

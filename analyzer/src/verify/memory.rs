@@ -254,11 +254,14 @@ fn undisturbed(
 }
 
 /// The value is the initial one. Bytes of which that is not known can have any.
-fn initial(formula: &Formula<'_>, address: u64, size: u8, got: &BV) -> Bool {
+fn initial(formula: &mut Formula<'_>, address: u64, size: u8, got: &BV) -> Bool {
     let mut parts = Vec::new();
     for i in 0..size {
         let byte = got.extract(8 * u32::from(i) + 7, 8 * u32::from(i));
         if let Some(values) = formula.forest.init.get(&(address + u64::from(i))) {
+            if values.len() > 1 {
+                formula.unsteady.insert(address);
+            }
             let is = |v: &u8| equal(&byte, &constant(u64::from(*v), 8));
             parts.push(any(&values.iter().map(is).collect::<Vec<_>>()));
         }

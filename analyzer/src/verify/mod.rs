@@ -1,6 +1,7 @@
 //! Exploration of all paths over schedules and inputs, with a proof at its end.
 
 mod deadlock;
+mod exclusion;
 mod footprint;
 mod forest;
 mod formula;
@@ -30,7 +31,7 @@ use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use ranges::Ranges;
-use solver::Effort;
+use solver::{Asked, Effort, Limits};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,7 @@ pub struct Verifier {
     corrupt: u64,
     uncontrolled: BTreeSet<String>,
     stopped: Option<String>,
+    asked: Option<Box<Asked>>,
 }
 
 impl Verifier {
@@ -77,12 +79,18 @@ impl Verifier {
             corrupt: 0,
             uncontrolled: BTreeSet::new(),
             stopped: None,
+            asked: None,
         }
     }
 
     /// Ends the exploration: the next [`Verifier::next`] is [`Next::Done`], with this reason.
     pub fn stop(&mut self, why: &str) {
         self.stopped.get_or_insert_with(|| why.to_string());
+    }
+
+    /// Ends the exploration when `asked` says so, also in the middle of a question to the solver.
+    pub fn stop_when(&mut self, asked: impl Fn() -> bool + Send + Sync + 'static) {
+        self.asked = Some(Box::new(asked));
     }
 
     /// The next job or the end.
@@ -94,6 +102,9 @@ impl Verifier {
         if self.remaining() == Some(Duration::ZERO) {
             self.stop("the time was limited");
         }
+        if self.asked.as_ref().is_some_and(|asked| asked()) {
+            self.stop("it was interrupted");
+        }
         if self.stopped.is_some() {
             return Next::Done(self.report());
         }
@@ -104,17 +115,21 @@ impl Verifier {
             };
             return Next::Run(self.job(plan, true));
         }
-        let limit = self.remaining();
+        let limits = Limits {
+            time: self.remaining(),
+            asked: self.asked.as_deref(),
+        };
         let effort = &mut self.effort;
         let decision = match self.strategy {
-            Strategy::Frontier => self.frontier.decide(&self.forest, limit, effort),
-            Strategy::MpcS1 => self.mpc.decide(limit, effort),
+            Strategy::Frontier => self.frontier.decide(&self.forest, limits, effort),
+            Strategy::MpcS1 => self.mpc.decide(limits, effort),
         };
         match decision {
             Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
             Decision::Exhausted => Next::Done(self.report()),
             Decision::GaveUp(why) => {
-                self.stop(why);
+                let asked = self.asked.as_ref().is_some_and(|asked| asked());
+                self.stop(if asked { "it was interrupted" } else { why });
                 Next::Done(self.report())
             }
         }
@@ -241,6 +256,10 @@ impl Verifier {
             (
                 self.frontier.wrong_orders() as u64,
                 "wrong orders of steps on one object (see the findings)",
+            ),
+            (
+                self.frontier.unsteady() as u64,
+                "locations whose first content differs between executions",
             ),
             (self.corrupt, "traces not well-formed"),
             (

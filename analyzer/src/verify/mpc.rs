@@ -10,11 +10,10 @@ use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::insert;
 use super::locks::tries;
 use super::plan::{Plan, executed, follow};
-use super::solver::{Answer, Bool, Effort, Values, all};
+use super::solver::{Answer, Bool, Effort, Limits, Values, all};
 use raddle_protocol::Slot;
 use raddle_protocol::trace::Trace;
 use std::collections::{HashMap, VecDeque};
-use std::time::Duration;
 
 /// How many branches of each thread are fixed.
 type Prefix = HashMap<Slot, usize>;
@@ -55,9 +54,9 @@ pub struct Mpc {
 
 impl Mpc {
     /// Asks for all combinations of the last execution, then takes the next job from the list.
-    pub fn decide(&mut self, limit: Option<Duration>, effort: &mut Effort) -> Decision {
+    pub fn decide(&mut self, limits: Limits<'_>, effort: &mut Effort) -> Decision {
         if let Some(mut split) = self.split.take()
-            && let Err(why) = split.ask(&mut self.queue, limit, effort)
+            && let Err(why) = split.ask(&mut self.queue, limits, effort)
         {
             return Decision::GaveUp(why);
         }
@@ -159,7 +158,7 @@ impl Split {
     fn ask(
         &mut self,
         queue: &mut VecDeque<(Plan, Prefix)>,
-        limit: Option<Duration>,
+        limits: Limits<'_>,
         effort: &mut Effort,
     ) -> Result<(), &'static str> {
         let forest = std::mem::replace(&mut self.forest, Forest::new());
@@ -172,7 +171,7 @@ impl Split {
             if let Some(conditions) = self.conditions(&formula, &kept) {
                 formula.solver.push();
                 formula.solver.assert(&all(&conditions));
-                let answer = formula.solver.check(limit, effort);
+                let answer = formula.solver.check(limits, effort);
                 formula.solver.pop();
                 match answer {
                     Answer::Sat(model) => {

@@ -2,6 +2,7 @@
 
 use super::terms::{Term, TermId, Terms};
 use raddle_protocol::expr::Op;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 pub use z3::Model;
@@ -14,6 +15,19 @@ pub enum Answer {
     /// Out of time or out of its depth.
     Unknown,
 }
+
+/// Says that the exploration is to end; asked from another thread.
+pub type Asked = dyn Fn() -> bool + Send + Sync;
+
+/// When to give up a question.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    pub time: Option<Duration>,
+    pub asked: Option<&'a Asked>,
+}
+
+/// How often it is looked whether a question is to be given up.
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// Questions asked so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,10 +63,10 @@ impl Solver {
         self.inner.pop(1);
     }
 
-    /// Is there a model? Gives up after `limit`.
-    pub fn check(&self, limit: Option<Duration>, effort: &mut Effort) -> Answer {
+    /// Is there a model? Gives up at the limits.
+    pub fn check(&self, limits: Limits<'_>, effort: &mut Effort) -> Answer {
         let mut params = z3::Params::new();
-        let millis = limit.map_or(u32::MAX, |l| {
+        let millis = limits.time.map_or(u32::MAX, |l| {
             u32::try_from(l.as_millis()).unwrap_or(u32::MAX).max(1)
         });
         params.set_u32("timeout", millis);
@@ -63,7 +77,10 @@ impl Solver {
         params.set_u32("phase_selection", 0);
         self.inner.set_params(&params);
         let start = Instant::now();
-        let result = self.inner.check();
+        let result = match limits.asked {
+            None => self.inner.check(),
+            Some(asked) => self.check_unless(asked),
+        };
         let time = start.elapsed();
         effort.queries += 1;
         effort.time += time;
@@ -76,6 +93,29 @@ impl Solver {
             z3::SatResult::Unsat => Answer::Unsat,
             z3::SatResult::Unknown => Answer::Unknown,
         }
+    }
+}
+
+impl Solver {
+    /// Interrupts itself when asked to.
+    fn check_unless(&self, asked: &Asked) -> z3::SatResult {
+        let context = self.inner.get_context();
+        let handle = context.handle();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    if asked() {
+                        handle.interrupt();
+                    }
+                    std::thread::park_timeout(GLANCE);
+                }
+            });
+            let result = self.inner.check();
+            done.store(true, Ordering::Release);
+            watch.thread().unpark();
+            result
+        })
     }
 }
 

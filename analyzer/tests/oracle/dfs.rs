@@ -18,6 +18,7 @@ const MENU: Menu = Menu {
     wide: false,
     unjoined: true,
     destroys: false,
+    lock_heavy: false,
 };
 
 fn threads(taken: &[Step]) -> Vec<Slot> {

@@ -98,16 +98,22 @@ fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
 
 fn check_many(seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
     let (mut programs, mut executions, mut failing) = (0, 0, 0);
+    let mut deadlocks = 0;
     for seed in seeds.clone() {
         if let Some(explored) = check(seed, menu, inputs) {
             programs += 1;
             executions += explored.report.executions;
             failing += u64::from(explored.first_failure.is_some());
+            let endings = explored.behaviour.endings.iter();
+            deadlocks += endings.filter(|e| matches!(e, Ending::Deadlock(_))).count();
         }
     }
-    eprintln!("{programs} programs, {executions} executions, {failing} failing");
+    eprintln!(
+        "{programs} programs, {executions} executions, {failing} failing, {deadlocks} deadlocks"
+    );
     assert!(programs * 4 > seeds.end - seeds.start, "{programs}");
     assert!(failing > 0);
+    assert!(!menu.lock_heavy || deadlocks > 50, "{deadlocks}");
 }
 
 const MENU: Menu = Menu {
@@ -120,6 +126,7 @@ const MENU: Menu = Menu {
     wide: false,
     unjoined: false,
     destroys: false,
+    lock_heavy: false,
 };
 
 #[test]
@@ -144,6 +151,18 @@ fn with_locks() {
 }
 
 #[test]
+fn with_deadlocks() {
+    let menu = Menu {
+        locks: 3,
+        statements: 3,
+        lock_heavy: true,
+        nested_threads: true,
+        ..MENU
+    };
+    check_many(5000..5200, menu, &[]);
+}
+
+#[test]
 fn with_everything() {
     let menu = Menu {
         threads: 3,
@@ -155,6 +174,7 @@ fn with_everything() {
         wide: true,
         unjoined: true,
         destroys: false,
+        lock_heavy: false,
     };
     check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
 }

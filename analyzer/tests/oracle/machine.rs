@@ -560,38 +560,46 @@ impl Machine {
         value == 1
     }
 
+    /// The thread and those that it waits for, one by one, until the first comes again.
+    fn cycle(&self, start: usize) -> Option<Vec<usize>> {
+        let mut cycle = vec![start];
+        let mut at = start;
+        while let Some(next) = self.blocker(at).and_then(|s| self.index_of(s)) {
+            if next == start {
+                return Some(cycle);
+            }
+            if cycle.len() > self.threads.len() {
+                return None;
+            }
+            cycle.push(next);
+            at = next;
+        }
+        None
+    }
+
+    /// Does the thread wait for itself, through others or at once?
+    pub fn waits_for_itself(&self, t: usize) -> bool {
+        self.cycle(t).is_some()
+    }
+
     /// Ends the execution when some threads wait for each other or none can run.
     fn find_deadlock(&mut self) {
         if self.ending.is_some() {
             return;
         }
-        let waits = |t: usize| self.blocker(t).and_then(|s| self.index_of(s));
-        for start in 0..self.threads.len() {
-            let mut at = start;
-            let mut cycle = Vec::new();
-            while let Some(next) = waits(at) {
-                cycle.push((self.threads[at].slot, self.pc(at)));
-                at = next;
-                if at == start {
-                    cycle.sort_unstable();
-                    let who = self.threads[start].slot;
-                    self.ending = Some((who, Ending::Deadlock(cycle)));
-                    return;
-                }
-                if cycle.len() > self.threads.len() {
-                    break;
-                }
+        let here = |t: usize| (self.threads[t].slot, self.pc(t));
+        let all = 0..self.threads.len();
+        let mut stuck: Vec<(Slot, u64)> = match all.clone().find_map(|t| self.cycle(t)) {
+            Some(cycle) => cycle.into_iter().map(here).collect(),
+            None if self.enabled().is_empty() => {
+                let waiting = all.filter(|&t| self.announced(t).is_some());
+                waiting.map(here).collect()
             }
-        }
-        if self.enabled().is_empty() {
-            let mut stuck: Vec<(Slot, u64)> = (0..self.threads.len())
-                .filter(|&t| self.announced(t).is_some())
-                .map(|t| (self.threads[t].slot, self.pc(t)))
-                .collect();
-            stuck.sort_unstable();
-            let who = stuck.first().map_or(slot::MAIN, |s| s.0);
-            self.ending = Some((who, Ending::Deadlock(stuck)));
-        }
+            None => return,
+        };
+        stuck.sort_unstable();
+        let who = stuck.first().map_or(slot::MAIN, |s| s.0);
+        self.ending = Some((who, Ending::Deadlock(stuck)));
     }
 }
 

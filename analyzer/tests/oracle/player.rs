@@ -193,7 +193,7 @@ impl Player<'_> {
                     thread: slot,
                     holder: self.machine.blocker(t).unwrap_or(slot::NONE),
                     kind: pending.kind as u8,
-                    in_cycle: u8::from(in_cycle),
+                    in_cycle: u8::from(in_cycle && self.machine.waits_for_itself(t)),
                     object: pending.object,
                     pc: pending.pc,
                     ..Wait::default()

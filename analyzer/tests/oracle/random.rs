@@ -33,6 +33,8 @@ pub struct Menu {
     pub unjoined: bool,
     /// Main destroys a mutex somewhere.
     pub destroys: bool,
+    /// Every other statement takes a mutex.
+    pub lock_heavy: bool,
 }
 
 pub const INPUT_BOUND: u8 = 3;
@@ -166,7 +168,8 @@ impl Writer<'_> {
     }
 
     fn statement(&mut self, body: &mut Vec<Stmt>) {
-        match self.dice.roll(19) {
+        let heavy = self.menu.lock_heavy && self.depth < 2 && self.dice.roll(2) == 0;
+        match if heavy { 12 } else { self.dice.roll(19) } {
             0..=2 => {
                 let (reg, place) = (self.reg(), self.place());
                 body.push(Stmt::Read(reg, place));
@@ -203,7 +206,9 @@ impl Writer<'_> {
                 let m = self.dice.roll(self.menu.locks) as u8;
                 body.push(Stmt::Lock(m));
                 let n = 1 + self.dice.roll(2);
+                self.depth += 1;
                 body.extend(self.body(n));
+                self.depth -= 1;
                 body.push(Stmt::Unlock(m));
             }
             13 if self.menu.locks > 0 => {

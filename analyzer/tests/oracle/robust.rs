@@ -20,6 +20,7 @@ const MENU: Menu = Menu {
     wide: true,
     unjoined: true,
     destroys: false,
+    lock_heavy: false,
 };
 
 /// Explores with executions that `disturb` spoils.
@@ -123,6 +124,24 @@ fn steps_that_are_limited() {
         }
     }
     assert!((1..40).contains(&verified), "{verified}");
+}
+
+#[test]
+fn a_question_can_be_interrupted() {
+    let program = random::program(1, MENU);
+    for strategy in [Strategy::Frontier, Strategy::MpcS1] {
+        let mut verifier = Verifier::new(strategy, Bounds::default());
+        let Next::Run(job) = verifier.next() else {
+            panic!("there is a first job")
+        };
+        verifier.observe(&job, &play(&program, &job).trace);
+        verifier.stop_when(|| true);
+        let Next::Done(report) = verifier.next() else {
+            panic!("it goes on")
+        };
+        let why = Verdict::VerifiedWithinBounds(String::from("it was interrupted"));
+        assert!(strategy != Strategy::Frontier || report.verdict == why);
+    }
 }
 
 #[test]

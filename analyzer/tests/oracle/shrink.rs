@@ -83,6 +83,7 @@ fn random_programs() {
         wide: false,
         unjoined: true,
         destroys: false,
+        lock_heavy: false,
     };
     let (mut failures, mut optimal) = (0, 0);
     for seed in 0..1500 {
