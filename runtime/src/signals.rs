@@ -8,28 +8,11 @@
 
 use crate::gate::{self, Pending, Wake};
 use crate::serial::Serial;
-use crate::{export, os, sync, threads, time};
+use crate::{intercept, os, sync, threads, time};
 use core::ffi::c_int;
 use libc::{pid_t, pthread_t, siginfo_t, sigset_t, timespec};
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
-
-mod real {
-    use super::*;
-    crate::real! {
-        fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int;
-        fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int;
-        fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
-        fn kill(pid: pid_t, signal: c_int) -> c_int;
-        fn raise(signal: c_int) -> c_int;
-        fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int;
-        fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int;
-        fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int;
-        fn sigpending(set: *mut sigset_t) -> c_int;
-        fn sigsuspend(set: *const sigset_t) -> c_int;
-        fn pause() -> c_int;
-    }
-}
 
 /// A set of signals; bit `n - 1` is signal `n`, as in the kernel's own form.
 type Set = u64;
@@ -245,36 +228,6 @@ fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
     0
 }
 
-unsafe extern "C-unwind" fn sigmask(
-    how: c_int,
-    set: *const sigset_t,
-    old: *mut sigset_t,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
-    if gate::active() {
-        return change_mask(how, set, old);
-    }
-    // SAFETY: the caller's arguments.
-    unsafe { real::pthread_sigmask(how, set, old) }
-}
-
-unsafe extern "C-unwind" fn procmask(
-    how: c_int,
-    set: *const sigset_t,
-    old: *mut sigset_t,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
-    if gate::active() {
-        return time::errno_result(change_mask(how, set, old));
-    }
-    // SAFETY: the caller's arguments.
-    unsafe { real::sigprocmask(how, set, old) }
-}
-
 /// Is the disposition of `signal` to run a handler of the program?
 fn handled(signal: c_int) -> bool {
     // SAFETY: asks only.
@@ -303,18 +256,8 @@ fn valid(signal: c_int) -> bool {
     (0..=LAST).contains(&signal)
 }
 
-unsafe extern "C-unwind" fn thread_kill(
-    thread: pthread_t,
-    signal: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    if !gate::active() {
-        // SAFETY: the caller's arguments.
-        return unsafe { real::pthread_kill(thread, signal) };
-    }
+/// `pthread_kill`.
+fn thread_kill(thread: pthread_t, signal: c_int, pc: usize) -> c_int {
     let Some(target) = threads::slot_of(thread) else {
         return libc::ESRCH;
     };
@@ -345,19 +288,8 @@ fn taker(signal: c_int) -> Option<Slot> {
     })
 }
 
-unsafe extern "C-unwind" fn process_kill(
-    pid: pid_t,
-    signal: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    // SAFETY: asks only.
-    if !gate::active() || signal == 0 || !valid(signal) || pid != unsafe { libc::getpid() } {
-        // SAFETY: the caller's arguments.
-        return unsafe { real::kill(pid, signal) };
-    }
+/// `kill` of the own process.
+fn process_kill(signal: c_int, pc: usize) -> c_int {
     gate::simple(Kind::SignalSend, signal as u64, pc);
     gate::log(Kind::SignalSend, signal as u64, u64::from(slot::NONE), pc);
     match taker(signal) {
@@ -371,18 +303,8 @@ unsafe extern "C-unwind" fn process_kill(
     0
 }
 
-unsafe extern "C-unwind" fn raise_here(
-    signal: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    if !gate::active() || signal == 0 || !valid(signal) {
-        // SAFETY: the caller's argument.
-        return unsafe { real::raise(signal) };
-    }
+/// `raise`.
+fn raise_here(signal: c_int, pc: usize) -> c_int {
     gate::simple(Kind::SignalSend, signal as u64, pc);
     gate::log(Kind::SignalSend, signal as u64, u64::from(gate::me()), pc);
     send_to(gate::me(), signal);
@@ -425,59 +347,16 @@ unsafe fn write_info(info: *mut siginfo_t, signal: c_int) {
     }
 }
 
-unsafe extern "C-unwind" fn wait(
-    set: *const sigset_t,
-    signal: *mut c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    if !gate::active() {
-        // SAFETY: the caller's arguments.
-        return unsafe { real::sigwait(set, signal) };
-    }
-    // SAFETY: the caller's set and result.
-    unsafe {
-        if let Some(caught) = wait_for(read_set(set), 0, pc) {
-            *signal = caught;
-        }
-    }
-    0
-}
-
-unsafe extern "C-unwind" fn waitinfo(
-    set: *const sigset_t,
-    info: *mut siginfo_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    if !gate::active() {
-        // SAFETY: the caller's arguments.
-        return unsafe { real::sigwaitinfo(set, info) };
-    }
-    // SAFETY: the caller's set and result.
-    unsafe {
-        let caught = wait_for(read_set(set), 0, pc).unwrap_or(0);
-        write_info(info, caught);
-        caught
-    }
-}
-
-unsafe extern "C-unwind" fn timedwait(
+/// `sigtimedwait`.
+///
+/// # Safety
+/// As the function's own documentation says.
+unsafe fn timedwait(
     set: *const sigset_t,
     info: *mut siginfo_t,
     limit: *const timespec,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
-    if !gate::active() {
-        // SAFETY: the caller's arguments.
-        return unsafe { real::sigtimedwait(set, info, limit) };
-    }
     // SAFETY: the caller's arguments.
     let (set, limit) = unsafe { (read_set(set), limit.as_ref()) };
     let deadline = match limit {
@@ -492,25 +371,6 @@ unsafe extern "C-unwind" fn timedwait(
         }
         None => time::errno_result(libc::EAGAIN),
     }
-}
-
-unsafe extern "C-unwind" fn pending(
-    set: *mut sigset_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
-    if !gate::active() {
-        // SAFETY: the caller's argument.
-        return unsafe { real::sigpending(set) };
-    }
-    let me = gate::me();
-    let pending = world(|w| w.threads[usize::from(me)].pending | w.process);
-    // SAFETY: the caller's result.
-    unsafe { write_set(set, pending) };
-    0
 }
 
 /// Waits with `mask` until a handler has run; always "fails" with EINTR.
@@ -537,50 +397,55 @@ fn suspend(mask: Set, pc: usize) -> c_int {
     time::errno_result(libc::EINTR)
 }
 
-unsafe extern "C-unwind" fn sigsuspend_here(
-    set: *const sigset_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    if !gate::active() {
-        // SAFETY: the caller's argument.
-        return unsafe { real::sigsuspend(set) };
-    }
-    // SAFETY: the caller's set.
-    suspend(unsafe { read_set(set) }, pc)
+/// Is a signal to `pid` one that the model carries?
+fn ours(pid: pid_t, signal: c_int) -> bool {
+    // SAFETY: asks only.
+    signal != 0 && valid(signal) && pid == unsafe { libc::getpid() }
 }
 
-unsafe extern "C-unwind" fn pause_here(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
-    if !gate::active() {
-        // SAFETY: no arguments.
-        return unsafe { real::pause() };
-    }
-    let mask = world(|w| w.mask(gate::me()));
-    suspend(mask, pc)
+/// What is pending for the caller.
+fn pending_here() -> Set {
+    let me = gate::me();
+    world(|w| w.threads[usize::from(me)].pending | w.process)
 }
 
-export! {
-    fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int = sigmask;
-    fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int = procmask;
-    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int = thread_kill;
-    fn kill(pid: pid_t, signal: c_int) -> c_int = process_kill;
-    fn raise(signal: c_int) -> c_int = raise_here;
-    fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int = wait;
-    fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int = waitinfo;
-    fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int = timedwait;
-    fn sigpending(set: *mut sigset_t) -> c_int = pending;
-    fn sigsuspend(set: *const sigset_t) -> c_int = sigsuspend_here;
-    fn pause() -> c_int = pause_here;
+intercept! {
+    fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int,
+        pc => change_mask(how, set, old);
+    fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int,
+        pc => time::errno_result(change_mask(how, set, old));
+    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int, pc => thread_kill(thread, signal, pc);
+    fn kill(pid: pid_t, signal: c_int) -> c_int, pc => {
+        if !ours(pid, signal) {
+            return real::kill(pid, signal);
+        }
+        process_kill(signal, pc)
+    };
+    fn raise(signal: c_int) -> c_int, pc => {
+        if signal == 0 || !valid(signal) {
+            return real::raise(signal);
+        }
+        raise_here(signal, pc)
+    };
+    fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int, pc => {
+        if let Some(caught) = wait_for(read_set(set), 0, pc) {
+            *signal = caught;
+        }
+        0
+    };
+    fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int, pc => {
+        let caught = wait_for(read_set(set), 0, pc).unwrap_or(0);
+        write_info(info, caught);
+        caught
+    };
+    fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int,
+        pc => timedwait(set, info, limit, pc);
+    fn sigpending(set: *mut sigset_t) -> c_int, pc => {
+        write_set(set, pending_here());
+        0
+    };
+    fn sigsuspend(set: *const sigset_t) -> c_int, pc => suspend(read_set(set), pc);
+    fn pause() -> c_int, pc => suspend(world(|w| w.mask(gate::me())), pc);
 }
 
 #[cfg(test)]
