@@ -175,8 +175,8 @@ kinds! {
 
     /// sigwait and its kin, pause, sigsuspend. `value`: the signal.
     SignalWait = 74, true, "sigwait";
-    /// A signal sent to a thread or to the process itself. `object`: the signal; `value`: slot of
-    /// the thread, or [`crate::slot::NONE`] for the process.
+    /// A signal sent to a thread or to the process itself. `value`: the signal in the low eight
+    /// bits, above them the slot of the thread, or [`crate::slot::NONE`] for the process.
     SignalSend = 75, true, "kill";
 
     /// `object`: block; `value`: its size.

@@ -252,6 +252,13 @@ fn send_to(target: Slot, signal: c_int) {
     }
 }
 
+/// The step of sending `signal` to `target` (`slot::NONE`: the process).
+fn announce_send(target: Slot, signal: c_int, pc: usize) {
+    gate::simple(Kind::SignalSend, 0, pc);
+    let value = u64::from(target) << 8 | signal as u64;
+    gate::log(Kind::SignalSend, 0, value, pc);
+}
+
 fn valid(signal: c_int) -> bool {
     (0..=LAST).contains(&signal)
 }
@@ -264,8 +271,7 @@ fn thread_kill(thread: pthread_t, signal: c_int, pc: usize) -> c_int {
     if !valid(signal) {
         return libc::EINVAL;
     }
-    gate::simple(Kind::SignalSend, signal as u64, pc);
-    gate::log(Kind::SignalSend, signal as u64, u64::from(target), pc);
+    announce_send(target, signal, pc);
     if signal != 0 && gate::state(target) == gate::State::Alive {
         send_to(target, signal);
     }
@@ -290,8 +296,7 @@ fn taker(signal: c_int) -> Option<Slot> {
 
 /// `kill` of the own process.
 fn process_kill(signal: c_int, pc: usize) -> c_int {
-    gate::simple(Kind::SignalSend, signal as u64, pc);
-    gate::log(Kind::SignalSend, signal as u64, u64::from(slot::NONE), pc);
+    announce_send(slot::NONE, signal, pc);
     match taker(signal) {
         Some(slot) if gate::announced(slot).is_some_and(|p| p.kind == Kind::SignalWait) => {
             world(|w| w.send(slot, signal));
@@ -305,8 +310,7 @@ fn process_kill(signal: c_int, pc: usize) -> c_int {
 
 /// `raise`.
 fn raise_here(signal: c_int, pc: usize) -> c_int {
-    gate::simple(Kind::SignalSend, signal as u64, pc);
-    gate::log(Kind::SignalSend, signal as u64, u64::from(gate::me()), pc);
+    announce_send(gate::me(), signal, pc);
     send_to(gate::me(), signal);
     0
 }

@@ -42,7 +42,7 @@ pub fn join(
             outcome.detail = stuck.detail();
             outcome.message = stuck.to_string();
         } else if outcome.end == End::Signal {
-            outcome.message = format!("the runtime did not see it coming: it {ended}");
+            outcome.message = format!("the process {ended}");
         }
     }
     Ok(outcome)

@@ -36,6 +36,16 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::CondWait => format!("{text} {object}"),
         Kind::OnceEnter if value == 0 => format!("{text} {object}: already done"),
         Kind::OnceEnter => format!("{text} {object}: runs it"),
+        Kind::SignalSend => {
+            let to = (value >> 8) as u16;
+            let to = if to == slot::NONE {
+                "the process".into()
+            } else {
+                names.of(to)
+            };
+            format!("{text} {to} with signal {}", value & 0xff)
+        }
+        Kind::SignalWait => format!("{text} takes signal {value}"),
         Kind::Sleep => format!("{text} until {} ms", value as f64 / 1e6),
         Kind::FutexWait if value as i32 == libc::EAGAIN => {
             format!("{text} {object}: the value has changed")

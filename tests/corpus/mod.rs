@@ -105,6 +105,7 @@ pub const CASES: &[Case] = &[
     case("barrier_misuse.c", Call, DEADLOCK, [50, 50, 50]),
     case("cancel_with_lock.c", Call, DEADLOCK, [50, 50, 50]),
     // Signals.
+    case("signal_unblocked.c", Call, CRASH, [50, 50, 50]),
     case("lost_signal.c", Call, DEADLOCK, [50, 50, 50]),
     case("missed_wakeup.c", Call, DEADLOCK, [50, 80, 64]),
     case("wrong_condvar.c", Call, DEADLOCK, [130, 840, 92]),
