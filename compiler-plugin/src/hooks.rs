@@ -108,6 +108,25 @@ impl Hooks {
         emit.offset(array, emit.c64(4 * u64::from(index)))
     }
 
+    fn copy_slot(&self, emit: &Emit, index: u32) -> Value {
+        let ty = emit.int(64).array(hooks::ARGS_LEN as u64);
+        let array = self.variable(hooks::COPIES, ty);
+        emit.offset(array, emit.c64(8 * u64::from(index)))
+    }
+
+    /// Reads where the bytes of an argument lie that is passed by value.
+    pub fn read_copy(&self, emit: &Emit, index: u32) -> Value {
+        let load = self.own(emit.load(self.context.pointer(), self.copy_slot(emit, index)));
+        load.set_volatile(true);
+        load
+    }
+
+    /// Writes where the bytes of an argument lie that is passed by value.
+    pub fn write_copy(&self, emit: &Emit, index: u32, address: Value) {
+        let store = self.own(emit.store(address, self.copy_slot(emit, index)));
+        store.set_volatile(true);
+    }
+
     /// Reads the expression of an argument.
     pub fn read_argument(&self, emit: &Emit, index: u32) -> Value {
         let load = self.own(emit.load(emit.int(32), self.argument_slot(emit, index)));

@@ -18,8 +18,8 @@
 //!    one, or one too many): it is always recorded, nothing is stored.
 //!    Expressions of arguments have the width of the parameter: integers theirs, pointers 64,
 //!    floating point numbers that of their bits. Of an argument that is passed by value in memory
-//!    (`byval`) `ARGS[i]` holds the low 32 bits of the address of memory on the same stack that
-//!    holds the same bytes; the callee copies their expressions from there.
+//!    (`byval`) [`COPIES`]`[i]` holds the address of memory with the same bytes; the callee copies
+//!    their expressions from there.
 //! 2. A symbolic callee reads [`CALLEE`] at its entry. If that is its own address it takes
 //!    [`ARGS`]; otherwise its arguments are concrete. It sets [`CALLEE`] to 0.
 //! 3. At its return, a callee that was entered with its own address stores the expression in
@@ -60,6 +60,9 @@ pub const MODE_SYMBOLIC: u32 = 2;
 pub const ARGS: &str = "raddle_sym_args";
 /// How many arguments [`ARGS`] holds.
 pub const ARGS_LEN: usize = 64;
+/// `[usize; 64]`: where the bytes of arguments that are passed by value lie. Used by instrumented
+/// code only.
+pub const COPIES: &str = "raddle_sym_copies";
 /// `usize`.
 pub const CALLEE: &str = "raddle_sym_callee";
 /// `u32`.

@@ -12,6 +12,9 @@ pub static mut raddle_mode: u32 = 0;
 /// [`raddle_protocol::hooks::ARGS`].
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub static mut raddle_sym_args: [u32; ARGS_LEN] = [0; ARGS_LEN];
+/// [`raddle_protocol::hooks::COPIES`].
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub static mut raddle_sym_copies: [usize; ARGS_LEN] = [0; ARGS_LEN];
 /// [`raddle_protocol::hooks::CALLEE`].
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub static mut raddle_sym_callee: usize = 0;

@@ -44,15 +44,22 @@ impl Body<'_> {
         let address = emit.ptr_to_int(self.original, emit.int(64));
         self.own = emit.compare(Predicate::LLVMIntEQ, callee, address);
         self.hooks.write_variable(&emit, CALLEE, emit.c64(0));
-        for index in 0..function.param_count().min(ARGS_LEN as u32) {
+        let mut copies = Vec::new();
+        for index in 0..function.param_count() {
             let param = function.param(index);
+            let taken = index < ARGS_LEN as u32;
             if let Some(ty) = function.type_attribute(index, "byval") {
-                self.take_copy(&mut emit, param, index, ty);
-            } else if self.tainted.contains(&param) {
+                let from = taken.then(|| self.hooks.read_copy(&emit, index));
+                copies.push((param, ty, from));
+            } else if taken && self.tainted.contains(&param) {
                 let given = self.hooks.read_argument(&emit, index);
                 let expr = emit.select(self.own, given, emit.c32(0));
                 self.set_expr(param, expr);
             }
+        }
+        // Only now: these hooks may switch threads.
+        for (param, ty, from) in copies {
+            self.take_copy(&mut emit, param, ty, from);
         }
         let constant_size = |i: &&Value| {
             i.opcode() == Opcode::LLVMAlloca && i.operand(0).as_int_constant().is_some()
@@ -66,18 +73,12 @@ impl Body<'_> {
         }
     }
 
-    /// An argument passed by value: the caller has left the bytes' expressions on its stack.
-    fn take_copy(&self, emit: &mut Emit, param: Value, index: u32, ty: Type) {
-        let given = self.hooks.read_argument(emit, index);
-        let given = emit.select(self.own, given, emit.c32(0));
+    /// An argument passed by value: the caller says where the same bytes lie.
+    fn take_copy(&self, emit: &mut Emit, param: Value, ty: Type, from: Option<Value>) {
         let length = emit.c64(self.layout.store_size(ty));
         self.hooks.call(emit, "raddle_sym_forget", &[param, length]);
-        let there = emit.compare(Predicate::LLVMIntNE, given, emit.c32(0));
-        emit.when(there, |emit| {
-            let here = emit.ptr_to_int(param, emit.int(64));
-            let low = emit.trunc(here, emit.int(32));
-            let distance = emit.sub(given, low);
-            let from = emit.offset(param, emit.sext(distance, emit.int(64)));
+        let Some(from) = from else { return };
+        emit.when(self.own, |emit| {
             let arguments = [param, from, length, emit.c32(0)];
             self.hooks.call(emit, "raddle_sym_copy", &arguments);
         });
@@ -225,8 +226,12 @@ impl Body<'_> {
         let callee = i.callee();
         self.terms
             .decide(&mut emit, self.term(callee), Why::Address);
+        let copies = self.copy_arguments(&mut emit, i);
+        // From here to the call no hook switches threads.
         self.give_arguments(&mut emit, i, callee);
-        self.give_copies(&mut emit, i);
+        for (index, copy) in copies {
+            self.hooks.write_copy(&emit, index, copy);
+        }
         let address = emit.ptr_to_int(callee, emit.int(64));
         self.hooks.write_variable(&emit, CALLEE, address);
         self.hooks.write_variable(&emit, RETURNER, emit.c64(0));
@@ -274,7 +279,8 @@ impl Body<'_> {
 
     /// Arguments passed by value are copied by the call itself, out of sight: the copy is made
     /// from a copy of our own, whose address the callee gets.
-    fn give_copies(&self, emit: &mut Emit, i: Value) {
+    fn copy_arguments(&self, emit: &mut Emit, i: Value) -> Vec<(u32, Value)> {
+        let mut copies = Vec::new();
         for index in 0..i.argument_count() {
             let Some(ty) = i.call_type_attribute(index, "byval") else {
                 continue;
@@ -284,16 +290,18 @@ impl Body<'_> {
             let own = Emit::new(self.context, first, None).alloca(ty);
             own.set_alignment(16);
             let from = i.operand(index);
-            let length = emit.c64(self.layout.store_size(ty));
+            let length = self.layout.store_size(ty);
             self.terms.decide(emit, self.term(from), Why::Address);
-            let arguments = [own, from, length, emit.c32(0)];
+            let arguments = [own, from, emit.c64(length), emit.c32(0)];
             self.hooks.call(emit, "raddle_sym_copy", &arguments);
             i.set_operand(index, own);
-            if index < ARGS_LEN as u32 {
-                let address = emit.ptr_to_int(own, emit.int(32));
-                self.hooks.write_argument(emit, index, address);
+            if index < ARGS_LEN as u32 && index < i.callee_type().param_count() {
+                copies.push((index, own));
+            } else {
+                self.lose_memory(emit, own, length);
             }
         }
+        copies
     }
 
     fn take_result(&mut self, i: Value, callee: Value) {

@@ -95,7 +95,7 @@ impl Body<'_> {
     }
 
     /// What is read has no expressions: a symbolic content of the memory is lost.
-    fn lose_memory(&self, emit: &mut Emit, pointer: Value, length: u64) {
+    pub(super) fn lose_memory(&self, emit: &mut Emit, pointer: Value, length: u64) {
         let mut offset = 0;
         let mut exprs = Vec::new();
         while offset < length {

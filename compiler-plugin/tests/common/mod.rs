@@ -43,7 +43,8 @@ pub fn file(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The library with the hooks, made once a process.
+/// The library with the hooks, made once a process. Its name is its own: cargo puts the folder of
+/// the real one on the library path.
 fn hooks() -> &'static Path {
     static HOOKS: OnceLock<TempDir> = OnceLock::new();
     let folder = HOOKS.get_or_init(|| {
@@ -51,7 +52,7 @@ fn hooks() -> &'static Path {
         let mut command = Command::new(CLANG);
         command.args(["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]);
         command.arg(file("support/hooks.c")).arg("-o");
-        succeed(command.arg(folder.path().join("libraddle.so")));
+        succeed(command.arg(folder.path().join("libtesthooks.so")));
         folder
     });
     folder.path()
@@ -117,7 +118,13 @@ impl Workshop {
         }
         command.args(options).args(objects).arg("-L").arg(hooks());
         command.args([
-            "-lraddle", "-lm", "-latomic", "-pthread", "-Xlinker", "-rpath", "-Xlinker",
+            "-ltesthooks",
+            "-lm",
+            "-latomic",
+            "-pthread",
+            "-Xlinker",
+            "-rpath",
+            "-Xlinker",
         ]);
         succeed(command.arg(hooks()).arg("-o").arg(&program));
         program

@@ -19,6 +19,7 @@ typedef uint64_t u64;
 
 uint32_t raddle_mode;
 u32 raddle_sym_args[64];
+uintptr_t raddle_sym_copies[64];
 uintptr_t raddle_sym_callee, raddle_sym_returner;
 u32 raddle_sym_result;
 
