@@ -241,6 +241,9 @@ impl Verifier {
         limits.extend(bounds.map(|b| format!("bound reached: {b}")));
         let kinds = self.forest.unmodelled.iter();
         limits.extend(kinds.map(|k| format!("not modelled: {}", k.text())));
+        if self.forest.deadlocks.iter().any(|d| d.cycle) {
+            limits.push("what others do while threads wait for each other is not explored".into());
+        }
         let lost: u64 = self.forest.lost.values().sum();
         let unstable = self.forest.unstable.len();
         let counted = [

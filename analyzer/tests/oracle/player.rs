@@ -276,6 +276,17 @@ pub fn brute_force(
     bound: u8,
     limit: usize,
 ) -> Option<Behaviour> {
+    all_schedules(program, inputs, bound, limit, &Recorder::silent())
+}
+
+/// The same; `recorder` says which accesses are steps.
+pub fn all_schedules(
+    program: &Program,
+    inputs: &[(Slot, u32)],
+    bound: u8,
+    limit: usize,
+    recorder: &Recorder,
+) -> Option<Behaviour> {
     let code = Code::new(program);
     let mut behaviour = Behaviour::default();
     let mut states = 0;
@@ -286,11 +297,7 @@ pub fn brute_force(
             values.insert(*name, (rest % usize::from(bound)) as u8);
             rest /= usize::from(bound);
         }
-        let first = Machine::new(
-            code.clone(),
-            Rc::new(Chosen(values)),
-            &mut Recorder::silent(),
-        );
+        let first = Machine::new(code.clone(), Rc::new(Chosen(values)), &mut recorder.clone());
         let mut seen = HashSet::new();
         let mut open = vec![first];
         while let Some(machine) = open.pop() {
@@ -302,7 +309,7 @@ pub fn brute_force(
             for slot in machine.enabled() {
                 let mut next = machine.clone();
                 let t = next.index_of(slot).expect("enabled threads exist");
-                next.step(t, &mut Recorder::silent());
+                next.step(t, &mut recorder.clone());
                 if next.ending.is_some() || seen.insert(next.state()) {
                     states += 1;
                     open.push(next);

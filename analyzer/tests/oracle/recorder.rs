@@ -47,6 +47,14 @@ impl Recorder {
         Recorder::default()
     }
 
+    /// As [`Recorder::silent`], but only accesses of the ranges are steps.
+    pub fn coarse(ranges: &[(u64, u64)]) -> Recorder {
+        Recorder {
+            ranges: Some(ranges.to_vec()),
+            ..Recorder::default()
+        }
+    }
+
     /// For an execution with the symbolic shadow.
     pub fn symbolic(ranges: &[(u64, u64)]) -> Recorder {
         Recorder {
