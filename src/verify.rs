@@ -61,10 +61,9 @@ pub fn verify(
     let mut uncontrolled = BTreeSet::new();
     let mut failed = None;
     let mut found = 0u64;
+    let search = interrupt.search.clone();
+    verifier.stop_when(move || search.is_set());
     let report = loop {
-        if interrupt.requested() {
-            verifier.stop("it was interrupted");
-        }
         let job = match verifier.next() {
             Next::Done(report) => break report,
             Next::Run(job) => with_base(job, &setup.base),
