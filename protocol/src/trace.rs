@@ -111,7 +111,8 @@ pub fn validate(events: &[Event], nodes: &[Node], taken: &[Step]) -> Result<(), 
         let width = match kind {
             Kind::Write | Kind::AtomicWrite | Kind::Rmw => Some(u32::from(event.size) * 8),
             Kind::ThreadCreate => Some(64),
-            Kind::Branch | Kind::Assume | Kind::Input => None,
+            Kind::Assume => Some(1),
+            Kind::Branch | Kind::Input => None,
             _ => continue,
         };
         if event.aux != 0 {
@@ -243,6 +244,7 @@ mod tests {
             (event(Kind::Write, 8, 1), Err(Corrupt::Expression(0))),
             (event(Kind::Write, 4, 2), Err(Corrupt::Expression(0))),
             (event(Kind::Branch, 0, 1), Ok(())),
+            (event(Kind::Assume, 0, 1), Err(Corrupt::Expression(0))),
             (event(Kind::ThreadCreate, 0, 1), Err(Corrupt::Expression(0))),
             (
                 Event {
