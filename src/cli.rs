@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::policy::Policy;
+use crate::policy::{Executions, Policy};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -248,17 +248,11 @@ impl RunOptions {
         if self.jobs == 0 {
             return Err(Error::usage("`-j 0` asks for no worker", "give at least 1"));
         }
-        if policy == Policy::Dfs && self.jobs > 1 {
-            return Err(Error::usage(
-                "the policy dfs runs one execution after the other",
-                "leave -j out",
-            ));
-        }
-        let default = match policy {
-            Policy::Dfs => None,
-            Policy::RunUntilBlocked => Some(1),
-            _ if self.time.is_some() => None,
-            _ => Some(DEFAULT_EXECUTIONS),
+        let default = match policy.executions() {
+            Some(Executions::All) => None,
+            Some(Executions::One) => Some(1),
+            None if self.time.is_some() => None,
+            None => Some(DEFAULT_EXECUTIONS),
         };
         Ok((policy, self.executions.or(default)))
     }

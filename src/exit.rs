@@ -17,7 +17,7 @@ pub enum Exit {
     Diverged = 67,
     /// The program cannot be run under control.
     Unsupported = 68,
-    /// Verified, but only within the bounds that are printed.
+    /// Verified or explored, but only within the bounds that are printed.
     WithinBounds = 69,
     /// A defect of raddle itself.
     ToolFault = 70,
@@ -63,7 +63,9 @@ impl Exit {
             Exit::Unsupported => {
                 "the program cannot be run under control (missing, static, a script, 32-bit, …)"
             }
-            Exit::WithinBounds => "verified, but only within the bounds that are printed",
+            Exit::WithinBounds => {
+                "verified or explored, but only within the bounds that are printed"
+            }
             Exit::ToolFault => "a defect of raddle itself",
             Exit::MissingTool => "another program that is needed (gdb, clang) is missing",
             Exit::InputOutput => "a file could not be read or written",

@@ -10,14 +10,13 @@ use crate::setup::Setup;
 use crate::summary::{Summary, Verdict};
 use crate::triage::{Seen, Triage, class_of};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use raddle_analyzer::dfs::Dfs;
+use raddle_analyzer::search::{Next, Search, Standing};
 use raddle_protocol::job::Job;
-use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::fnv1a;
-use raddle_scheduler::RunError;
+use raddle_scheduler::{RunError, Session};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Which executions are wanted.
@@ -43,7 +42,7 @@ pub fn explore(
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
     let started = Instant::now();
-    let search = Search::new(setup, campaign, started);
+    let search = Shared::new(setup, campaign, started);
     let (reports, inbox) = bounded(usize::from(campaign.workers));
     let examining = std::thread::scope(|scope| {
         for _ in 0..campaign.workers {
@@ -52,7 +51,7 @@ pub fn explore(
         }
         drop(reports);
         let result = attend(inbox, &search, &mut triage, campaign, progress);
-        search.state().finished = true;
+        search.finish();
         result
     })?;
     let (findings, notes, trouble) = triage.done();
@@ -74,7 +73,7 @@ pub fn explore(
 /// the inbox is dropped, which releases the workers that wait for an answer.
 fn attend(
     inbox: Receiver<Report>,
-    search: &Search<'_>,
+    search: &Shared<'_>,
     triage: &mut Triage<'_>,
     campaign: &Campaign,
     progress: &Progress,
@@ -97,7 +96,10 @@ fn attend(
                 true => found += 1,
                 false => state.unfair += 1,
             }
-            state.finished |= is_finding && !campaign.keep_going;
+            if is_finding && !campaign.keep_going {
+                state.finished = true;
+                search.changed.notify_all();
+            }
         }
         progress.say(format!("{found} failing"));
         // A worker that waits for the answer is still there; any other outcome is fine as well.
@@ -112,23 +114,17 @@ struct Report {
 }
 
 /// One worker: takes jobs from the search until there are no more.
-fn work(setup: &Setup, search: &Search<'_>, interrupt: &Interrupt, reports: Sender<Report>) {
+fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Sender<Report>) {
     let mut session = match setup.session(&interrupt.search) {
         Ok(session) => session,
         Err(error) => return search.failed(error),
     };
-    let mut failures = 0;
     while let Some((n, job)) = search.next() {
-        let trace = match session.run(&job) {
+        let trace = match run(&mut session, &job) {
             Ok(trace) => trace,
-            Err(RunError::Stopped) => return,
-            Err(RunError::ServerGone { .. } | RunError::ServerSilent) if failures < RETRIES => {
-                failures += 1;
-                continue;
-            }
+            Err(RunError::Stopped) => return search.lost(n),
             Err(error) => return search.failed(error.into()),
         };
-        failures = 0;
         if let Some((class, expected_output)) = search.observe(n, &trace) {
             let (proceed, answer) = bounded(1);
             let seen = Seen {
@@ -146,23 +142,36 @@ fn work(setup: &Setup, search: &Search<'_>, interrupt: &Interrupt, reports: Send
     }
 }
 
+/// Runs a job, again where the process that is cloned went away.
+fn run(session: &mut Session, job: &Job) -> std::result::Result<Trace, RunError> {
+    for _ in 0..RETRIES {
+        match session.run(job) {
+            Err(RunError::ServerGone { .. } | RunError::ServerSilent) => {}
+            result => return result,
+        }
+    }
+    session.run(job)
+}
+
 /// So often in a row the program is started anew when the process that is cloned went away.
 const RETRIES: u32 = 3;
 
 /// What all workers share.
-struct Search<'a> {
+struct Shared<'a> {
     setup: &'a Setup,
     campaign: &'a Campaign,
     deadline: Option<Instant>,
     state: Mutex<State>,
+    /// An execution was observed or lost, or the search is over.
+    changed: Condvar,
 }
 
-#[derive(Default)]
 struct State {
+    search: Box<dyn Search>,
+    /// Number of the next execution.
     next: u64,
     finished: bool,
     executions: u64,
-    longest: u64,
     outcomes: BTreeMap<String, u64>,
     uncontrolled: BTreeSet<String>,
     /// Livelocks that ended once every thread got its turn.
@@ -171,22 +180,28 @@ struct State {
     unsupported: Option<String>,
     fault: Option<Error>,
     expected_output: Option<u64>,
-    dfs: Option<Dfs>,
-    explored: bool,
 }
 
-impl<'a> Search<'a> {
-    fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Search<'a> {
-        let dfs = (campaign.policy == Policy::Dfs).then(Dfs::new);
-        Search {
+impl<'a> Shared<'a> {
+    fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Shared<'a> {
+        Shared {
             setup,
             campaign,
             deadline: campaign.time.map(|time| started + time),
             state: Mutex::new(State {
-                dfs,
+                search: campaign.policy.search(campaign.seed),
+                next: 0,
+                finished: false,
+                executions: 0,
+                outcomes: BTreeMap::new(),
+                uncontrolled: BTreeSet::new(),
+                unfair: 0,
+                diverged: 0,
+                unsupported: None,
+                fault: None,
                 expected_output: campaign.expected_output,
-                ..State::default()
             }),
+            changed: Condvar::new(),
         }
     }
 
@@ -194,42 +209,52 @@ impl<'a> Search<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next job and its number, from 0.
+    /// Nothing more is to be run.
+    fn finish(&self) {
+        self.state().finished = true;
+        self.changed.notify_all();
+    }
+
+    /// The next job and its number, from 0. Waits while the search has to.
     fn next(&self) -> Option<(u64, Job)> {
         let mut state = self.state();
-        let n = state.next;
-        let enough = self.campaign.executions.is_some_and(|most| n >= most);
-        let late = self.deadline.is_some_and(|d| Instant::now() >= d);
-        if state.finished || enough || late {
-            return None;
-        }
-        let mut job = self.setup.base.clone();
-        job.tail = self
-            .campaign
-            .policy
-            .tail(self.campaign.seed, n, state.longest);
-        if let Some(dfs) = &mut state.dfs {
-            let Some(prefix) = dfs.next_prefix() else {
-                state.explored = true;
+        loop {
+            let n = state.next;
+            let enough = self.campaign.executions.is_some_and(|most| n >= most);
+            let late = self.deadline.is_some_and(|d| Instant::now() >= d);
+            if state.finished || enough || late {
                 return None;
-            };
-            job.prefix = prefix;
-            job.flags |= flags::EVENTS | flags::ENABLED;
+            }
+            match state.search.next(n) {
+                Next::Run(plan) => {
+                    state.next += 1;
+                    let mut job = self.setup.base.clone();
+                    job.prefix = plan.prefix;
+                    job.tail = plan.tail;
+                    job.flags |= plan.flags;
+                    return Some((n, job));
+                }
+                Next::Wait => {
+                    let waited = self.changed.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
+                }
+                Next::Done => {
+                    drop(state);
+                    self.finish();
+                    return None;
+                }
+            }
         }
-        state.next += 1;
-        Some((n, job))
     }
 
     /// Counts an execution; its class and the output that was expected if it failed.
     fn observe(&self, n: u64, trace: &Trace) -> Option<(Class, Option<u64>)> {
         let mut state = self.state();
         state.executions += 1;
-        state.longest = state.longest.max(trace.counters.steps);
         let names = trace.uncontrolled.iter().cloned();
         state.uncontrolled.extend(names);
-        if let Some(dfs) = &mut state.dfs {
-            dfs.observe(trace);
-        }
+        state.search.observe(n, trace);
+        self.changed.notify_all();
         let means = meaning(&trace.outcome);
         let fine = means == Meaning::Fine;
         if self.campaign.same_output && fine && state.expected_output.is_none() {
@@ -258,11 +283,16 @@ impl<'a> Search<'a> {
         class.map(|class| (class, state.expected_output))
     }
 
+    /// Execution `n` came to nothing.
+    fn lost(&self, n: u64) {
+        self.state().search.lost(n);
+        self.changed.notify_all();
+    }
+
     /// A worker could not go on.
     fn failed(&self, error: Error) {
-        let mut state = self.state();
-        state.fault.get_or_insert(error);
-        state.finished = true;
+        self.state().fault.get_or_insert(error);
+        self.finish();
     }
 
     /// Fills in the summary; an error that is to be shown besides.
@@ -271,55 +301,61 @@ impl<'a> Search<'a> {
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
+        let standing = state.search.standing();
+        let astray = standing.mismatches.max(state.diverged);
         summary.executions = state.executions;
+        summary.complete = standing.complete && astray == 0 && state.unfair == 0;
+        summary.classes = standing.classes;
+        summary.notes.extend(state.notes(astray, &standing));
         summary.outcomes = state.outcomes;
         summary.uncontrolled = state.uncontrolled.into_iter().collect();
-        let astray = state.dfs.as_ref().map_or(0, Dfs::mismatches) + state.diverged;
-        if astray > 0 {
-            summary.notes.push(format!(
-                "{astray} executions left their schedule: something is not under control"
-            ));
-        }
-        if state.unfair > 0 {
-            summary.notes.push(format!(
-                "{} executions reached the step limit under an unfair schedule and end under a \
-                 fair one; they are no findings",
-                state.unfair
-            ));
-        }
-        if let Some(what) = &state.unsupported {
-            summary.notes.push(what.clone());
-        }
-        summary.complete = state.explored && astray == 0 && state.unfair == 0;
+        let fault = state.fault.filter(|e| e.exit != Exit::Interrupted);
         let unsupported = state.unsupported.is_some()
-            || state
-                .fault
-                .as_ref()
-                .is_some_and(|e| e.exit == Exit::Unsupported);
+            || fault.as_ref().is_some_and(|e| e.exit == Exit::Unsupported);
         summary.verdict = if !summary.findings.is_empty() {
             Verdict::Finding
         } else if unsupported {
             Verdict::Unsupported
-        } else if state
-            .fault
-            .as_ref()
-            .is_some_and(|e| e.exit != Exit::Interrupted)
-        {
+        } else if fault.is_some() {
             Verdict::ToolFault
         } else if astray > 0 {
             Verdict::Diverged
-        } else if summary.complete {
+        } else if !summary.complete {
+            Verdict::NothingFound
+        } else if standing.bounds.is_empty() {
             Verdict::Explored
         } else {
-            Verdict::NothingFound
+            Verdict::ExploredWithinBounds
         };
-        let fault = state.fault.filter(|e| e.exit != Exit::Interrupted)?;
         if summary.verdict == Verdict::Finding {
-            summary
-                .notes
-                .push(format!("the search ended early: {fault}"));
+            let early = fault.map(|fault| format!("the search ended early: {fault}"));
+            summary.notes.extend(early);
             return None;
         }
-        Some(fault)
+        fault
+    }
+}
+
+impl State {
+    /// What limits the verdict.
+    fn notes(&self, astray: u64, standing: &Standing) -> Vec<String> {
+        let mut notes = Vec::new();
+        if astray > 0 {
+            notes.push(format!(
+                "{astray} executions left their schedule: something is not under control"
+            ));
+        }
+        if self.unfair > 0 {
+            notes.push(format!(
+                "{} executions reached the step limit under an unfair schedule and end under a \
+                 fair one; they are no findings",
+                self.unfair
+            ));
+        }
+        notes.extend(self.unsupported.clone());
+        let bounds = standing.bounds.iter();
+        notes.extend(bounds.map(|bound| format!("bound: {bound}")));
+        notes.extend(standing.notes.iter().cloned());
+        notes
     }
 }

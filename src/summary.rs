@@ -19,8 +19,10 @@ pub enum Verdict {
     Finding,
     Verified,
     VerifiedWithinBounds,
-    /// Every interleaving was run.
+    /// Every interleaving was run, or one for each that is equivalent.
     Explored,
+    /// Every interleaving within the bounds that the notes name.
+    ExploredWithinBounds,
     Diverged,
     Unsupported,
     ToolFault,
@@ -44,6 +46,9 @@ pub struct Summary {
     pub interrupted: bool,
     /// All that there is to explore was explored.
     pub complete: bool,
+    /// Mazurkiewicz traces among the executions, where the policy counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<u64>,
     /// Facts that limit what the verdict says.
     pub notes: Vec<String>,
     #[serde(flatten)]
@@ -142,6 +147,7 @@ impl Summary {
             uncontrolled: Vec::new(),
             interrupted: false,
             complete: false,
+            classes: None,
             notes: Vec::new(),
             verify: None,
             replay: None,
@@ -174,7 +180,7 @@ impl Summary {
             Verdict::Unsupported => Exit::Unsupported,
             Verdict::ToolFault => Exit::ToolFault,
             _ if self.interrupted => Exit::Interrupted,
-            Verdict::VerifiedWithinBounds => Exit::WithinBounds,
+            Verdict::VerifiedWithinBounds | Verdict::ExploredWithinBounds => Exit::WithinBounds,
             Verdict::NothingFound | Verdict::Verified | Verdict::Explored => Exit::Clean,
         }
     }
@@ -195,6 +201,7 @@ impl Summary {
             Verdict::Verified => ("verified", true),
             Verdict::VerifiedWithinBounds => ("verified within bounds", true),
             Verdict::Explored => ("all interleavings explored, nothing found", true),
+            Verdict::ExploredWithinBounds => ("explored within bounds, nothing found", true),
             Verdict::Diverged => ("diverged", false),
             Verdict::Unsupported => ("unsupported", false),
             Verdict::ToolFault => ("tool fault", false),
@@ -215,6 +222,11 @@ impl Summary {
         );
         if self.complete && self.verify.is_none() && self.verdict == Verdict::Finding {
             text.push_str("  all interleavings were explored\n");
+        }
+        if let Some(classes) = self.classes {
+            text.push_str(&format!(
+                "  {classes} classes of equivalent interleavings\n"
+            ));
         }
         let fine = self.outcomes.len() == 1 && self.outcomes.contains_key("exit 0");
         if !fine && !self.outcomes.is_empty() {
@@ -300,6 +312,11 @@ mod tests {
                 Exit::WithinBounds,
             ),
             (Verdict::Explored, "explored", Exit::Clean),
+            (
+                Verdict::ExploredWithinBounds,
+                "explored-within-bounds",
+                Exit::WithinBounds,
+            ),
             (Verdict::Diverged, "diverged", Exit::Diverged),
             (Verdict::Unsupported, "unsupported", Exit::Unsupported),
             (Verdict::ToolFault, "tool-fault", Exit::ToolFault),

@@ -172,11 +172,6 @@ fn wrong_usage() {
                 usage,
             ),
             case(
-                &["run", "--policy", "dfs", "-j", "2", "--", "x"],
-                &["dfs", "-j"],
-                usage,
-            ),
-            case(
                 &["run", "--time", "soon", "--", "x"],
                 &["soon", "30s"],
                 usage,

@@ -1,8 +1,10 @@
 //! Plain exhaustive search over all schedules, the oracle for every cleverer policy.
 
+use crate::search::{Next, Plan, Search, Standing};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
-use raddle_protocol::schedule::{CHOICE_BIT, Step};
+use raddle_protocol::schedule::{CHOICE_BIT, Step, Tail};
+use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 
 /// Depth-first enumeration of all interleavings, from traces that hold
@@ -15,6 +17,11 @@ use raddle_protocol::trace::Trace;
 pub struct Dfs {
     points: Vec<Point>,
     started: bool,
+    /// An execution is under way.
+    out: bool,
+    explored: bool,
+    /// An execution came to nothing.
+    lost: bool,
     mismatches: u64,
 }
 
@@ -72,6 +79,46 @@ impl Dfs {
     /// not controlled, and the enumeration is not exhaustive.
     pub fn mismatches(&self) -> u64 {
         self.mismatches
+    }
+}
+
+impl Search for Dfs {
+    fn next(&mut self, _: u64) -> Next {
+        if self.out {
+            return Next::Wait;
+        }
+        match self.next_prefix() {
+            Some(prefix) => {
+                self.out = true;
+                Next::Run(Plan {
+                    prefix,
+                    tail: Tail::RunUntilBlocked,
+                    flags: flags::EVENTS | flags::ENABLED,
+                })
+            }
+            None => {
+                self.explored = true;
+                Next::Done
+            }
+        }
+    }
+
+    fn observe(&mut self, _: u64, trace: &Trace) {
+        self.out = false;
+        Dfs::observe(self, trace);
+    }
+
+    fn lost(&mut self, _: u64) {
+        self.out = false;
+        self.lost = true;
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            complete: self.explored && !self.lost,
+            mismatches: self.mismatches,
+            ..Standing::default()
+        }
     }
 }
 

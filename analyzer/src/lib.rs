@@ -2,5 +2,7 @@
 
 pub mod dfs;
 pub mod fingerprint;
+pub mod sampling;
+pub mod search;
 pub mod shrink;
 pub mod verify;

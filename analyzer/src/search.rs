@@ -1,0 +1,72 @@
+//! What every search is: it says what to run next, and learns from what was run.
+
+use raddle_protocol::schedule::{Step, Tail};
+use raddle_protocol::trace::Trace;
+
+/// What to run: the part of a job that a search decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What to do first.
+    pub prefix: Vec<Step>,
+    /// What to do then.
+    pub tail: Tail,
+    /// Added to the flags of the job ([`raddle_protocol::shared::flags`]).
+    pub flags: u32,
+}
+
+impl Plan {
+    /// Only a rule; nothing is recorded beyond the taken steps.
+    pub fn tail(tail: Tail) -> Plan {
+        Plan {
+            prefix: Vec::new(),
+            tail,
+            flags: 0,
+        }
+    }
+}
+
+/// The answer to "what next?".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    Run(Plan),
+    /// Nothing until an execution that is under way has been observed, or is lost.
+    Wait,
+    /// Never anything again.
+    Done,
+}
+
+/// What may be claimed of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Everything was run that the search set out to run.
+    pub complete: bool,
+    /// Mazurkiewicz traces among the executions, where the search tells them apart.
+    pub classes: Option<u64>,
+    /// Executions that did not do what was asked of them: the program depends on something that is
+    /// not controlled.
+    pub mismatches: u64,
+    /// What a complete search left out, as text: "at most 2 preemptions".
+    pub bounds: Vec<String>,
+    /// Other facts that limit what the verdict says, or that help to read it.
+    pub notes: Vec<String>,
+}
+
+/// A search over the schedules of one program.
+///
+/// Executions have numbers, from 0, given by whoever drives the search. Several may be under way
+/// at a time; they are observed in any order. With one at a time, the same search gives the same
+/// plans again, whatever the time of day.
+pub trait Search: Send {
+    /// What execution `n` is to do. After [`Next::Run`] exactly one of [`Search::observe`] and
+    /// [`Search::lost`] follows for `n`; after another answer `n` may be asked for again.
+    fn next(&mut self, n: u64) -> Next;
+
+    /// Learns what execution `n` did.
+    fn observe(&mut self, n: u64, trace: &Trace);
+
+    /// Execution `n` came to nothing: it could not be run, or the run is over.
+    fn lost(&mut self, n: u64);
+
+    /// What may be claimed now.
+    fn standing(&self) -> Standing;
+}
