@@ -120,6 +120,54 @@ impl Search for Dfs {
             ..Standing::default()
         }
     }
+
+    /// Four numbers, then for each point: what was taken, how many are untried, and those.
+    fn save(&self) -> Option<Vec<u64>> {
+        if self.out {
+            return None;
+        }
+        let flags = [self.started, self.explored, self.lost].map(u64::from);
+        let mut saved = [&flags[..], &[self.mismatches]].concat();
+        for point in &self.points {
+            saved.extend([u64::from(point.taken), point.untried.len() as u64]);
+            saved.extend(point.untried.iter().map(|&x| u64::from(x)));
+        }
+        Some(saved)
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let restored = Dfs::of_saved(saved);
+        let sensible = restored.is_some();
+        *self = restored.unwrap_or_else(|| std::mem::take(self));
+        sensible
+    }
+}
+
+impl Dfs {
+    fn of_saved(saved: &[u64]) -> Option<Dfs> {
+        let (&[started, explored, lost, mismatches], mut rest) = saved.split_first_chunk()?;
+        if started.max(explored).max(lost) > 1 {
+            return None;
+        }
+        let mut points = Vec::new();
+        while let [taken, count, after @ ..] = rest {
+            let (untried, after) = after.split_at_checked(usize::try_from(*count).ok()?)?;
+            let what = |&n: &u64| u16::try_from(n).ok();
+            points.push(Point {
+                taken: what(taken)?,
+                untried: untried.iter().map(what).collect::<Option<_>>()?,
+            });
+            rest = after;
+        }
+        rest.is_empty().then_some(Dfs {
+            points,
+            started: started == 1,
+            out: false,
+            explored: explored == 1,
+            lost: lost == 1,
+            mismatches,
+        })
+    }
 }
 
 /// The decisions of one execution, in order.
@@ -147,5 +195,102 @@ fn point(taken: u16, all: impl Iterator<Item = u16>) -> Point {
     Point {
         taken,
         untried: all.filter(|&x| x != taken).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Executions of two threads of two steps each, run as they are asked for.
+    fn run(prefix: &[Step]) -> Trace {
+        let asked = prefix
+            .iter()
+            .flat_map(|s| (0..s.count).map(move |_| s.what));
+        let mut asked = asked.collect::<Vec<u16>>().into_iter();
+        let mut left = [2, 2];
+        let mut events = Vec::new();
+        while left != [0, 0] {
+            let enabled: Vec<u16> = (0..2).filter(|&t| left[usize::from(t)] > 0).collect();
+            let thread = asked.next().unwrap_or(enabled[0]);
+            left[usize::from(thread)] -= 1;
+            let slots = enabled.iter().enumerate();
+            events.push(Event {
+                kind: Kind::Enabled as u8,
+                size: enabled.len() as u8,
+                object: slots.fold(0, |word, (i, &t)| word | u64::from(t) << (16 * i)),
+                ..Event::default()
+            });
+            events.push(Event {
+                kind: Kind::Yield as u8,
+                thread,
+                ..Event::default()
+            });
+        }
+        Trace {
+            events,
+            taken: Vec::new(),
+            nodes: Vec::new(),
+            outcome: raddle_protocol::trace::Outcome {
+                end: raddle_protocol::outcome::End::Exit,
+                code: 0,
+                thread: 0,
+                detail: [0; 4],
+                message: String::new(),
+                stack: Vec::new(),
+                waits: Vec::new(),
+                timed_out: false,
+            },
+            counters: Default::default(),
+            uncontrolled: Vec::new(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        }
+    }
+
+    fn explore(search: &mut Dfs, most: usize) -> Vec<Vec<Step>> {
+        let mut plans = Vec::new();
+        while plans.len() < most
+            && let Next::Run(plan) = search.next(plans.len() as u64)
+        {
+            assert_eq!(search.save(), None, "it is under way");
+            Search::observe(search, 0, &run(&plan.prefix));
+            plans.push(plan.prefix);
+        }
+        plans
+    }
+
+    #[test]
+    fn a_search_that_was_cut_in_two_is_the_same() {
+        let whole = explore(&mut Dfs::new(), usize::MAX);
+        assert_eq!(whole.len(), 6);
+        for cut in 0..=whole.len() {
+            let mut first = Dfs::new();
+            let mut plans = explore(&mut first, cut);
+            let mut second = Dfs::new();
+            assert!(second.restore(&first.save().unwrap()));
+            plans.extend(explore(&mut second, usize::MAX));
+            assert_eq!(plans, whole, "{cut}");
+            assert!(second.standing().complete);
+        }
+    }
+
+    #[test]
+    fn numbers_without_sense_change_nothing() {
+        let mut search = Dfs::new();
+        explore(&mut search, 2);
+        let saved = search.save().unwrap();
+        let wrong: [&[u64]; 6] = [
+            &[],
+            &[1, 0, 0],
+            &[2, 0, 0, 0],
+            &[1, 0, 0, 0, 7],
+            &[1, 0, 0, 0, 7, u64::MAX],
+            &[1, 0, 0, 0, 1 << 16, 0],
+        ];
+        for numbers in wrong {
+            assert!(!search.restore(numbers), "{numbers:?}");
+            assert_eq!(search.save().unwrap(), saved);
+        }
     }
 }

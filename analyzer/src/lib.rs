@@ -1,6 +1,7 @@
 //! Pure functions from traces to new jobs and verdicts. No files, no processes.
 
 pub mod dfs;
+pub mod estimate;
 pub mod fingerprint;
 pub mod sampling;
 pub mod search;

@@ -86,6 +86,16 @@ impl Search for Sampling {
     fn standing(&self) -> Standing {
         Standing::default()
     }
+
+    fn save(&self) -> Option<Vec<u64>> {
+        Some(vec![self.longest])
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let &[longest] = saved else { return false };
+        self.longest = longest;
+        true
+    }
 }
 
 #[cfg(test)]
@@ -102,5 +112,17 @@ mod tests {
         seeds.sort_unstable();
         seeds.dedup();
         assert_eq!(seeds.len(), 99);
+    }
+
+    #[test]
+    fn a_restored_search_goes_on_with_the_same_plans() {
+        let mut old = Sampling::new(Rule::Pct(3), 5);
+        old.longest = 77;
+        let mut new = Sampling::new(Rule::Pct(3), 5);
+        assert!(!new.restore(&[]) && !new.restore(&[1, 2]));
+        assert!(new.restore(&old.save().unwrap()));
+        for n in 10..20 {
+            assert_eq!(new.next(n), old.next(n));
+        }
     }
 }

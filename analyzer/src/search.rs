@@ -69,4 +69,18 @@ pub trait Search: Send {
 
     /// What may be claimed now.
     fn standing(&self) -> Standing;
+
+    /// What a later search of the same name and seed needs to go on from here, as numbers in a form
+    /// of its own. `None` while that cannot be said, because executions are under way; and always
+    /// where nothing but the number of executions counts.
+    fn save(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Goes on from what [`Search::save`] gave. `false`, and nothing has changed, where the numbers
+    /// make no sense.
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let _ = saved;
+        false
+    }
 }
