@@ -43,7 +43,7 @@ static void *check(void *unused)
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 2;
-    pthread_t setters[16], checker;
+    pthread_t setters[128], checker;
     (void)lock;
     for (int i = 0; i < n; i++)
         pthread_create(&setters[i], 0, set, 0);

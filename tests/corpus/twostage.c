@@ -43,7 +43,7 @@ static void *read_both(void *unused)
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 1;
-    pthread_t writers[16], reader;
+    pthread_t writers[128], reader;
     for (int i = 0; i < n; i++)
         pthread_create(&writers[i], 0, write_both, 0);
     pthread_create(&reader, 0, read_both, 0);
