@@ -1,6 +1,7 @@
 //! A job: everything that makes an execution repeatable.
 
 use crate::Slot;
+use crate::constraint::Constraint;
 use crate::schedule::{Step, Tail};
 use alloc::vec::Vec;
 
@@ -26,6 +27,9 @@ pub struct Job {
     pub inputs: Vec<Input>,
     /// Address ranges known to be shared (first, one past the last); symbolic runs only.
     pub ranges: Vec<(u64, u64)>,
+    /// Who is held back (at most [`crate::constraint::MOST`]); the taken steps repeat the execution
+    /// without them.
+    pub constraints: Vec<Constraint>,
     /// See [`crate::shared::flags`].
     pub flags: u32,
     /// End after so many steps; 0: no limit.
@@ -44,6 +48,7 @@ impl Job {
             tail,
             inputs: Vec::new(),
             ranges: Vec::new(),
+            constraints: Vec::new(),
             flags: crate::shared::flags::ACCESSES,
             max_steps: 0,
             clock_base: 1_700_000_000_000_000_000,

@@ -7,6 +7,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod constraint;
 pub mod event;
 pub mod expr;
 pub mod hash;

@@ -24,6 +24,7 @@
 //! With [`flags::DIRECT`] there is no zygote: the process that was started obeys the job itself
 //! and uses no socket (debuggers).
 
+use crate::constraint::Constraint;
 use crate::outcome::Raw;
 use crate::schedule::Step;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -110,6 +111,10 @@ pub struct JobWords {
     pub inputs_len: u32,
     /// Valid entries (pairs of words) of the ranges region.
     pub ranges_len: u32,
+    /// Valid entries of the constraints region.
+    pub constraints_len: u32,
+    #[doc(hidden)]
+    pub pad: u32,
     /// See [`crate::schedule::Tail::to_words`].
     pub tail: [u64; 4],
     /// End of the execution after so many steps; 0: no limit.
@@ -224,10 +229,13 @@ pub const TAKEN: Region = Region::after(RANGES, 16 * MIB);
 pub const LOG: Region = Region::after(TAKEN, 32 * MIB);
 /// [`crate::expr::Node`]s. Writer: runtime.
 pub const NODES: Region = Region::after(LOG, 512 * MIB);
+/// [`Constraint`]s. Writer: controller.
+pub const CONSTRAINTS: Region = Region::after(NODES, MIB / 16);
 /// Bytes of the whole mapping (sparse: only what is touched costs memory).
-pub const TOTAL: usize = NODES.end();
+pub const TOTAL: usize = CONSTRAINTS.end();
 
 const _: () = assert!(core::mem::size_of::<Control>() <= CONTROL.size);
+const _: () = assert!(CONSTRAINTS.capacity::<Constraint>() >= crate::constraint::MOST);
 const _: () = assert!(STEPS.capacity::<Step>() <= u32::MAX as usize);
 
 /// Head of one input in the inputs region; `len` bytes follow, padded to a multiple of 8.

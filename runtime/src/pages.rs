@@ -7,10 +7,11 @@ use crate::gate::Fatal;
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 use raddle_protocol::Slot;
+use raddle_protocol::constraint::Constraint;
 use raddle_protocol::event::Event;
 use raddle_protocol::outcome::{End, MESSAGE, Raw, STACK, WAITS, Wait};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
-use raddle_protocol::shared::{CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN};
+use raddle_protocol::shared::{CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN};
 
 /// What the gate needs from the operating system; unit tests have their own.
 pub trait Os {
@@ -113,6 +114,13 @@ impl<O: Os> Pages<O> {
         let len = len.min(RANGES.capacity::<[u64; 2]>());
         // SAFETY: within the mapping.
         unsafe { core::slice::from_raw_parts(self.base.add(RANGES.offset).cast(), len) }
+    }
+
+    /// The ordering constraints, `len` of them at most.
+    pub fn constraints(&self, len: usize) -> &'static [Constraint] {
+        let len = len.min(CONSTRAINTS.capacity::<Constraint>());
+        // SAFETY: within the mapping; any bits are a Constraint.
+        unsafe { core::slice::from_raw_parts(self.base.add(CONSTRAINTS.offset).cast(), len) }
     }
 
     /// Records that `what` (a slot or a choice) was taken.

@@ -59,6 +59,36 @@ impl SlotSet {
         }
     }
 
+    /// Takes all out.
+    pub fn clear(&mut self) {
+        for (half, summary) in self.summary.iter_mut().enumerate() {
+            let mut filled = core::mem::take(summary);
+            while filled != 0 {
+                self.words[half * 64 + filled.trailing_zeros() as usize] = 0;
+                filled &= filled - 1;
+            }
+        }
+        self.len = 0;
+    }
+
+    /// Becomes `all` without `without`.
+    pub fn difference(&mut self, all: &SlotSet, without: &SlotSet) {
+        self.clear();
+        for (half, &summary) in all.summary.iter().enumerate() {
+            let mut filled = summary;
+            while filled != 0 {
+                let index = half * 64 + filled.trailing_zeros() as usize;
+                let word = all.words[index] & !without.words[index];
+                if word != 0 {
+                    self.words[index] = word;
+                    self.summary[half] |= 1 << (index % 64);
+                    self.len += word.count_ones() as usize;
+                }
+                filled &= filled - 1;
+            }
+        }
+    }
+
     /// The lowest member that is at least `from`.
     #[inline]
     pub fn next(&self, from: Slot) -> Option<Slot> {

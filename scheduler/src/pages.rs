@@ -7,6 +7,7 @@ use crate::error::{Corruption, RunError};
 use crate::sys;
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use raddle_protocol::constraint::{self, Constraint};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Node;
 use raddle_protocol::job::Job;
@@ -104,6 +105,7 @@ impl Pages {
         fits("bytes of input", inputs_len, shared::INPUTS.size)?;
         let ranges = shared::RANGES.capacity::<[u64; 2]>();
         fits("shared ranges", job.ranges.len(), ranges)?;
+        fits("constraints", job.constraints.len(), constraint::MOST)?;
 
         let steps = self.region(shared::STEPS).cast::<Step>();
         // SAFETY: the region holds that many steps (checked above) and is aligned for them.
@@ -131,11 +133,18 @@ impl Pages {
             // SAFETY: the number of ranges was checked above.
             unsafe { ranges.add(i).write([first, end]) };
         }
+        let constraints = self.region(shared::CONSTRAINTS).cast::<Constraint>();
+        // SAFETY: as for the steps; the number was checked above.
+        unsafe {
+            constraints.copy_from_nonoverlapping(job.constraints.as_ptr(), job.constraints.len())
+        };
         self.reset(&JobWords {
             flags: job.flags | flags,
             steps_len: job.prefix.len() as u32,
             inputs_len: inputs_len as u32,
             ranges_len: job.ranges.len() as u32,
+            constraints_len: job.constraints.len() as u32,
+            pad: 0,
             tail: job.tail.to_words(),
             max_steps: job.max_steps,
             clock_base: job.clock_base,

@@ -2,6 +2,7 @@
 //! all of it.
 
 use super::prefix::{Prefix, Wanted};
+use super::steer::{self, Steer};
 use super::{Fatal, Pending, Wake};
 use crate::pages::{Os, Pages};
 use crate::policy::{Operation, Policy, View, reads_only};
@@ -90,6 +91,7 @@ pub struct Gate<O: Os> {
     running: Slot,
     prefix: Prefix,
     policy: Policy,
+    pub(super) steer: Steer,
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
@@ -118,6 +120,7 @@ impl<O: Os> Gate<O> {
             running: slot::MAIN,
             prefix: Prefix::EMPTY,
             policy: Policy::idle(),
+            steer: Steer::NONE,
             flags: 0,
             logging: false,
             guided: false,
@@ -143,6 +146,7 @@ impl<O: Os> Gate<O> {
             job.max_steps
         };
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
+        self.steer.start(self.pages.constraints(job.constraints_len as usize));
         self.guided = job.steps_len != 0 || job.flags & GUIDED != 0;
         match Policy::new(job.tail) {
             Some(policy) => self.policy = policy,
@@ -238,7 +242,7 @@ impl<O: Os> Gate<O> {
             .threads
             .store(self.created, Ordering::Relaxed);
         self.policy.created(s);
-        self.policy.announced(s);
+        self.announced_to_policy(s);
         self.evaluate(s);
         self.update_mode();
     }
@@ -261,7 +265,7 @@ impl<O: Os> Gate<O> {
             self.log_callers(p.pc);
         }
         self.threads[me].pending.write(*p);
-        self.policy.announced(me);
+        self.announced_to_policy(me);
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
         }
@@ -279,10 +283,18 @@ impl<O: Os> Gate<O> {
         self.threads[me]
             .pending
             .write(Pending::always(kind, object, pc));
-        self.policy.announced(me);
+        self.announced_to_policy(me);
         self.ready.set(me, true);
         self.timed.set(me, false);
         self.next_step()
+    }
+
+    #[inline]
+    fn announced_to_policy(&mut self, s: Slot) {
+        self.policy.announced(s);
+        if self.steer.is_active() {
+            self.steer_announced(s);
+        }
     }
 
     /// Tells the watchdog what the running thread is about to do.
@@ -372,6 +384,9 @@ impl<O: Os> Gate<O> {
             change(&mut pending);
             self.interest[interest_in(pending.object)] += 1;
             self.threads[s].pending.write(pending);
+            if self.steer.is_active() {
+                self.steer_announced(s);
+            }
             self.evaluate(s);
         }
     }
@@ -467,6 +482,13 @@ impl<O: Os> Gate<O> {
         }
         let (running, threads) = (self.running, &self.threads);
         let alive = self.alive.contains(running);
+        let timed = if lazy { &self.no_one } else { &self.timed };
+        let ready = match self.steer.is_active() {
+            true => self.steer.free(&self.ready, !timed.is_empty(), |s| {
+                steer::operation(s, threads[s].pending())
+            }),
+            false => &self.ready,
+        };
         let view = View {
             running,
             kind: if alive {
@@ -474,8 +496,8 @@ impl<O: Os> Gate<O> {
             } else {
                 Kind::ThreadExit
             },
-            ready: &self.ready,
-            timed: if lazy { &self.no_one } else { &self.timed },
+            ready,
+            timed,
             earliest: if lazy { slot::NONE } else { earliest },
             step: self.steps + 1,
         };
@@ -493,6 +515,9 @@ impl<O: Os> Gate<O> {
     fn commit(&mut self, next: Slot) {
         self.pages.take(next);
         self.steps += 1;
+        if self.steer.is_active() {
+            self.steer_performed(next);
+        }
         let control = self.pages.control();
         control.steps.store(self.steps, Ordering::Relaxed);
         if next == self.running {

@@ -4,6 +4,7 @@ mod callers;
 mod core;
 mod deadlock;
 mod prefix;
+mod steer;
 #[cfg(test)]
 mod tests;
 
