@@ -3,6 +3,7 @@
 pub mod dfs;
 pub mod estimate;
 pub mod fingerprint;
+pub mod races;
 pub mod sampling;
 pub mod search;
 pub mod shrink;

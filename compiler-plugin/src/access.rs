@@ -2,7 +2,7 @@
 
 use crate::ir::{Context, Kind, Layout, Opcode, Ordering, RmwOp, Type, Value};
 use crate::sharing::{self, Sharing};
-use raddle_protocol::hooks::rmw;
+use raddle_protocol::hooks::{cas_order, rmw};
 
 /// How a value of 1, 2, 4 or 8 bytes travels through a hook.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,7 +174,7 @@ impl Access {
                 pointer: first(0),
                 expected: first(1),
                 new: first(2),
-                order: order(i.success_ordering()),
+                order: cas_order(order(i.success_ordering()), order(i.failure_ordering())),
             },
             // A fence against signal handlers orders nothing between threads.
             Opcode::LLVMFence if !i.is_single_thread() => Access::Fence {

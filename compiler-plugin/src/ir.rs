@@ -243,6 +243,8 @@ methods! { Value:
     ordering() -> Ordering = LLVMGetOrdering;
     /// Compare-exchanges only.
     success_ordering() -> Ordering = LLVMGetCmpXchgSuccessOrdering;
+    /// Compare-exchanges only.
+    failure_ordering() -> Ordering = LLVMGetCmpXchgFailureOrdering;
     /// Atomic instructions only.
     is_single_thread() -> bool = LLVMIsAtomicSingleThread;
     /// Atomic updates only.

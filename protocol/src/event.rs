@@ -73,7 +73,7 @@ kinds! {
     /// Last step of a thread, after its destructors. `value`: return value.
     ThreadExit = 2, true, "thread ends";
     /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
-    /// routine; `aux`: expression of the argument.
+    /// routine; `aux`: expression of the argument; `size`: 1 if the child is made detached.
     ThreadCreate = 3, true, "pthread_create";
     /// `value`: slot of the joined thread; `aux`: result (0, EBUSY, ETIMEDOUT).
     ThreadJoin = 4, true, "pthread_join";
@@ -129,7 +129,7 @@ kinds! {
     /// `object`: lock.
     RwDestroy = 35, true, "rwlock_destroy";
 
-    /// `object`: barrier.
+    /// `object`: barrier; `value`: 1 if this thread completes the round.
     BarrierArrive = 40, true, "barrier_wait";
     /// `object`: barrier; `value`: result.
     BarrierLeave = 41, true, "barrier_wait returns";
@@ -193,7 +193,7 @@ kinds! {
     AtomicRead = 93, true, "atomic read";
     /// Atomic write. Fields as [`Kind::Write`].
     AtomicWrite = 94, true, "atomic write";
-    /// A memory fence. `value`: C11 order.
+    /// A memory fence. `value`: C11 order, or [`Event::ASSEMBLY`].
     Fence = 95, true, "fence";
     /// A block read (memcpy and the like). `value`: bytes.
     ReadRange = 96, true, "read block";
@@ -246,12 +246,21 @@ kinds! {
     /// earlier records of the same announcement, so that 0 begins a new one. An announcement has at
     /// least one record, also when no caller is known.
     Stack = 122, false, "called from";
+
+    /// Stands directly before the record of an atomic operation of the same thread whose C11 order
+    /// is not `memory_order_seq_cst`, or that is a failed compare-exchange. `value`: the order, of
+    /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
+    /// which is no write.
+    Order = 220, false, "order";
 }
 
 /// Return addresses that one [`Kind::Stack`] record holds.
 const CALLERS_A_RECORD: usize = 3;
 
 impl Event {
+    /// In the record of a [`Kind::Fence`]: inline assembly, which may do anything to memory.
+    pub const ASSEMBLY: u64 = 6;
+
     /// Most return addresses that are written in [`Kind::Stack`] records for one operation.
     pub const CALLERS: usize = 12;
 

@@ -119,7 +119,26 @@ pub mod rmw {
     pub const UMIN: u32 = 10;
 }
 
-/// Every hook. `order` parameters are C11 memory orders (0 relaxed … 5 seq_cst).
+/// The `order` of a compare-exchange hook: the order of success and, above it, that of failure.
+pub const fn cas_order(success: u32, failure: u32) -> u32 {
+    success | (failure + 1) << 8
+}
+
+/// Inverse of [`cas_order`]: the orders of success and of failure. Without an order of failure it
+/// follows from that of success, as C11 says (7.17.7.4, paragraph 2).
+pub const fn cas_orders(order: u32) -> (u32, u32) {
+    let success = order & 0xff;
+    let failure = match (order >> 8, success) {
+        (0, 3) => 0,
+        (0, 4) => 2,
+        (0, _) => success,
+        (failure, _) => failure - 1,
+    };
+    (success, failure)
+}
+
+/// Every hook. `order` parameters are C11 memory orders (0 relaxed … 5 seq_cst); of a
+/// compare-exchange see [`cas_order`].
 pub const TABLE: &[Hook] = &[
     // Scheduling bodies. Reads return the value, so that a memory model may choose it.
     hook("raddle_read1", I8, &[Ptr]),

@@ -17,6 +17,9 @@ use raddle_protocol::event::{Event, Kind};
 
 type Address = *mut c_void;
 
+/// `memory_order_seq_cst`.
+const SEQ_CST: u32 = 5;
+
 crate::hooks! { ROWS:
     fn raddle_read1(at: Address) -> u8 = read1;
     fn raddle_read2(at: Address) -> u16 = read2;
@@ -79,6 +82,19 @@ fn log(kind: Kind, at: Address, size: u32, value: u64, pc: usize) {
         pc: pc as u64,
         ..Event::default()
     });
+}
+
+/// The C11 order of the atomic operation whose record comes next.
+#[inline]
+fn log_order(order: u32, failed: bool) {
+    if failed || order < SEQ_CST {
+        gate::log_full(Event {
+            kind: Kind::Order as u8,
+            value: u64::from(order),
+            aux: u32::from(failed),
+            ..Event::default()
+        });
+    }
 }
 
 macro_rules! plain {
@@ -182,6 +198,7 @@ unsafe extern "C-unwind" fn atomic_load(
     // SAFETY: the program reads here, atomically.
     let value = unsafe { load(at as u64, size, memory::order(order)) };
     if scheduled {
+        log_order(order, false);
         log(Kind::AtomicRead, at, size, value, pc);
     }
     value
@@ -205,6 +222,7 @@ unsafe extern "C-unwind" fn atomic_store(
     // SAFETY: the program writes here, atomically.
     unsafe { store(at as u64, value, size, memory::order(order)) };
     if scheduled {
+        log_order(order, false);
         log(Kind::AtomicWrite, at, size, memory::cut(value, size), pc);
     }
 }
@@ -214,7 +232,7 @@ unsafe extern "C-unwind" fn atomic_rmw(
     value: u64,
     op: u32,
     size: u32,
-    _order: u32,
+    order: u32,
     pc: usize,
 ) -> u64 {
     let update = Update::from_code(op);
@@ -228,6 +246,7 @@ unsafe extern "C-unwind" fn atomic_rmw(
     // SAFETY: the program updates this, atomically.
     let (old, new) = unsafe { memory::update(at as u64, value, update, size) };
     if scheduled {
+        log_order(order, false);
         log(Kind::Rmw, at, size, new, pc);
     }
     old
@@ -238,7 +257,7 @@ unsafe extern "C-unwind" fn atomic_cas(
     expected: u64,
     new: u64,
     size: u32,
-    _order: u32,
+    order: u32,
     pc: usize,
 ) -> u64 {
     if shadowed() {
@@ -251,6 +270,9 @@ unsafe extern "C-unwind" fn atomic_cas(
     // SAFETY: the program updates this, atomically.
     let (old, written) = unsafe { memory::compare_exchange(at as u64, expected, new, size) };
     if scheduled {
+        let failed = old != memory::cut(expected, size);
+        let (success, failure) = raddle_protocol::hooks::cas_orders(order);
+        log_order(if failed { failure } else { success }, failed);
         log(Kind::Rmw, at, size, written, pc);
     }
     old
@@ -276,6 +298,6 @@ unsafe extern "C-unwind" fn assembly(_: usize, _: usize, _: usize, _: usize, _: 
     if scheduled() {
         gate::uncontrolled("inline assembly");
         gate::simple(Kind::Fence, 0, pc);
-        gate::log(Kind::Fence, 0, 5, pc);
+        gate::log(Kind::Fence, 0, Event::ASSEMBLY, pc);
     }
 }

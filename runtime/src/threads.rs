@@ -191,6 +191,7 @@ fn spawn_with(
     let made = gate::as_thread(s, || substrate::spawn(s, &attributes));
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
+        size: u8::from(attributes.detached),
         object: routine as usize as u64,
         value: u64::from(slot::NONE),
         aux: expression,

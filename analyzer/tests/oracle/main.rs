@@ -3,6 +3,7 @@
 mod machine;
 mod player;
 mod program;
+mod races;
 mod random;
 mod recorder;
 

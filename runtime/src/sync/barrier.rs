@@ -42,7 +42,7 @@ unsafe fn wait(b: *mut pthread_barrier_t, pc: usize) -> c_int {
         misuse(says::UNINITIALISED, object, pc);
     }
     let last = model(object).completes(count);
-    gate::log(Kind::BarrierArrive, object, 0, pc);
+    gate::log(Kind::BarrierArrive, object, u64::from(last), pc);
     if last {
         release_all(object);
     } else {

@@ -1,0 +1,146 @@
+//! Data races of one execution: two accesses of the same memory by different threads, at least one
+//! a write and at least one not atomic, neither of which happens before the other (C11, 5.1.2.4,
+//! paragraph 25).
+//!
+//! Happens-before is computed by vector clocks over the trace ([`order`]), the accesses are kept
+//! per byte as in FastTrack (Flanagan and Freund, PLDI 2009; [`shadow`]). The judgement is exact for
+//! the operations that are in the trace: an access is reported if and only if an earlier one races
+//! with it. Accesses in code that is not instrumented are not in the trace; where such code may have
+//! ordered threads (a futex, an atomic that changed although nobody was seen to write it, inline
+//! assembly) the order is taken for granted, so that no race is invented.
+
+mod atomics;
+mod clock;
+mod order;
+mod shadow;
+
+use order::Order;
+use raddle_protocol::Slot;
+use raddle_protocol::event::{Event, Kind};
+use shadow::{Shadow, Touch};
+use std::collections::HashSet;
+
+/// One of two accesses that race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Index of the event.
+    pub event: usize,
+    pub thread: Slot,
+    /// A read, a write, [`Kind::Malloc`] or [`Kind::Free`].
+    pub kind: Kind,
+    pub pc: u64,
+    pub write: bool,
+    pub atomic: bool,
+}
+
+/// Two accesses that race, in the order of the execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    pub first: Access,
+    pub second: Access,
+    /// A byte that both touch.
+    pub address: u64,
+}
+
+impl Race {
+    /// The same for races between the same two instructions, whoever came first.
+    pub fn key(&self) -> (u64, u64) {
+        let (a, b) = (self.first.pc, self.second.pc);
+        (a.min(b), a.max(b))
+    }
+}
+
+/// The races of an execution, one for each pair of instructions, in the order of the second
+/// access.
+pub fn distinct(events: &[Event]) -> Vec<Race> {
+    let mut seen = HashSet::new();
+    let mut races = Vec::new();
+    each(events, |race| {
+        if seen.insert(race.key()) {
+            races.push(race);
+        }
+    });
+    races
+}
+
+/// Calls `found` for every racing access with the last access of each thread that races with it.
+pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
+    let mut order = Order::default();
+    let mut shadow = Shadow::default();
+    for (index, event) in events.iter().enumerate() {
+        let Some(kind) = event.kind() else { continue };
+        let Some((from, to)) = span(kind, event) else {
+            match kind {
+                Kind::Order => order.announce(event),
+                _ => order.step(kind, event),
+            }
+            continue;
+        };
+        let manner = match kind {
+            Kind::Malloc | Kind::Free => order::Manner {
+                write: true,
+                atomic: false,
+            },
+            _ => order.access(kind, event),
+        };
+        let me = order.number(event.thread);
+        let clock = order.clock(me);
+        let touch = Touch {
+            thread: me,
+            time: clock.of(me),
+            event: index as u32,
+            write: manner.write,
+            atomic: manner.atomic,
+        };
+        let ordered = |old: &Touch| clock.of(old.thread) >= old.time;
+        let mut race = |old: &Touch, address: u64| {
+            found(Race {
+                first: access_of(events, old),
+                second: access_of(events, &touch),
+                address,
+            });
+        };
+        match kind {
+            Kind::Malloc => {
+                shadow.allocated(from, to, touch);
+                order.renewed(from, to);
+            }
+            Kind::Free => shadow.freed(from, to, touch, &ordered, &mut race),
+            _ => shadow.access((from, to), touch, &ordered, &mut race),
+        }
+        order.accessed(kind, event.thread);
+    }
+}
+
+fn access_of(events: &[Event], touch: &Touch) -> Access {
+    let event = &events[touch.event as usize];
+    Access {
+        event: touch.event as usize,
+        thread: event.thread,
+        kind: event.kind().unwrap_or(Kind::Read),
+        pc: event.pc,
+        write: touch.write,
+        atomic: touch.atomic,
+    }
+}
+
+/// No address of a program is higher; what a record says of such is not believed.
+const HIGHEST: u64 = 1 << 56;
+/// No block is larger.
+const LARGEST: u64 = 1 << 40;
+/// Of a longer range the first bytes stand for all.
+const LONGEST_RANGE: u64 = 1 << 20;
+
+/// The memory that an event of this kind touches.
+fn span(kind: Kind, event: &Event) -> Option<(u64, u64)> {
+    let size = match kind {
+        Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::Rmw => {
+            u64::from(event.size)
+        }
+        Kind::ReadRange | Kind::WriteRange => event.value.min(LONGEST_RANGE),
+        Kind::Malloc | Kind::Free => event.value.min(LARGEST),
+        _ => return None,
+    };
+    let from = event.object.min(HIGHEST);
+    Some((from, from + size))
+}
