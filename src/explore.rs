@@ -231,6 +231,7 @@ impl<'a> Shared<'a> {
                     let mut job = self.setup.base.clone();
                     job.prefix = plan.prefix;
                     job.tail = plan.tail;
+                    job.constraints = plan.constraints;
                     job.flags |= plan.flags;
                     return Some((n, job));
                 }

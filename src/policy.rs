@@ -4,12 +4,15 @@ use crate::error::{Error, Result};
 use raddle_analyzer::dfs::Dfs;
 use raddle_analyzer::sampling::{MIX_DEPTH, Rule, Sampling};
 use raddle_analyzer::search::Search;
+use raddle_analyzer::steer::Steer;
 use std::fmt;
 
 /// `--policy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     Sampling(Rule),
+    /// Drives executions to what was not tested yet.
+    Steer,
     /// Every interleaving, one after the other.
     Dfs,
 }
@@ -19,6 +22,7 @@ impl Policy {
     pub fn search(self, seed: u64) -> Box<dyn Search> {
         match self {
             Policy::Sampling(rule) => Box::new(Sampling::new(rule, seed)),
+            Policy::Steer => Box::new(Steer::new(seed)),
             Policy::Dfs => Box::new(Dfs::new()),
         }
     }
@@ -28,7 +32,7 @@ impl Policy {
         match self {
             Policy::Dfs => Some(Executions::All),
             Policy::Sampling(Rule::RunUntilBlocked) => Some(Executions::One),
-            Policy::Sampling(_) => None,
+            Policy::Sampling(_) | Policy::Steer => None,
         }
     }
 }
@@ -68,10 +72,11 @@ impl std::str::FromStr for Policy {
             "pos" => sampling(Rule::Pos),
             "rr" => sampling(Rule::RunUntilBlocked),
             "pct" => sampling(Rule::Pct(MIX_DEPTH)),
+            "steer" => Ok(Policy::Steer),
             "dfs" => Ok(Policy::Dfs),
             _ => Err(Error::usage(
                 format!("unknown policy `{text}`"),
-                "choose one of mix, random, pct:D, pos, rr, dfs",
+                "choose one of steer, mix, random, pct:D, pos, rr, dfs",
             )),
         }
     }
@@ -85,6 +90,7 @@ impl fmt::Display for Policy {
             Policy::Sampling(Rule::Pct(depth)) => write!(f, "pct:{depth}"),
             Policy::Sampling(Rule::Pos) => f.write_str("pos"),
             Policy::Sampling(Rule::RunUntilBlocked) => f.write_str("rr"),
+            Policy::Steer => f.write_str("steer"),
             Policy::Dfs => f.write_str("dfs"),
         }
     }
@@ -96,7 +102,9 @@ mod tests {
 
     #[test]
     fn names_survive_parsing() {
-        for name in ["mix", "random", "pct:1", "pct:12", "pos", "rr", "dfs"] {
+        for name in [
+            "steer", "mix", "random", "pct:1", "pct:12", "pos", "rr", "dfs",
+        ] {
             assert_eq!(name.parse::<Policy>().unwrap().to_string(), name);
         }
         for name in ["", "Random", "pct:", "pct:0", "pct:x", "pct:1001", "bfs"] {

@@ -92,8 +92,8 @@ impl Search for Dfs {
                 self.out = true;
                 Next::Run(Plan {
                     prefix,
-                    tail: Tail::RunUntilBlocked,
                     flags: flags::EVENTS | flags::ENABLED,
+                    ..Plan::tail(Tail::RunUntilBlocked)
                 })
             }
             None => {

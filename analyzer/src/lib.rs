@@ -3,8 +3,10 @@
 pub mod dfs;
 pub mod estimate;
 pub mod fingerprint;
+pub mod hapset;
 pub mod races;
 pub mod sampling;
 pub mod search;
 pub mod shrink;
+pub mod steer;
 pub mod verify;

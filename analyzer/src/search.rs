@@ -1,5 +1,6 @@
 //! What every search is: it says what to run next, and learns from what was run.
 
+use raddle_protocol::constraint::Constraint;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::trace::Trace;
 
@@ -10,6 +11,8 @@ pub struct Plan {
     pub prefix: Vec<Step>,
     /// What to do then.
     pub tail: Tail,
+    /// Who is held back meanwhile, beyond the prefix.
+    pub constraints: Vec<Constraint>,
     /// Added to the flags of the job ([`raddle_protocol::shared::flags`]).
     pub flags: u32,
 }
@@ -20,6 +23,7 @@ impl Plan {
         Plan {
             prefix: Vec::new(),
             tail,
+            constraints: Vec::new(),
             flags: 0,
         }
     }

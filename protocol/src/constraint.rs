@@ -131,7 +131,13 @@ mod tests {
             (Point { pc: 9, ..exact }, false),
             (Point { object: 9, ..exact }, false),
             (Point { thread: 0, ..exact }, false),
-            (Point { kind: Kind::Write as u8, ..exact }, false),
+            (
+                Point {
+                    kind: Kind::Write as u8,
+                    ..exact
+                },
+                false,
+            ),
             (Point { nth: 5, ..exact }, true),
         ];
         for (point, expected) in table {

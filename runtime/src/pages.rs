@@ -11,7 +11,9 @@ use raddle_protocol::constraint::Constraint;
 use raddle_protocol::event::Event;
 use raddle_protocol::outcome::{End, MESSAGE, Raw, STACK, WAITS, Wait};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
-use raddle_protocol::shared::{CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN};
+use raddle_protocol::shared::{
+    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN,
+};
 
 /// What the gate needs from the operating system; unit tests have their own.
 pub trait Os {

@@ -146,7 +146,8 @@ impl<O: Os> Gate<O> {
             job.max_steps
         };
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
-        self.steer.start(self.pages.constraints(job.constraints_len as usize));
+        self.steer
+            .start(self.pages.constraints(job.constraints_len as usize));
         self.guided = job.steps_len != 0 || job.flags & GUIDED != 0;
         match Policy::new(job.tail) {
             Some(policy) => self.policy = policy,

@@ -1,0 +1,113 @@
+//! The steered search: it drives executions to what was not tested yet.
+//!
+//! From the executions seen it knows which statements may follow which others on the same object
+//! in another thread, and which of these predecessor pairs ([`crate::hapset`]) were tested. It picks
+//! pairs and asks for executions in which ordering constraints hold threads back until the pair
+//! has come about; the rest of the schedule follows one of the tail rules. Pairs whose tries led to
+//! new pairs are picked more often. One execution in [`PLAIN`] is drawn without constraints, so
+//! that every schedule keeps a positive probability.
+
+mod draw;
+mod order;
+mod plan;
+mod pool;
+mod table;
+
+use crate::hapset::operation::operations;
+use crate::hapset::pairs::predecessors;
+use crate::sampling::Rule as Sampled;
+use crate::search::{Next, Plan, Search, Standing};
+use draw::Draw;
+use order::Order;
+use pool::Pool;
+use raddle_protocol::schedule::Tail;
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::Trace;
+use std::collections::BTreeMap;
+use table::{PairId, Table};
+
+/// One execution in so many is drawn without constraints.
+const PLAIN: usize = 8;
+
+/// See the module.
+pub struct Steer {
+    seed: u64,
+    table: Table,
+    pool: Pool,
+    draw: Draw,
+    /// Steps of the longest execution so far.
+    longest: u64,
+    observed: u64,
+    /// What the executions under way are to show.
+    out: BTreeMap<u64, Vec<PairId>>,
+}
+
+impl Steer {
+    pub fn new(seed: u64) -> Steer {
+        Steer {
+            seed,
+            table: Table::default(),
+            pool: Pool::default(),
+            draw: Draw::new(seed),
+            longest: 0,
+            observed: 0,
+            out: BTreeMap::new(),
+        }
+    }
+
+    /// Predecessor pairs of statements that executions have shown so far.
+    pub fn pairs_seen(&self) -> usize {
+        self.table.pairs.iter().filter(|p| p.seen > 0).count()
+    }
+}
+
+impl Search for Steer {
+    fn next(&mut self, n: u64) -> Next {
+        // The first execution is the same for every seed: nothing is known before it.
+        let (mut plan, aims) = match n {
+            0 => (Plan::tail(Tail::RunUntilBlocked), Vec::new()),
+            _ => self.plan(n),
+        };
+        plan.flags |= flags::EVENTS;
+        self.out.insert(n, aims);
+        Next::Run(plan)
+    }
+
+    fn observe(&mut self, n: u64, trace: &Trace) {
+        let aims = self.out.remove(&n).unwrap_or_default();
+        self.observed += 1;
+        self.longest = self.longest.max(trace.counters.steps);
+        let ops = operations(&trace.events);
+        let ids: Vec<_> = ops.iter().map(|op| self.table.statement(op)).collect();
+        let found = predecessors(&ops);
+        let news = self.table.learn(&ops, &ids, &found);
+        let order = Order::of(&trace.events);
+        self.table.propose(&ops, &ids, &order);
+        for id in aims {
+            let pair = &mut self.table.pairs[id as usize];
+            pair.tries += 1;
+            pair.gains += u32::from(news > 0);
+        }
+        if (news > 0 || self.draw.chance(1, 16)) && Pool::accepts(&ops) {
+            let mut races = found;
+            races.retain(|race| {
+                let (a, b) = (&ops[race.before as usize], &ops[race.after as usize]);
+                a.locks & b.locks == 0 && !order.is_certain(a, b)
+            });
+            self.pool.add(&mut self.draw, &trace.taken, ops, races);
+        }
+    }
+
+    fn lost(&mut self, n: u64) {
+        self.out.remove(&n);
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::default()
+    }
+}
+
+/// A rule of the sampling searches, so that what they find is found here too.
+fn plain(seed: u64, n: u64, longest: u64) -> Tail {
+    Sampled::Mix.tail(seed, n / PLAIN as u64 * 3 + n % 3 + 1, longest)
+}

@@ -1,0 +1,183 @@
+//! What the next execution is to do.
+
+use super::table::{Pair, PairId};
+use super::{PLAIN, Steer, plain};
+use crate::sampling::seed_of;
+use crate::search::Plan;
+use raddle_protocol::constraint::{Constraint, Point, Rule};
+use raddle_protocol::schedule::Tail;
+
+/// After so many tries in vain an untested pair is tried as seldom as others.
+const HOPE: u32 = 6;
+
+/// The ways to choose constraints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// An untested pair, perhaps with others.
+    Drive,
+    /// Several pairs, tested or not.
+    Combine,
+    /// Two pairs, each waiting for the other time and again.
+    TakeTurns,
+    /// An earlier execution up to a point, then another order.
+    Reverse,
+    Plain,
+}
+
+impl Steer {
+    /// The plan of execution `n` and the pairs that it is for.
+    pub(super) fn plan(&mut self, n: u64) -> (Plan, Vec<PairId>) {
+        let made = match self.way() {
+            Way::Plain => None,
+            Way::Drive => self.drive(n),
+            Way::Combine => self.combine(n),
+            Way::TakeTurns => self.take_turns(n),
+            Way::Reverse => self.reverse(n),
+        };
+        made.unwrap_or_else(|| {
+            let tail = plain(self.seed, n, self.longest);
+            (Plan::tail(tail), Vec::new())
+        })
+    }
+
+    fn way(&mut self) -> Way {
+        if self.table.pairs.is_empty() || self.draw.chance(1, PLAIN) {
+            return Way::Plain;
+        }
+        let open = self.table.pairs.iter().any(is_open);
+        let ways = [
+            (Way::Drive, if open { 8 } else { 0 }),
+            (Way::Combine, 3),
+            (Way::TakeTurns, 2),
+            (Way::Reverse, 3),
+        ];
+        match self.draw.weighted(ways.iter().map(|w| w.1)) {
+            Some(i) => ways[i].0,
+            None => Way::Plain,
+        }
+    }
+
+    fn patience(&self) -> u32 {
+        (2 * self.longest + 50).clamp(200, 50_000) as u32
+    }
+
+    fn drive(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+        let pairs = &self.table.pairs;
+        let least = pairs.iter().filter(|p| is_open(p)).map(|p| p.tries).min()?;
+        let wanted = |p: &Pair| u32::from(is_open(p) && p.tries == least);
+        let aim = self.draw.weighted(pairs.iter().map(wanted))?;
+        let mut aims = vec![aim as PairId];
+        while aims.len() < 4 && self.draw.chance(1, 3) {
+            aims.extend(self.any_pair());
+        }
+        Some((self.constrained(n, &aims), vec![aim as PairId]))
+    }
+
+    fn combine(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+        let mut aims = vec![self.any_pair()?];
+        while aims.len() < 2 || (aims.len() < 6 && self.draw.chance(1, 2)) {
+            aims.extend(self.any_pair());
+        }
+        Some((self.constrained(n, &aims), aims))
+    }
+
+    /// Promising pairs more often.
+    fn any_pair(&mut self) -> Option<PairId> {
+        let weight = |p: &Pair| 4 + 8 * p.gains.min(8) / (1 + p.tries / 4);
+        let pairs = &self.table.pairs;
+        let chosen = self.draw.weighted(pairs.iter().map(weight))?;
+        Some(chosen as PairId)
+    }
+
+    fn constrained(&mut self, n: u64, aims: &[PairId]) -> Plan {
+        let mut plan = Plan::tail(self.tail(n));
+        for &aim in aims {
+            let rule = match self.draw.below(8) {
+                0 => Rule::RightAfter,
+                1 => Rule::NotRightAfter,
+                _ => Rule::After,
+            };
+            let constraint = self.constraint(aim, rule);
+            plan.constraints.push(constraint);
+        }
+        plan
+    }
+
+    fn constraint(&mut self, aim: PairId, rule: Rule) -> Constraint {
+        let pair = self.table.pairs[aim as usize];
+        let [mut first, mut then] = [pair.first, pair.then].map(|s| self.point(s));
+        if pair.first == pair.then || self.draw.chance(1, 3) {
+            first.thread = pair.first_example.thread;
+            then.thread = pair.then_example.thread;
+        }
+        Constraint::new(rule, first, then, self.patience())
+    }
+
+    fn point(&self, statement: u32) -> Point {
+        let s = &self.table.statements[statement as usize];
+        Point {
+            pc: s.pc,
+            kind: s.kind,
+            object: s.object,
+            ..Point::ANY
+        }
+    }
+
+    fn tail(&mut self, n: u64) -> Tail {
+        let seed = seed_of(self.seed, n);
+        match self.draw.below(10) {
+            0..3 => Tail::RunUntilBlocked,
+            3..6 => Tail::Pct {
+                seed,
+                depth: 1,
+                steps: 1,
+            },
+            6..8 => Tail::Random { seed },
+            _ => Tail::Pos { seed },
+        }
+    }
+
+    fn take_turns(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+        let repeats = |p: &Pair| {
+            let of = |s: u32| self.table.statements[s as usize].repeats;
+            u32::from(of(p.first) && of(p.then))
+        };
+        let one = self.draw.weighted(self.table.pairs.iter().map(repeats))?;
+        let there = self.table.pairs[one];
+        let back = |p: &Pair| {
+            let opposite = p.first_example.thread == there.then_example.thread
+                && p.then_example.thread == there.first_example.thread;
+            u32::from(opposite) * repeats(p)
+        };
+        let other = self.draw.weighted(self.table.pairs.iter().map(back))?;
+        let mut plan = Plan::tail(self.tail(n));
+        let begins = self.draw.below(2);
+        for (i, aim) in [one, other].into_iter().enumerate() {
+            let pair = self.table.pairs[aim];
+            let [mut first, mut then] = [pair.first, pair.then].map(|s| self.point(s));
+            first.thread = pair.first_example.thread;
+            then.thread = pair.then_example.thread;
+            plan.constraints.push(Constraint {
+                credit: u32::from(i == begins),
+                ..Constraint::new(Rule::InTurn, first, then, self.patience())
+            });
+        }
+        Some((plan, vec![one as PairId, other as PairId]))
+    }
+
+    fn reverse(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+        if self.pool.is_empty() {
+            return None;
+        }
+        let patience = self.patience();
+        let (prefix, constraint) = self.pool.reversal(&mut self.draw, patience)?;
+        let mut plan = Plan::tail(self.tail(n));
+        plan.prefix = prefix;
+        plan.constraints.push(constraint);
+        Some((plan, Vec::new()))
+    }
+}
+
+fn is_open(pair: &Pair) -> bool {
+    pair.seen == 0 && pair.tries < HOPE
+}
