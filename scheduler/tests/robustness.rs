@@ -2,6 +2,7 @@
 
 mod fake;
 
+use raddle_protocol::constraint::{Constraint, Point, Rule};
 use raddle_protocol::job::{Input, Job};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
@@ -325,6 +326,11 @@ fn every_execution_reads_the_same_input() {
 #[test]
 fn the_job_arrives() {
     let mut session = session("serve:inputs");
+    let first = Point {
+        pc: 77,
+        ..Point::ANY
+    };
+    let constraint = Constraint::new(Rule::After, first, Point::ANY, 0);
     let job = Job {
         prefix: vec![Step::thread(1, 2), Step::choice(3)],
         inputs: vec![
@@ -340,6 +346,7 @@ fn the_job_arrives() {
             },
         ],
         ranges: vec![(16, 32)],
+        constraints: vec![constraint; 2],
         flags: 6,
         max_steps: 100,
         clock_base: 200,
@@ -359,12 +366,16 @@ fn the_job_arrives() {
         let expected = expected.concat();
         assert_eq!(trace.stdout[..expected.len()], expected);
         // Padding of the first input, the second one, the range.
-        assert_eq!(trace.stdout.len(), 8 + 24 + 24 + 16);
+        // The constraints.
+        let size = size_of::<Constraint>();
+        assert_eq!(trace.stdout.len(), 8 + 24 + 24 + 16 + 2 * size);
         assert_eq!(trace.stdout[32..36], [9, 0, 0, 0]);
         assert_eq!(
-            trace.stdout[56..],
+            trace.stdout[56..72],
             [16u64.to_le_bytes(), 32u64.to_le_bytes()].concat()
         );
+        assert_eq!(trace.stdout[72..80], 77u64.to_le_bytes());
+        assert_eq!(trace.stdout[72 + size..][..8], 77u64.to_le_bytes());
         assert_eq!(
             String::from_utf8_lossy(&trace.stderr),
             "6 [2, 1, 2, 3] 100 200 300"

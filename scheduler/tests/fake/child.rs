@@ -1,6 +1,7 @@
 //! What the executions of a fake target do.
 
 use super::{Stage, exit, wait_for_ever, write};
+use raddle_protocol::constraint::Constraint;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Step;
@@ -174,7 +175,7 @@ impl Stage {
         self.finish(End::Exit, 0);
     }
 
-    /// Writes the job as it sees it: prefix, inputs, ranges.
+    /// Writes the job as it sees it: prefix, inputs, ranges, constraints.
     fn show_job(&self) {
         // SAFETY: the mapped pages, which this process alone uses now.
         unsafe {
@@ -188,6 +189,8 @@ impl Stage {
             );
             write(1, part(shared::INPUTS, job.inputs_len as usize));
             write(1, part(shared::RANGES, job.ranges_len as usize * 16));
+            let constraints = job.constraints_len as usize * size_of::<Constraint>();
+            write(1, part(shared::CONSTRAINTS, constraints));
             write(
                 2,
                 format!(
