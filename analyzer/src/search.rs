@@ -1,5 +1,6 @@
 //! What every search is: it says what to run next, and learns from what was run.
 
+use crate::hapset::knowledge::Counted;
 use raddle_protocol::constraint::Constraint;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::trace::Trace;
@@ -73,6 +74,12 @@ pub trait Search: Send {
 
     /// What may be claimed now.
     fn standing(&self) -> Standing;
+
+    /// The predecessor pairs that executions have shown so far; nothing where the search does not
+    /// look for them. To be kept as [`crate::hapset::knowledge::Knowledge`].
+    fn pairs(&self) -> Vec<Counted> {
+        Vec::new()
+    }
 
     /// What a later search of the same name and seed needs to go on from here, as numbers in a form
     /// of its own. `None` while that cannot be said, because executions are under way; and always

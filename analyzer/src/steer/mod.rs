@@ -13,6 +13,7 @@ mod plan;
 mod pool;
 mod table;
 
+use crate::hapset::knowledge::{Counted, Knowledge, Places};
 use crate::hapset::operation::operations;
 use crate::hapset::pairs::predecessors;
 use crate::sampling::Rule as Sampled;
@@ -24,7 +25,7 @@ use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use std::collections::BTreeMap;
-use table::{PairId, Table};
+use table::{Known, PairId, Table};
 
 /// One execution in so many is drawn without constraints.
 const PLAIN: usize = 8;
@@ -55,9 +56,11 @@ impl Steer {
         }
     }
 
-    /// Predecessor pairs of statements that executions have shown so far.
-    pub fn pairs_seen(&self) -> usize {
-        self.table.pairs.iter().filter(|p| p.seen > 0).count()
+    /// What `knowledge` holds passes for tested. `places` knows the lines of the program as it is
+    /// now.
+    pub fn knowing(mut self, knowledge: Knowledge, places: Box<dyn Places>) -> Steer {
+        self.table.know(Known { knowledge, places });
+        self
     }
 }
 
@@ -104,6 +107,10 @@ impl Search for Steer {
 
     fn standing(&self) -> Standing {
         Standing::default()
+    }
+
+    fn pairs(&self) -> Vec<Counted> {
+        self.table.counted()
     }
 }
 

@@ -179,5 +179,5 @@ impl Steer {
 }
 
 fn is_open(pair: &Pair) -> bool {
-    pair.seen == 0 && pair.tries < HOPE
+    pair.seen == 0 && !pair.known && pair.tries < HOPE
 }

@@ -1,6 +1,7 @@
 //! Statements and the ordered pairs of them that are possible, tested, and promising.
 
 use super::order::Order;
+use crate::hapset::knowledge::{Code, Counted, Knowledge, Places, Statement};
 use crate::hapset::operation::{Class, Operation};
 use crate::hapset::pairs::Pair as Found;
 use raddle_protocol::Slot;
@@ -16,7 +17,7 @@ const EFFORT: usize = 20_000;
 /// A statement as far as steering tells them apart: a place in the program, what it does there,
 /// and (for the first few) to which object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct Spot {
     pub pc: u64,
     pub kind: u8,
     pub class: Class,
@@ -42,6 +43,8 @@ pub struct Pair {
     pub then: StatementId,
     /// Executions in which it was a predecessor pair.
     pub seen: u32,
+    /// An earlier run has seen it.
+    pub known: bool,
     /// Executions that were to show it.
     pub tries: u32,
     /// How many of those showed any pair for the first time.
@@ -55,15 +58,52 @@ pub type PairId = u32;
 /// All statements and pairs, numbered in the order in which they came up.
 #[derive(Default)]
 pub struct Table {
-    pub statements: Vec<Statement>,
+    pub statements: Vec<Spot>,
     pub pairs: Vec<Pair>,
     ids: HashMap<(u64, u8, u64), StatementId>,
     /// By pc and kind: objects that have statements of their own.
     objects: HashMap<(u64, u8), usize>,
     by_statements: HashMap<(StatementId, StatementId), PairId>,
+    known: Option<Known>,
+}
+
+/// What earlier runs have tested.
+pub struct Known {
+    pub knowledge: Knowledge,
+    pub places: Box<dyn Places>,
+}
+
+impl Known {
+    fn contains(&mut self, before: u64, after: u64) -> bool {
+        let [before, after] = [before, after].map(|pc| Statement {
+            place: self.places.line(pc),
+            context: Vec::new(),
+        });
+        self.knowledge.contains(&before, &after)
+    }
 }
 
 impl Table {
+    /// What earlier runs have seen is tested.
+    pub fn know(&mut self, known: Known) {
+        self.known = Some(known);
+    }
+
+    /// The pairs that were seen, by addresses.
+    pub fn counted(&self) -> Vec<Counted> {
+        let code = |id: StatementId| Code {
+            pc: self.statements[id as usize].pc,
+            callers: Vec::new(),
+        };
+        let counted = |pair: &Pair| Counted {
+            before: code(pair.first),
+            after: code(pair.then),
+            executions: u64::from(pair.seen),
+        };
+        let seen = self.pairs.iter().filter(|p| p.seen > 0);
+        seen.map(counted).collect()
+    }
+
     /// The statement of an operation.
     pub fn statement(&mut self, op: &Operation) -> StatementId {
         let kind = op.kind as u8;
@@ -80,7 +120,7 @@ impl Table {
         }
         *objects += 1;
         let id = self.statements.len() as StatementId;
-        self.statements.push(Statement {
+        self.statements.push(Spot {
             pc: op.pc,
             kind,
             class: op.class,
@@ -128,10 +168,12 @@ impl Table {
                 thread: op.thread,
                 object: op.object,
             };
+            let known = self.known.as_mut().is_some_and(|k| k.contains(a.pc, b.pc));
             self.pairs.push(Pair {
                 first,
                 then,
                 seen: 0,
+                known,
                 tries: 0,
                 gains: 0,
                 first_example: example(a),
