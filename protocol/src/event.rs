@@ -200,6 +200,9 @@ kinds! {
     /// A block written. `value`: bytes.
     WriteRange = 97, true, "write block";
 
+    /// A call by which threads of an OpenMP program share out work; the step comes before the call.
+    OpenMpCall = 200, true, "OpenMP call";
+
     /// The threads from which the next step was chosen. `size`: how many slots are in this record
     /// (at most 12); `object`, `value`, `pc` hold them, four 16-bit slots each, low bits first;
     /// `aux`: how many of the enabled ones are still to come in further records; `thread`: the

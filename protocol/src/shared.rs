@@ -47,6 +47,13 @@ pub mod env {
     /// Makes arguments and environment together a multiple of some KiB, so that the stack does not
     /// move with the length of the user's variables.
     pub const FILL: &str = "RADDLE_FILL";
+    /// Names and values: threads of OpenMP's libraries that wait shall sleep at once. A wait in a
+    /// busy loop of a library is out of control.
+    pub const CALM: [(&str, &str); 3] = [
+        ("OMP_WAIT_POLICY", "passive"),
+        ("GOMP_SPINCOUNT", "0"),
+        ("KMP_BLOCKTIME", "0"),
+    ];
     /// Name and value: the dynamic linker is to bind every function at the start (any value does).
     pub const EAGER: &str = "LD_BIND_NOW=raddle";
 }

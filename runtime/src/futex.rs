@@ -347,6 +347,17 @@ unsafe fn futex(call: Call) -> isize {
     }
 }
 
+/// The futex system call with these arguments, made at `pc` without the C library: the kernel's
+/// result.
+///
+/// # Safety
+/// The arguments are what the kernel would take.
+pub unsafe fn trapped(args: [usize; 6], pc: usize) -> isize {
+    let number = SYS_futex;
+    // SAFETY: passed on.
+    unsafe { futex(Call { number, args, pc }) }
+}
+
 /// One system call of a controlled thread: the kernel's result, or ours in its stead.
 #[allow(non_upper_case_globals)] // the numbers' names are libc's
 unsafe fn perform(call: Call) -> isize {

@@ -201,6 +201,24 @@ pub fn restore_signals(mask: u64) {
     signal_mask(mask);
 }
 
+/// The calling kernel thread's mask.
+pub fn current_signal_mask() -> u64 {
+    let mut mask = 0u64;
+    // SAFETY: asks only, and the kernel writes eight bytes.
+    unsafe {
+        syscall(
+            libc::SYS_rt_sigprocmask,
+            0,
+            0,
+            &raw mut mask as usize,
+            8,
+            0,
+            0,
+        )
+    };
+    mask
+}
+
 fn signal_mask(mask: u64) -> u64 {
     let mut former = 0u64;
     let (new, old) = (&raw const mask as usize, &raw mut former as usize);

@@ -41,6 +41,29 @@ impl Entry {
         address
     }
 
+    /// As [`Entry::address`]; a function that no library of the program's global scope has is looked
+    /// for in `libraries` (names for `dlopen`), which may have been loaded apart.
+    pub fn address_in(&self, libraries: &[&CStr]) -> usize {
+        if self.address.load(Ordering::Relaxed) == 0 && self.look_up() == 0 {
+            for library in libraries {
+                // SAFETY: names that end with a NUL; the library stays loaded.
+                let address = crate::gate::passively(|| unsafe {
+                    let handle =
+                        libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                    match handle.is_null() {
+                        true => 0,
+                        false => libc::dlsym(handle, self.name.as_ptr()) as usize,
+                    }
+                });
+                if address != 0 {
+                    self.address.store(address, Ordering::Relaxed);
+                    break;
+                }
+            }
+        }
+        self.address()
+    }
+
     fn look_up(&self) -> usize {
         // SAFETY: a plain look-up of a NUL-terminated name.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;

@@ -151,6 +151,7 @@ fn fibers() -> bool {
 }
 
 fn set_kernel_mask(mask: Set) {
+    let mask = mask & !crate::raw::unblockable();
     let how = libc::SIG_SETMASK as usize;
     let set = &raw const mask as usize;
     // SAFETY: the kernel reads eight bytes.

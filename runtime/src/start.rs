@@ -6,7 +6,7 @@ mod zygote;
 
 use crate::gate::{self, Fatal};
 use crate::serial::Serial;
-use crate::{ends, os, real, shadow, substrate, threads, time, vars};
+use crate::{ends, os, raw, real, shadow, substrate, threads, time, vars};
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::Ordering;
 use environment::Settings;
@@ -114,6 +114,7 @@ fn prepare() {
     os::prime();
     threads::prepare();
     ends::install();
+    raw::look_at_modules();
     // SAFETY: the functions live as long as the process.
     unsafe { libc::pthread_atfork(Some(before_fork), None, Some(after_fork_in_child)) };
 }

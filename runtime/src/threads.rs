@@ -119,6 +119,12 @@ pub fn begin() {
     keys::arm();
 }
 
+/// Is the caller the running thread (not a kernel thread that nobody controls)?
+pub fn is_running() -> bool {
+    // SAFETY: asks for the caller's own id.
+    info(gate::me()).pthread == unsafe { libc::pthread_self() }
+}
+
 /// The slot of `thread`; `None` if there is no such thread.
 pub fn slot_of(thread: pthread_t) -> Option<Slot> {
     let is = |s: &Slot| gate::state(*s) != State::Free && info(*s).pthread == thread;
@@ -183,6 +189,7 @@ fn spawn_with(
     pc: usize,
 ) -> c_int {
     gate::simple(Kind::ThreadCreate, 0, pc);
+    crate::raw::look_at_modules();
     // SAFETY: the program's attributes are initialised.
     let attributes = unsafe { Attributes::read(attr) };
     let Some(s) = gate::name_child() else {

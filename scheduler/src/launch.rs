@@ -80,6 +80,7 @@ pub fn environment(
     all.insert("LD_PRELOAD".into(), preload);
     all.insert(env::TARGET.into(), format!("{dev}:{inode}").into());
     all.insert(env::SESSION.into(), token.into());
+    all.extend(env::CALM.map(|(name, value)| (name.into(), value.into())));
     if let (true, Some((name, value))) = (eager, env::EAGER.split_once('=')) {
         all.entry(name.into()).or_insert_with(|| value.into());
     }

@@ -85,8 +85,17 @@ pub(super) fn raise_natively(signal: c_int) {
 }
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes a valid siginfo and context to an SA_SIGINFO handler.
+    unsafe { fatal_signal(signal, info, context) };
+}
+
+/// Records a fatal signal and lets it take its default course.
+///
+/// # Safety
+/// `info` and `context` are those that the handler of `signal` was given.
+pub unsafe fn fatal_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if gate::active() {
-        // SAFETY: the kernel passes a valid siginfo and context to an SA_SIGINFO handler.
+        // SAFETY: the caller's promise.
         let crash = unsafe { Crash::read(signal, &*info, &*context.cast::<libc::ucontext_t>()) };
         crash.record();
     }

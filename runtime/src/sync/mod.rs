@@ -42,6 +42,7 @@ pub fn block_freed(address: u64, len: u64) {
     sem::forget(address, end);
     spin::forget(address, end);
     once::forget(address, end);
+    crate::openmp::forget(address, end);
     crate::futex::forget(address, end);
 }
 
