@@ -38,6 +38,8 @@ pub enum Command {
     Replay(ReplayOptions),
     /// Print a witness without running anything
     Show(ShowOptions),
+    /// Say what a corpus directory holds: coverage, its growth, what may be left, findings
+    Coverage(CoverageOptions),
     /// Explore all schedules and inputs of an instrumented program
     Verify(VerifyOptions),
     /// Compile C with scheduling points at memory accesses (clang with raddle's plugin)
@@ -158,11 +160,42 @@ pub struct RunOptions {
     pub expect_output: Option<PathBuf>,
 
     #[command(flatten)]
+    pub corpus: CorpusOptions,
+    #[command(flatten)]
     pub findings: FindingOptions,
     #[command(flatten)]
     pub output: OutputOptions,
     #[command(flatten)]
     pub target: TargetOptions,
+}
+
+/// What runs leave for later ones.
+#[derive(Debug, Args)]
+pub struct CorpusOptions {
+    /// Go on from what earlier runs have left in this directory (made if it is not there), and add
+    /// to it: executions done, coverage, findings
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
+
+    /// Do again what earlier runs did of this search; findings and pairs in the corpus stay
+    #[arg(long, requires = "corpus")]
+    pub corpus_anew: bool,
+
+    /// Findings that the corpus knows are only counted: they neither end the search nor make its
+    /// exit code
+    #[arg(long, requires = "corpus")]
+    pub new_only: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CoverageOptions {
+    /// The corpus directory
+    #[arg(value_name = "DIR")]
+    pub corpus: PathBuf,
+
+    /// Write everything as JSON instead, to standard output
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,11 @@
 
 use crate::cc::{self, Language, Libraries};
 use crate::cli::{
-    Cli, Command, FindingOptions, OutputOptions, RunOptions, ShowOptions, VerifyOptions,
+    Cli, Command, CorpusOptions, CoverageOptions, FindingOptions, OutputOptions, RunOptions,
+    ShowOptions, VerifyOptions,
 };
+use crate::corpus::{self, Keeper};
+use crate::coverage;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::explore::{Campaign, explore};
@@ -14,16 +17,19 @@ use crate::report::{Style, report};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
+use crate::symbols::Symbols;
 use crate::terminal::{complain, print};
 use crate::triage::{Triage, Wishes};
 use crate::verify;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Exit> {
     match cli.command {
         Command::Run(options) => recorded(&options.output, || run_command(&options)),
         Command::Show(options) => show(&options),
+        Command::Coverage(options) => coverage_command(&options),
         Command::Replay(options) => recorded(&options.output, || replay(&options)),
         Command::Verify(options) => recorded(&options.output, || verify_command(&options)),
         Command::Cc(options) => Err(compile(Language::C, &options.args)),
@@ -71,7 +77,7 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         Some(path) => Some(setup::expected_output(path)?),
         None => None,
     };
-    let campaign = Campaign {
+    let mut campaign = Campaign {
         policy,
         seed: options.seed,
         executions,
@@ -80,14 +86,23 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         keep_going: options.findings.keep_going,
         same_output: options.same_output,
         expected_output,
+        keeper: None,
     };
     let style = Style::of_stdout();
-    let wishes = wishes(
+    let mut wishes = wishes(
         &options.findings,
         &options.output,
         policy.to_string(),
         options.seed,
     );
+    if let Some(keeper) = keeper(&options.corpus, &setup, &campaign, &interrupt)? {
+        if let Some(summary) = keeper.remembered(policy.to_string(), options.seed)? {
+            return finish(&summary, None, &options.output, style);
+        }
+        let keeper = Arc::new(keeper);
+        wishes.keeper = Some(keeper.clone());
+        campaign.keeper = Some(keeper);
+    }
     let triage = Triage::new(&setup, wishes, &interrupt);
     let progress = Progress::new(executions, options.output.quiet);
     let result = explore(&setup, &campaign, triage, &interrupt, &progress);
@@ -97,6 +112,35 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         summary.notes.push(NO_LINES.to_string());
     }
     finish(&summary, trouble, &options.output, style)
+}
+
+/// The corpus that the options name, opened for this campaign.
+fn keeper(
+    options: &CorpusOptions,
+    setup: &Setup,
+    campaign: &Campaign,
+    interrupt: &Interrupt,
+) -> Result<Option<Keeper>> {
+    let Some(dir) = &options.corpus else {
+        return Ok(None);
+    };
+    let modules = setup.session(&interrupt.search)?.modules().to_vec();
+    let key = corpus::key(setup, campaign, &modules)?;
+    let symbols = Symbols::new(&modules, &setup.program.path);
+    let wanted = campaign.executions;
+    Keeper::open(dir, &key, options, wanted, symbols).map(Some)
+}
+
+fn coverage_command(options: &CoverageOptions) -> Result<Exit> {
+    let view = coverage::read(&options.corpus)?;
+    match options.json {
+        true => {
+            let text = serde_json::to_string_pretty(&view).expect("plain data has a JSON form");
+            print(&format!("{text}\n"));
+        }
+        false => print(&coverage::text(&view, Style::of_stdout())),
+    }
+    Ok(Exit::Clean)
 }
 
 const NO_LINES: &str =
@@ -128,6 +172,7 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
         style: Style::of_stdout(),
         policy,
         seed,
+        keeper: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `raddle run`: many executions of one program, each under another schedule.
 
 use crate::class::{Class, Meaning, label, meaning};
+use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -8,7 +9,7 @@ use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict};
-use crate::triage::{Seen, Triage, class_of};
+use crate::triage::{Examined, Seen, Triage, class_of};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::search::{Next, Search, Standing};
 use raddle_protocol::job::Job;
@@ -16,7 +17,7 @@ use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::fnv1a;
 use raddle_scheduler::{RunError, Session};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Which executions are wanted.
@@ -31,6 +32,8 @@ pub struct Campaign {
     pub same_output: bool,
     /// Hash of the standard output that every execution must have.
     pub expected_output: Option<u64>,
+    /// The corpus that the search goes on from and adds to.
+    pub keeper: Option<Arc<Keeper>>,
 }
 
 /// Runs the campaign and says what came of it.
@@ -42,7 +45,7 @@ pub fn explore(
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
     let started = Instant::now();
-    let search = Shared::new(setup, campaign, started);
+    let search = Shared::new(setup, campaign, started)?;
     let (reports, inbox) = bounded(usize::from(campaign.workers));
     let examining = std::thread::scope(|scope| {
         for _ in 0..campaign.workers {
@@ -59,14 +62,34 @@ pub fn explore(
     summary.findings = findings;
     summary.notes = notes;
     summary.interrupted = interrupt.requested();
+    let frontier = search.state().search.save();
     let fault = search.conclude(&mut summary);
+    let keeper = campaign.keeper.as_deref();
+    let unsaved = keeper.and_then(|keeper| settle(keeper, frontier, &mut summary));
     // With one worker, which waits meanwhile, looking at findings is not searching.
     let aside = match campaign.workers {
         1 => examining,
         _ => Duration::ZERO,
     };
     summary.took(started.elapsed(), started.elapsed().saturating_sub(aside));
-    Ok((summary, trouble.or(fault)))
+    Ok((summary, trouble.or(unsaved).or(fault)))
+}
+
+/// Stores the end of the run in the corpus.
+fn settle(keeper: &Keeper, frontier: Option<Vec<u64>>, summary: &mut Summary) -> Option<Error> {
+    let verdict = summary
+        .complete
+        .then(|| Remembered::of(summary, keeper.series.executions));
+    let (account, trouble) = keeper.finish(frontier, verdict);
+    summary.corpus = account;
+    if keeper.series.shared {
+        summary.notes.push(
+            "another run explores the same with this corpus; what is left to explore is noted by \
+             that one"
+                .to_string(),
+        );
+    }
+    trouble
 }
 
 /// Examines what the workers report until all of them have ended; how long that took. On an error
@@ -88,15 +111,20 @@ fn attend(
             Err(RecvTimeoutError::Disconnected) => return Ok(examining),
         };
         let started = Instant::now();
-        let is_finding = progress.aside(|| triage.examine(seen))?;
+        let n = seen.execution - 1;
+        let examined = progress.aside(|| triage.examine(seen))?;
         examining += started.elapsed();
+        if let Some(keeper) = &campaign.keeper {
+            keeper.examined(n);
+        }
         {
             let mut state = search.state();
-            match is_finding {
-                true => found += 1,
-                false => state.unfair += 1,
+            match examined {
+                Examined::Finding => found += 1,
+                Examined::Known => state.known += 1,
+                Examined::Unfair => state.unfair += 1,
             }
-            if is_finding && !campaign.keep_going {
+            if examined == Examined::Finding && !campaign.keep_going {
                 state.finished = true;
                 search.changed.notify_all();
             }
@@ -168,7 +196,7 @@ struct Shared<'a> {
 
 struct State {
     search: Box<dyn Search>,
-    /// Number of the next execution.
+    /// Executions handed out; their numbers, where there is no corpus that gives them.
     next: u64,
     finished: bool,
     executions: u64,
@@ -176,6 +204,8 @@ struct State {
     uncontrolled: BTreeSet<String>,
     /// Livelocks that ended once every thread got its turn.
     unfair: u64,
+    /// Findings of earlier runs, with `--new-only`.
+    known: u64,
     diverged: u64,
     unsupported: Option<String>,
     fault: Option<Error>,
@@ -183,26 +213,38 @@ struct State {
 }
 
 impl<'a> Shared<'a> {
-    fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Shared<'a> {
-        Shared {
+    fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Result<Shared<'a>> {
+        let mut search = campaign.policy.search(campaign.seed);
+        let mut expected_output = campaign.expected_output;
+        if let Some(keeper) = &campaign.keeper {
+            let series = &keeper.series;
+            expected_output = expected_output.or(series.expected_output);
+            if let Some(saved) = &series.frontier
+                && !search.restore(saved)
+            {
+                return Err(keeper.unusable());
+            }
+        }
+        Ok(Shared {
             setup,
             campaign,
             deadline: campaign.time.map(|time| started + time),
             state: Mutex::new(State {
-                search: campaign.policy.search(campaign.seed),
+                search,
                 next: 0,
                 finished: false,
                 executions: 0,
                 outcomes: BTreeMap::new(),
                 uncontrolled: BTreeSet::new(),
                 unfair: 0,
+                known: 0,
                 diverged: 0,
                 unsupported: None,
                 fault: None,
-                expected_output: campaign.expected_output,
+                expected_output,
             }),
             changed: Condvar::new(),
-        }
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -219,12 +261,21 @@ impl<'a> Shared<'a> {
     fn next(&self) -> Option<(u64, Job)> {
         let mut state = self.state();
         loop {
-            let n = state.next;
-            let enough = self.campaign.executions.is_some_and(|most| n >= most);
+            let most = self.campaign.executions;
+            let enough = most.is_some_and(|most| state.next >= most);
             let late = self.deadline.is_some_and(|d| Instant::now() >= d);
             if state.finished || enough || late {
                 return None;
             }
+            let keeper = self.campaign.keeper.as_deref();
+            let n = match keeper.map_or(Ok(state.next), Keeper::number) {
+                Ok(n) => n,
+                Err(error) => {
+                    drop(state);
+                    self.failed(error);
+                    return None;
+                }
+            };
             match state.search.next(n) {
                 Next::Run(plan) => {
                     state.next += 1;
@@ -233,6 +284,10 @@ impl<'a> Shared<'a> {
                     job.tail = plan.tail;
                     job.constraints = plan.constraints;
                     job.flags |= plan.flags;
+                    if let Some(keeper) = keeper {
+                        keeper.take();
+                        job.flags |= keeper.flags(n);
+                    }
                     return Some((n, job));
                 }
                 Next::Wait => {
@@ -259,7 +314,9 @@ impl<'a> Shared<'a> {
         let means = meaning(&trace.outcome);
         let fine = means == Meaning::Fine;
         if self.campaign.same_output && fine && state.expected_output.is_none() {
-            state.expected_output = Some(fnv1a(&trace.stdout));
+            let hash = fnv1a(&trace.stdout);
+            state.expected_output = Some(hash);
+            self.campaign.keeper.iter().for_each(|k| k.expect(hash));
         }
         let class = class_of(trace, state.expected_output);
         let label = match class {
@@ -281,7 +338,16 @@ impl<'a> Shared<'a> {
             }
             Meaning::Fine | Meaning::Finding(_) | Meaning::Void => {}
         }
-        class.map(|class| (class, state.expected_output))
+        let expected_output = state.expected_output;
+        let due = self.campaign.keeper.as_deref().and_then(|keeper| {
+            let due = keeper.observed(n, trace, class.is_some());
+            due.then(|| (keeper, keeper.collect(state.search.save())))
+        });
+        drop(state);
+        if let Some((keeper, pending)) = due {
+            keeper.write(pending);
+        }
+        class.map(|class| (class, expected_output))
     }
 
     /// Execution `n` came to nothing.
@@ -317,7 +383,7 @@ impl<'a> Shared<'a> {
             Verdict::Finding
         } else if unsupported {
             Verdict::Unsupported
-        } else if fault.is_some() {
+        } else if fault.as_ref().is_some_and(|e| e.exit != Exit::InputOutput) {
             Verdict::ToolFault
         } else if astray > 0 {
             Verdict::Diverged
@@ -351,6 +417,12 @@ impl State {
                 "{} executions reached the step limit under an unfair schedule and end under a \
                  fair one; they are no findings",
                 self.unfair
+            ));
+        }
+        if self.known > 0 {
+            notes.push(format!(
+                "{} failing executions were findings that the corpus knows (--new-only)",
+                self.known
             ));
         }
         notes.extend(self.unsupported.clone());

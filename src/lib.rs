@@ -5,6 +5,8 @@ pub mod cc;
 pub mod class;
 pub mod cli;
 pub mod commands;
+pub mod corpus;
+pub mod coverage;
 pub mod describe;
 pub mod divergence;
 pub mod error;

@@ -117,8 +117,13 @@ impl Setup {
             args: self.target.args.iter().map(bytes).collect(),
             env,
             cwd: Bytes(cwd.as_os_str().as_bytes().to_vec()),
-            stdin: stdin_content(&self.target.stdin)?.map(Bytes),
+            stdin: self.stdin_content()?.map(Bytes),
         })
+    }
+
+    /// All that an execution reads from standard input; `None` when that is nothing, or a device.
+    pub fn stdin_content(&self) -> Result<Option<Vec<u8>>> {
+        stdin_content(&self.target.stdin)
     }
 }
 

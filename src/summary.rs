@@ -1,5 +1,6 @@
 //! The result of a command: what is said at its end, and what `--json` writes.
 
+use crate::corpus::Account;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -51,6 +52,9 @@ pub struct Summary {
     pub classes: Option<u64>,
     /// Facts that limit what the verdict says.
     pub notes: Vec<String>,
+    /// What there was in the corpus, and what is there now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<Account>,
     #[serde(flatten)]
     pub verify: Option<Verification>,
     #[serde(flatten)]
@@ -93,6 +97,8 @@ pub struct Found {
     pub reproduced: bool,
     /// In how many executions it was seen.
     pub seen: u64,
+    /// When an earlier run stored it in the corpus, in UTC.
+    pub known_since: Option<String>,
 }
 
 /// One input of a finding.
@@ -128,6 +134,7 @@ impl Found {
                 .collect(),
             reproduced: finding.reproduced,
             seen: 1,
+            known_since: None,
         }
     }
 }
@@ -149,6 +156,7 @@ impl Summary {
             complete: false,
             classes: None,
             notes: Vec::new(),
+            corpus: None,
             verify: None,
             replay: None,
         }
@@ -244,6 +252,9 @@ impl Summary {
             let list = self.uncontrolled.join(", ");
             text.push_str(&format!("  not under control: {list}\n"));
         }
+        if let Some(corpus) = &self.corpus {
+            text.push_str(&corpus.text());
+        }
         for note in &self.notes {
             text.push_str(&format!("  note: {note}\n"));
         }
@@ -258,6 +269,12 @@ impl Summary {
                     found.message,
                     file.unwrap_or_default()
                 ));
+            }
+        }
+        for found in &self.findings {
+            if let Some(since) = &found.known_since {
+                let (class, name) = (&found.class, &found.fingerprint);
+                text.push_str(&format!("  {class} {name}: known since {since} UTC\n"));
             }
         }
         text
@@ -289,7 +306,7 @@ impl Verification {
     }
 }
 
-fn count(n: u64, what: &str) -> String {
+pub fn count(n: u64, what: &str) -> String {
     match n {
         1 => format!("1 {what}"),
         n => format!("{n} {what}s"),

@@ -1,5 +1,6 @@
 //! From addresses in the target to places in its source: modules, functions, lines, variables.
 
+use crate::error::{Error, Result};
 use addr2line::Loader;
 use goblin::elf::{Elf, program_header::PT_LOAD, sym::STT_OBJECT};
 use raddle_protocol::witness::{Bytes, Frame, Module, Site, fnv1a};
@@ -273,6 +274,15 @@ fn read_variables(path: &Path) -> Option<Vec<(u64, u64, String)>> {
     variables.sort();
     variables.dedup_by_key(|v| v.0);
     Some(variables)
+}
+
+/// What tells one build of a file from another: its build-id, or a hash of its content.
+pub fn file_identity(path: &Path) -> Result<String> {
+    let content = std::fs::read(path).map_err(|e| Error::file("read", path, &e))?;
+    Ok(match Elf::parse(&content) {
+        Ok(elf) => identity(&elf, &content),
+        Err(_) => format!("fnv1a64:{:016x}", fnv1a(&content)),
+    })
 }
 
 fn identity(elf: &Elf<'_>, content: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! From a failing execution to a finding: run it again with records, shrink it, write it down.
 
 use crate::class::{Class, Meaning, meaning};
+use crate::corpus::{Keeper, Known, NewFinding};
 use crate::describe::{self, Failure};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -17,6 +18,8 @@ use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
 use raddle_scheduler::{RunError, Session};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What becomes of findings.
@@ -28,6 +31,8 @@ pub struct Wishes {
     pub style: Style,
     pub policy: String,
     pub seed: u64,
+    /// Where findings are stored before they are told.
+    pub keeper: Option<Arc<Keeper>>,
 }
 
 /// A failing execution as the search hands it over.
@@ -39,6 +44,17 @@ pub struct Seen {
     pub trace: Trace,
     /// With `--same-output`: the hash of what it should have printed.
     pub expected_output: Option<u64>,
+}
+
+/// What a failing execution turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Examined {
+    /// A finding of this run, for the first time or again.
+    Finding,
+    /// With `--new-only`: a finding of an earlier run.
+    Known,
+    /// It only failed because its schedule was unfair.
+    Unfair,
 }
 
 /// Examines failing executions of one program and keeps the findings.
@@ -82,37 +98,50 @@ impl<'a> Triage<'a> {
         (self.findings, self.notes, self.trouble)
     }
 
-    /// Examines one failing execution. `true`: it is a finding, new or known; `false`: it only
-    /// failed because its schedule was unfair.
-    pub fn examine(&mut self, mut seen: Seen) -> Result<bool> {
+    /// Examines one failing execution.
+    pub fn examine(&mut self, mut seen: Seen) -> Result<Examined> {
         let failure = self.describe(seen.class, &seen.trace)?;
-        if self.count_again(&failure) {
-            return Ok(true);
+        if let Some(known) = self.count_again(&failure) {
+            return Ok(known);
         }
         if seen.class == Class::Livelock {
             match self.fairly(&seen)? {
-                Fair::Ends => return Ok(false),
+                Fair::Ends => return Ok(Examined::Unfair),
                 Fair::Fails(other) => {
                     seen = *other;
                     let failure = self.describe(seen.class, &seen.trace)?;
-                    if self.count_again(&failure) {
-                        return Ok(true);
+                    if let Some(known) = self.count_again(&failure) {
+                        return Ok(known);
                     }
                     self.keep(seen, failure)?;
-                    return Ok(true);
+                    return Ok(Examined::Finding);
                 }
                 Fair::GoesOn => cut_short(&mut seen),
             }
         }
         self.keep(seen, failure)?;
-        Ok(true)
+        Ok(Examined::Finding)
     }
 
-    /// Counts a finding that is known already.
-    fn count_again(&mut self, failure: &Failure) -> bool {
+    /// Counts a finding that is known already; `None` when it is not, or is to be told again.
+    fn count_again(&mut self, failure: &Failure) -> Option<Examined> {
+        let keeper = self.wishes.keeper.as_deref();
         let same = |f: &&mut Found| f.fingerprint == failure.fingerprint;
-        let known = self.findings.iter_mut().find(same);
-        known.map(|found| found.seen += 1).is_some()
+        let examined = match self.findings.iter_mut().find(same) {
+            Some(found) => {
+                found.seen += 1;
+                Examined::Finding
+            }
+            None => {
+                let passed = |k: &&Keeper| k.new_only && k.known.contains_key(&failure.fingerprint);
+                keeper.filter(passed)?;
+                Examined::Known
+            }
+        };
+        if let Some(keeper) = keeper {
+            keeper.seen_again(&failure.fingerprint);
+        }
+        Some(examined)
     }
 
     /// Reproduces, shrinks, writes and prints a new finding.
@@ -145,15 +174,36 @@ impl<'a> Triage<'a> {
         let path = self.wishes.place.path(self.findings.len(), &witness);
         let written = write_witness(&path, &witness);
         let file = written.is_ok().then_some(path.as_path());
+        let known = self.store(&witness, file);
         if self.wishes.print {
             print(&report(&witness, file, self.wishes.style));
         }
-        self.findings
-            .push(Found::new(&witness, file.map(Into::into)));
+        self.findings.push(Found {
+            known_since: known.map(|known| known.since),
+            ..Found::new(&witness, file.map(Into::into))
+        });
         if let Err(error) = written {
             self.trouble.get_or_insert(error);
         }
         Ok(())
+    }
+
+    /// Stores a finding in the corpus, if there is one; what that knew of it.
+    fn store(&self, witness: &Witness, file: Option<&Path>) -> Option<Known> {
+        let keeper = self.wishes.keeper.as_ref()?;
+        let finding = &witness.finding;
+        let path = file.and_then(|file| std::path::absolute(file).ok());
+        keeper.finding(NewFinding {
+            fingerprint: finding.fingerprint.clone(),
+            class: finding.class.clone(),
+            message: finding.message.clone(),
+            policy: finding.policy.clone(),
+            seed: finding.seed,
+            execution: finding.execution,
+            preemptions: finding.preemptions,
+            path: path.map(|path| path.to_string_lossy().into_owned()),
+            witness: witness::encode(witness).into_bytes(),
+        })
     }
 
     /// Runs a complete schedule again; `None` when that was stopped or gave no trace.

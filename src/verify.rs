@@ -10,7 +10,7 @@ use crate::report::{base_name, place};
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification};
 use crate::symbols::Symbols;
-use crate::triage::{Seen, Triage, class_of};
+use crate::triage::{Examined, Seen, Triage, class_of};
 use raddle_analyzer::verify::{self as analyzer, Bounds, Next, Noted, Report, Strategy, Verifier};
 use raddle_protocol::job::Job;
 use raddle_protocol::shared::flags;
@@ -99,7 +99,7 @@ pub fn verify(
                 trace,
                 expected_output: None,
             };
-            if progress.aside(|| triage.examine(seen))? {
+            if progress.aside(|| triage.examine(seen))? == Examined::Finding {
                 found += 1;
                 progress.say(format!("{found} failing"));
                 if !options.findings.keep_going {
