@@ -5,7 +5,6 @@ pub mod estimate;
 pub mod fingerprint;
 pub mod hapset;
 pub mod races;
-pub mod pairs;
 pub mod sampling;
 pub mod search;
 pub mod shrink;

@@ -1,10 +1,12 @@
 //! What was learnt since the last transaction.
 
 use super::write::NewFinding;
-use raddle_analyzer::pairs::{Pair, pairs};
+use raddle_analyzer::hapset::operation::{Operation, operations};
+use raddle_analyzer::hapset::pairs::predecessors;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::schedule::Step;
 use raddle_protocol::trace::Trace;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Executions that are not in the database yet.
@@ -20,6 +22,37 @@ pub struct Batch {
     pub sightings: HashMap<String, u64>,
     /// New ones.
     pub findings: Vec<NewFinding>,
+}
+
+/// Where an operation stands in one build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Return address of the call or hook.
+    pub pc: u64,
+    pub kind: Kind,
+}
+
+/// A predecessor pair ([`raddle_analyzer::hapset`]) by places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    pub before: Place,
+    pub after: Place,
+}
+
+/// The pairs of an execution.
+fn pairs(events: &[Event]) -> HashSet<Pair> {
+    let operations = operations(events);
+    let place = |index: u32| {
+        let Operation { pc, kind, .. } = operations[index as usize];
+        Place { pc, kind }
+    };
+    let pairs = predecessors(&operations).into_iter();
+    pairs
+        .map(|pair| Pair {
+            before: place(pair.before),
+            after: place(pair.after),
+        })
+        .collect()
 }
 
 /// How often a pair was seen.
@@ -85,8 +118,6 @@ pub fn schedule_hash(taken: &[Step]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_analyzer::pairs::Place;
-    use raddle_protocol::event::Kind;
 
     fn batch(executions: u64, pair: u64, first: u64) -> Batch {
         let place = |pc| Place {

@@ -1,6 +1,6 @@
 //! What the workers of a run share of the corpus: numbers to run, and a batch to fill.
 
-use super::batch::{Batch, PairSeen};
+use super::batch::{Batch, Pair, PairSeen, Place};
 use super::identity::Key;
 use super::numbers::{Lease, Numbers};
 use super::series::{Corpus, Series, Verdict};
@@ -12,7 +12,6 @@ use crate::exit::Exit;
 use crate::report::base_name;
 use crate::summary::{self, Found, Summary, count};
 use crate::symbols::Symbols;
-use raddle_analyzer::pairs::{Pair, Place};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness;
