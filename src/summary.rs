@@ -43,6 +43,8 @@ pub struct Summary {
     pub outcomes: BTreeMap<String, u64>,
     /// What was not under control, by name.
     pub uncontrolled: Vec<String>,
+    /// Modules whose accesses to memory are seen, and who put the hooks in.
+    pub instrumented: BTreeMap<String, String>,
     /// Stopped by a signal.
     pub interrupted: bool,
     /// All that there is to explore was explored.

@@ -422,6 +422,7 @@ mod tests {
                     end: number(end),
                     file_offset: number(fields[2]),
                     instrumented: false,
+                    thread_sanitizer: false,
                 }
             })
             .collect();

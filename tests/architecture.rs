@@ -15,6 +15,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("raddle-protocol", &[]),
     ("raddle-runtime", &["raddle-protocol"]),
+    ("raddle-tsan", &[]),
     ("raddle-scheduler", &["raddle-protocol"]),
     ("raddle-plugin", &["raddle-protocol"]),
     ("raddle-analyzer", &["raddle-protocol"]),

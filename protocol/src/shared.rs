@@ -54,6 +54,12 @@ pub mod env {
         ("GOMP_SPINCOUNT", "0"),
         ("KMP_BLOCKTIME", "0"),
     ];
+
+    /// File name of the runtime, which the controller adds to `LD_PRELOAD`.
+    pub const RUNTIME_LIBRARY: &str = "libraddle.so";
+    /// File name of the library that takes the place of ThreadSanitizer's; added likewise for
+    /// programs that need it.
+    pub const TSAN_LIBRARY: &str = "libraddle_tsan.so";
     /// Name and value: the dynamic linker is to bind every function at the start (any value does).
     pub const EAGER: &str = "LD_BIND_NOW=raddle";
 }

@@ -97,9 +97,29 @@ fn log_order(order: u32, failed: bool) {
     }
 }
 
+/// For accesses of sixteen bytes, which their caller performs: announces one, if it is a step.
+pub fn announce_wide(kind: Kind, at: Address, pc: usize) -> bool {
+    let step = !shadowed() && scheduled();
+    if step {
+        enter(kind, at, 16, pc);
+    }
+    step
+}
+
+/// Records what [`announce_wide`] announced; `value`: the low eight bytes; `failed`: it is a
+/// compare-exchange that found something else.
+pub fn log_wide(kind: Kind, at: Address, value: u64, order: u32, failed: bool, pc: usize) {
+    log_order(order, failed);
+    log(kind, at, 16, value, pc);
+}
+
 macro_rules! plain {
     ($($read:ident, $write:ident: $ty:ty, $given:ty, $value:ident => $get:expr;)*) => {$(
-        unsafe extern "C-unwind" fn $read(
+        /// Reads, as one step.
+        ///
+        /// # Safety
+        /// Readable memory.
+        pub unsafe extern "C-unwind" fn $read(
             at: Address, _: usize, _: usize, _: usize, _: usize, pc: usize,
         ) -> $ty {
             if shadowed() {
@@ -152,7 +172,11 @@ fn range(kind: Kind, at: Address, len: u64, pc: usize) {
     }
 }
 
-unsafe extern "C-unwind" fn range_read(
+/// Announces that a block is read; touches nothing.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn range_read(
     at: Address,
     len: u64,
     _: usize,
@@ -166,7 +190,11 @@ unsafe extern "C-unwind" fn range_read(
     range(Kind::ReadRange, at, len, pc);
 }
 
-unsafe extern "C-unwind" fn range_write(
+/// Announces that a block is written; touches nothing.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn range_write(
     at: Address,
     len: u64,
     _: usize,
@@ -180,7 +208,11 @@ unsafe extern "C-unwind" fn range_write(
     range(Kind::WriteRange, at, len, pc);
 }
 
-unsafe extern "C-unwind" fn atomic_load(
+/// Reads 1, 2, 4 or 8 bytes atomically, as one step.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn atomic_load(
     at: Address,
     size: u32,
     order: u32,
@@ -204,7 +236,11 @@ unsafe extern "C-unwind" fn atomic_load(
     value
 }
 
-unsafe extern "C-unwind" fn atomic_store(
+/// Writes 1, 2, 4 or 8 bytes atomically, as one step.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn atomic_store(
     at: Address,
     value: u64,
     size: u32,
@@ -227,7 +263,11 @@ unsafe extern "C-unwind" fn atomic_store(
     }
 }
 
-unsafe extern "C-unwind" fn atomic_rmw(
+/// Updates 1, 2, 4 or 8 bytes atomically, as one step; the old content.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn atomic_rmw(
     at: Address,
     value: u64,
     op: u32,
@@ -252,7 +292,11 @@ unsafe extern "C-unwind" fn atomic_rmw(
     old
 }
 
-unsafe extern "C-unwind" fn atomic_cas(
+/// Compares and exchanges 1, 2, 4 or 8 bytes atomically, as one step; the old content.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn atomic_cas(
     at: Address,
     expected: u64,
     new: u64,
@@ -278,7 +322,18 @@ unsafe extern "C-unwind" fn atomic_cas(
     old
 }
 
-unsafe extern "C-unwind" fn fence(order: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+/// A fence, as one step.
+///
+/// # Safety
+/// As the program's own access.
+pub unsafe extern "C-unwind" fn fence(
+    order: u32,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
     let scheduled = scheduled();
     if scheduled {
         gate::simple(Kind::Fence, 0, pc);

@@ -19,6 +19,7 @@ mod access;
 mod c11;
 mod ends;
 mod entropy;
+mod foreign;
 mod futex;
 mod gate;
 mod heap;

@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// Most bytes of one table that are read; real tables are far smaller.
 const TABLE: u64 = 64 << 20;
+/// Bytes of an entry of a symbol table.
+const SYMBOL: usize = 24;
 const CONTEXT: Ctx = Ctx {
     container: Container::Big,
     le: Endian::Little,
@@ -151,6 +153,50 @@ impl<'f> Elf<'f> {
         let strings = content(self.file, strings)?;
         let needed = self.dynamic(dynamic::DT_NEEDED)?;
         Ok(needed.into_iter().map(|at| text_at(&strings, at)).collect())
+    }
+
+    /// Which of `names` it defines itself, as far as its symbol tables tell.
+    pub fn defines(&self, names: &[&str]) -> Vec<bool> {
+        let mut found = vec![false; names.len()];
+        const BOTH: [u32; 2] = [section_header::SHT_DYNSYM, section_header::SHT_SYMTAB];
+        self.symbols(&BOTH, |symbol, defined| {
+            let same = |name: &&str| defined && name.as_bytes() == symbol;
+            if let Some(i) = names.iter().position(same) {
+                found[i] = true;
+            }
+        });
+        found
+    }
+
+    /// Does it ask others for the function or variable of this name?
+    pub fn imports(&self, name: &str) -> bool {
+        let mut found = false;
+        self.symbols(&[section_header::SHT_DYNSYM], |symbol, defined| {
+            found |= !defined && symbol == name.as_bytes();
+        });
+        found
+    }
+
+    /// Calls `look` with every name in its symbol tables of these types, and whether that is defined here. A table
+    /// that cannot be read is left out.
+    fn symbols(&self, types: &[u32], mut look: impl FnMut(&[u8], bool)) {
+        for (_, table) in &self.sections {
+            if !types.contains(&table.sh_type) {
+                continue;
+            }
+            let strings = self.sections.get(table.sh_link as usize);
+            let Some((Ok(strings), Ok(entries))) =
+                strings.map(|(_, s)| (content(self.file, s), content(self.file, table)))
+            else {
+                continue;
+            };
+            for entry in entries.chunks_exact(SYMBOL) {
+                let at = u32::from_le_bytes(entry[..4].try_into().unwrap_or_default());
+                let tail = strings.get(at as usize..).unwrap_or_default();
+                let name = tail.split(|&b| b == 0).next().unwrap_or_default();
+                look(name, entry[6..8] != [0, 0]);
+            }
+        }
     }
 
     fn section(&self, name: &str) -> Option<&SectionHeader> {

@@ -60,6 +60,14 @@ pub enum Unsuitable {
     /// Has file capabilities: the dynamic linker ignores LD_PRELOAD.
     #[error("{}: has file capabilities, so nothing may be loaded into it; run a copy without them", .0.display())]
     Capabilities(PathBuf),
+    /// A sanitizer whose runtime cannot be beside ours.
+    #[error("{}: contains the runtime of {name}, which cannot run under control; {}", .path.display(), instead_of(.name))]
+    Sanitizer {
+        /// The program.
+        path: PathBuf,
+        /// Which.
+        name: &'static str,
+    },
     /// It cannot be read.
     #[error("{}: cannot be read: {source}", .path.display())]
     Unreadable {
@@ -68,6 +76,16 @@ pub enum Unsuitable {
         /// Why.
         source: io::Error,
     },
+}
+
+/// What to do about a sanitizer.
+fn instead_of(name: &str) -> &'static str {
+    match name.ends_with("ThreadSanitizer") {
+        true => {
+            "build it by gcc 12 with -fsanitize=thread, or link the objects (clang's too) with `raddle cc`, without -fsanitize"
+        }
+        false => "build it without, or with AddressSanitizer",
+    }
 }
 
 /// Why a target did not get as far as its `main`.

@@ -2,6 +2,7 @@
 
 use crate::elf::Elf;
 use crate::error::Unsuitable;
+use crate::sanitizers::Sanitizers;
 use raddle_protocol::hash::Fnv1a;
 use std::ffi::CString;
 use std::fs::File;
@@ -27,6 +28,8 @@ pub struct Program {
     pub identity: String,
     /// Names of the libraries that it asks for, in its own order.
     pub needed: Vec<String>,
+    /// Sanitizers that take part.
+    pub sanitizers: Sanitizers,
 }
 
 /// Looks at `program`, a path or a bare name that is looked up in `PATH`.
@@ -65,6 +68,7 @@ pub fn inspect(program: &Path) -> Result<Program, Unsuitable> {
     }
     Ok(Program {
         file: (meta.dev(), meta.ino()),
+        sanitizers: Sanitizers::of(&path, &interpreter, &elf)?,
         interpreter,
         instrumented: elf.has_section("raddle_hooks"),
         debug_info: elf.has_section(".debug_line"),

@@ -66,7 +66,14 @@ pub fn environment(
 ) -> Result<BTreeMap<OsString, OsString>, StartError> {
     let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     all.extend(target.env.iter().cloned());
-    let runtime = preloadable(&target.runtime)?;
+    let mut runtime = preloadable(&target.runtime)?;
+    if program.sanitizers.thread {
+        runtime.push(":");
+        runtime.push(preloadable(
+            &target.runtime.with_file_name(env::TSAN_LIBRARY),
+        )?);
+    }
+    program.sanitizers.set(&mut all);
     let preload = match all.get(OsStr::new("LD_PRELOAD")) {
         Some(others) if !others.is_empty() => {
             let mut list = runtime;

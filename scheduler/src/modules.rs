@@ -21,26 +21,36 @@ pub struct Module {
     pub file_offset: u64,
     /// Was it built by `raddle cc`? (Has a section `raddle_hooks`.)
     pub instrumented: bool,
+    /// Does it call the hooks of ThreadSanitizer?
+    pub thread_sanitizer: bool,
 }
 
 /// The executable file mappings of a process.
 pub fn of_process(pid: i32) -> io::Result<Vec<Module>> {
     let maps = std::fs::read(format!("/proc/{pid}/maps"))?;
-    let mut known: HashMap<PathBuf, bool> = HashMap::new();
+    let mut known: HashMap<PathBuf, (bool, bool)> = HashMap::new();
     let mut modules = Vec::new();
     for mut module in maps.split(|&b| b == b'\n').filter_map(parse) {
         let path = module.path.clone();
-        module.instrumented = *known.entry(path).or_insert_with_key(|p| is_instrumented(p));
+        (module.instrumented, module.thread_sanitizer) =
+            *known.entry(path).or_insert_with_key(|p| hooks_of(p));
         modules.push(module);
     }
     Ok(modules)
 }
 
-fn is_instrumented(path: &Path) -> bool {
+/// Was it built by `raddle cc`, and does it call the hooks of ThreadSanitizer?
+fn hooks_of(path: &Path) -> (bool, bool) {
     let Ok(file) = File::open(path) else {
-        return false;
+        return (false, false);
     };
-    Elf::read(&file).is_ok_and(|elf| elf.has_section("raddle_hooks"))
+    match Elf::read(&file) {
+        Ok(elf) => (
+            elf.has_section("raddle_hooks"),
+            elf.imports("__tsan_func_entry"),
+        ),
+        Err(_) => (false, false),
+    }
 }
 
 /// One line of `/proc/PID/maps`, if it is executable and of a file.
@@ -62,6 +72,7 @@ fn parse(line: &[u8]) -> Option<Module> {
         end: hex(end)?,
         file_offset: hex(offset)?,
         instrumented: false,
+        thread_sanitizer: false,
     })
 }
 

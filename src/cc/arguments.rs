@@ -22,6 +22,8 @@ pub struct Invocation {
     pub static_option: Option<&'static str>,
     pub lto: bool,
     pub chooses_linker: bool,
+    /// `-fsanitize=thread` is in force.
+    pub thread_sanitizer: bool,
     /// How many arguments stand before `--`, after which there are inputs only.
     pub options_end: usize,
 }
@@ -150,6 +152,7 @@ struct Reader {
     static_option: Option<&'static str>,
     lto: bool,
     chooses_linker: bool,
+    thread_sanitizer: bool,
     /// Something to link, or compiled to something to link.
     inputs: bool,
     /// The language of `-x` is that of headers.
@@ -186,6 +189,7 @@ impl Invocation {
             static_option: reader.static_option,
             lto: reader.lto,
             chooses_linker: reader.chooses_linker,
+            thread_sanitizer: reader.thread_sanitizer,
             options_end,
         }
     }
@@ -271,6 +275,15 @@ impl Reader {
     }
 
     fn link_option(&mut self, text: &str) {
+        let lists = |option, name| {
+            text.strip_prefix(option)
+                .is_some_and(|list: &str| list.split(',').any(|n| n == name))
+        };
+        if lists("-fsanitize=", "thread") {
+            self.thread_sanitizer = true;
+        } else if lists("-fno-sanitize=", "thread") || lists("-fno-sanitize=", "all") {
+            self.thread_sanitizer = false;
+        }
         match text {
             "--" => self.only_inputs = true,
             "-r" | "-Wl,-r" | "-Wl,--relocatable" => self.relocatable = true,

@@ -96,6 +96,10 @@ fn complete(
     ]));
     let (options, inputs_only) = args.split_at(invocation.options_end);
     line.extend_from_slice(options);
+    if invocation.thread_sanitizer {
+        // Raddle's own instrumentation takes its place, and its runtime must not be linked in.
+        line.push("-fno-sanitize=thread".into());
+    }
     if invocation.stage == Stage::Link {
         if let Some(option) = invocation.static_option {
             return Err(Error::new(
@@ -186,6 +190,19 @@ mod tests {
             ("a.c -flto=thin", "F a.c -flto=thin B -fuse-ld=lld"),
             ("a.c -flto -fuse-ld=gold", "F a.c -flto -fuse-ld=gold B"),
             ("-o a -- a.c", "F -o a B -- a.c"),
+            (
+                "-fsanitize=thread a.o",
+                "F -fsanitize=thread a.o -fno-sanitize=thread B",
+            ),
+            (
+                "-c -fsanitize=undefined,thread a.c",
+                "F -c -fsanitize=undefined,thread a.c -fno-sanitize=thread",
+            ),
+            (
+                "-fsanitize=thread -fno-sanitize=all a.c",
+                "F -fsanitize=thread -fno-sanitize=all a.c B",
+            ),
+            ("-fsanitize=address a.c", "F -fsanitize=address a.c B"),
         ];
         for (args, expected) in cases {
             let expected = expected.replace('F', FRONT).replace('B', BACK);

@@ -123,7 +123,7 @@ pub unsafe fn clean(environment: *mut *mut c_char) {
     }
 }
 
-/// Takes our library out of a list separated by colons or spaces, in place; the new length.
+/// Takes our libraries out of a list separated by colons or spaces, in place; the new length.
 fn remove_library(list: &mut [u8]) -> usize {
     let mut len = 0;
     let mut start = 0;
@@ -138,7 +138,8 @@ fn remove_library(list: &mut [u8]) -> usize {
             .rsplit(|&b| b == b'/')
             .next()
             .unwrap_or(b"");
-        if size > 0 && file != b"libraddle.so" {
+        let ours = [env::RUNTIME_LIBRARY, env::TSAN_LIBRARY];
+        if size > 0 && !ours.iter().any(|name| name.as_bytes() == file) {
             if len > 0 {
                 list[len] = b':';
                 len += 1;
@@ -202,7 +203,7 @@ mod tests {
             ),
             (&["LD_PRELOAD=/x/libraddle.so", "B=2"], &["B=2"]),
             (
-                &["LD_PRELOAD=/a/libasan.so:/x/libraddle.so /b.so"],
+                &["LD_PRELOAD=/a/libasan.so:/x/libraddle.so:/x/libraddle_tsan.so /b.so"],
                 &["LD_PRELOAD=/a/libasan.so:/b.so"],
             ),
             (
