@@ -111,6 +111,8 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     if !summary.findings.is_empty() && !setup.program.debug_info {
         summary.notes.push(NO_LINES.to_string());
     }
+    let limits = setup.program.sanitizers.notes();
+    summary.notes.extend(limits.into_iter().map(String::from));
     finish(&summary, trouble, &options.output, style)
 }
 

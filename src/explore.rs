@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict};
+use crate::summary::{Summary, Verdict, instrumented};
 use crate::triage::{Examined, Seen, Triage, class_of};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::search::{Next, Search, Standing};
@@ -147,6 +147,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         Ok(session) => session,
         Err(error) => return search.failed(error),
     };
+    search.state().instrumented = instrumented(session.modules());
     while let Some((n, job)) = search.next() {
         let trace = match run(&mut session, &job) {
             Ok(trace) => trace,
@@ -202,6 +203,7 @@ struct State {
     executions: u64,
     outcomes: BTreeMap<String, u64>,
     uncontrolled: BTreeSet<String>,
+    instrumented: BTreeMap<String, String>,
     /// Livelocks that ended once every thread got its turn.
     unfair: u64,
     /// Findings of earlier runs, with `--new-only`.
@@ -236,6 +238,7 @@ impl<'a> Shared<'a> {
                 executions: 0,
                 outcomes: BTreeMap::new(),
                 uncontrolled: BTreeSet::new(),
+                instrumented: BTreeMap::new(),
                 unfair: 0,
                 known: 0,
                 diverged: 0,
@@ -376,6 +379,7 @@ impl<'a> Shared<'a> {
         summary.notes.extend(state.notes(astray, &standing));
         summary.outcomes = state.outcomes;
         summary.uncontrolled = state.uncontrolled.into_iter().collect();
+        summary.instrumented = state.instrumented;
         let fault = state.fault.filter(|e| e.exit != Exit::Interrupted);
         let unsupported = state.unsupported.is_some()
             || fault.as_ref().is_some_and(|e| e.exit == Exit::Unsupported);

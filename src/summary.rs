@@ -4,9 +4,10 @@ use crate::corpus::Account;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::report::Style;
+use crate::report::{Style, base_name};
 use crate::store;
 use raddle_protocol::witness::Witness;
+use raddle_scheduler::Module;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -141,6 +142,22 @@ impl Found {
     }
 }
 
+/// The modules whose accesses to memory are seen, by name, and who put the hooks in.
+pub fn instrumented(modules: &[Module]) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for module in modules {
+        let who = match (module.instrumented, module.thread_sanitizer) {
+            (false, false) => continue,
+            (true, false) => "raddle cc",
+            (false, true) => "-fsanitize=thread",
+            (true, true) => "raddle cc, -fsanitize=thread",
+        };
+        let name = base_name(&module.path.to_string_lossy()).to_string();
+        all.insert(name, who.to_string());
+    }
+    all
+}
+
 impl Summary {
     /// Of a command that has not done anything yet.
     pub fn new(policy: String, seed: u64) -> Summary {
@@ -154,6 +171,7 @@ impl Summary {
             findings: Vec::new(),
             outcomes: BTreeMap::new(),
             uncontrolled: Vec::new(),
+            instrumented: BTreeMap::new(),
             interrupted: false,
             complete: false,
             classes: None,

@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::report::{base_name, place};
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, Verification};
+use crate::summary::{Summary, Verdict, Verification, instrumented};
 use crate::symbols::Symbols;
 use crate::triage::{Examined, Seen, Triage, class_of};
 use raddle_analyzer::verify::{self as analyzer, Bounds, Next, Noted, Report, Strategy, Verifier};
@@ -112,6 +112,7 @@ pub fn verify(
     summary.findings = findings;
     summary.notes = notes;
     summary.uncontrolled = uncontrolled.into_iter().collect();
+    summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
     summary.took(started.elapsed(), started.elapsed());
     let mut symbols = Symbols::new(&modules, &setup.program.path);

@@ -16,6 +16,7 @@ mod intercept;
 mod real;
 
 mod access;
+mod blocks;
 mod c11;
 mod ends;
 mod entropy;

@@ -202,6 +202,10 @@ pub struct Summary {
     pub queries: Option<u64>,
     #[serde(default)]
     pub local_paths: Option<u64>,
+    #[serde(default)]
+    pub instrumented: BTreeMap<String, String>,
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// One finding of a summary.

@@ -11,6 +11,7 @@
 
 mod annotations;
 mod atomic;
+mod modules;
 mod plain;
 mod rest;
 mod wide;

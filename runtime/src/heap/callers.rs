@@ -22,18 +22,23 @@ pub fn find() {
     unsafe { libc::dl_iterate_phdr(Some(look_at), core::ptr::null_mut()) };
 }
 
-unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
-    // SAFETY: the dynamic linker passes a valid description of a module.
-    let (info, headers) = unsafe {
-        let info = &*info;
-        let headers = core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize);
-        (info, headers)
-    };
+/// Where a module lies.
+///
+/// # Safety
+/// The description is the dynamic linker's.
+pub unsafe fn range_of(info: &libc::dl_phdr_info) -> Range<usize> {
+    // SAFETY: by the contract above.
+    let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
     let base = info.dlpi_addr as usize;
     let loaded = headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
     let start = loaded.clone().map(|h| h.p_vaddr).min().unwrap_or(0) as usize;
     let end = loaded.map(|h| h.p_vaddr + h.p_memsz).max().unwrap_or(0) as usize;
-    let range = base + start..base + end;
+    base + start..base + end
+}
+
+unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+    // SAFETY: the dynamic linker passes a valid description of a module.
+    let range = unsafe { range_of(&*info) };
     // SAFETY: reads the auxiliary vector.
     let linker = unsafe { libc::getauxval(libc::AT_BASE) } as usize;
     // SAFETY: no other thread runs yet.

@@ -19,7 +19,7 @@ mod world;
 
 use arena::Info;
 pub use block::{State, looks_freed};
-pub use callers::is_c_library;
+pub use callers::{is_c_library, range_of};
 pub use report::{Operation, report};
 pub use world::{block_of, check_access, prepare, verify};
 

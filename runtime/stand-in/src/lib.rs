@@ -5,16 +5,13 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use core::arch::naked_asm;
-use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
-/// First byte of `libraddle.so`.
-static LOW: AtomicUsize = AtomicUsize::new(0);
-/// Its bytes. At first everything passes for it, since nothing is relocated yet.
-static SIZE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Not 0 once this library is relocated, so that the hooks can be called.
+static READY: AtomicU8 = AtomicU8::new(0);
 
-/// Defines a function that goes to the hook `$hook`, except for callers in `libraddle.so`, which
-/// get the plain operation.
+/// Defines a function that goes to the hook `$hook`; before that can be called it does the plain
+/// operation.
 macro_rules! block {
     ($name:ident, $hook:literal, $($plain:literal),+) => {
         /// As in C; an access that `libraddle.so` is told of.
@@ -22,16 +19,13 @@ macro_rules! block {
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
             naked_asm!(
-                "mov rax, [rsp]",
-                "sub rax, [rip + {low}]",
-                "cmp rax, [rip + {size}]",
-                "jb 2f",
+                "cmp byte ptr [rip + {ready}], 0",
+                "je 2f",
                 concat!("jmp qword ptr [rip + ", $hook, "@GOTPCREL]"),
                 "2:",
                 "mov rax, rdi",
                 $($plain),+,
-                low = sym LOW,
-                size = sym SIZE,
+                ready = sym READY,
             )
         }
     };
@@ -122,34 +116,10 @@ nothing! {
     __sanitizer_symbolize_pc
 }
 
-unsafe extern "C" {
-    /// A function of `libraddle.so`.
-    fn __tsan_init();
-}
-
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
 
 extern "C" fn start() {
-    // SAFETY: the callback has the declared type.
-    unsafe { libc::dl_iterate_phdr(Some(look_at), core::ptr::null_mut()) };
-}
-
-unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
-    // SAFETY: the dynamic linker passes a valid description of a module.
-    let (base, headers) = unsafe {
-        let info = &*info;
-        let headers = core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize);
-        (info.dlpi_addr as usize, headers)
-    };
-    let loaded = headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
-    let end = loaded.map(|h| h.p_vaddr + h.p_memsz).max().unwrap_or(0) as usize;
-    let hook = __tsan_init as *const () as usize;
-    if (base..base + end).contains(&hook) {
-        LOW.store(base, Ordering::Relaxed);
-        SIZE.store(end, Ordering::Relaxed);
-        return 1;
-    }
-    0
+    READY.store(1, Ordering::Relaxed);
 }

@@ -1,5 +1,6 @@
 //! Plain accesses.
 
+use super::modules;
 use crate::access::{range_read, range_write, read1, read2, read4, read8};
 use core::ffi::c_void;
 
@@ -203,8 +204,10 @@ unsafe extern "C-unwind" fn copy(
     // SAFETY: the program's arguments; the two points come first, so the copy is one step with the
     // second.
     unsafe {
-        range_read(from, len as u64, 0, 0, 0, pc);
-        range_write(to, len as u64, 0, 0, 0, pc);
+        if modules::holds(pc) {
+            range_read(from, len as u64, 0, 0, 0, pc);
+            range_write(to, len as u64, 0, 0, 0, pc);
+        }
         core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len);
     }
     to
@@ -220,7 +223,9 @@ unsafe extern "C-unwind" fn set(
 ) -> Address {
     // SAFETY: the program's arguments.
     unsafe {
-        range_write(to, len as u64, 0, 0, 0, pc);
+        if modules::holds(pc) {
+            range_write(to, len as u64, 0, 0, 0, pc);
+        }
         core::ptr::write_bytes(to.cast::<u8>(), value as u8, len);
     }
     to

@@ -77,7 +77,6 @@ nothing! {
     __tsan_get_report_unique_tid,
     __tsan_ignore_thread_begin,
     __tsan_ignore_thread_end,
-    __tsan_init,
     __tsan_java_alloc,
     __tsan_java_finalize,
     __tsan_java_find,

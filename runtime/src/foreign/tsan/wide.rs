@@ -82,7 +82,12 @@ unsafe fn exchange_if(at: Address, expected: u128, new: u128) -> u128 {
 ///
 /// # Safety
 /// As [`exchange_if`].
-unsafe fn step(kind: Kind, at: Address, order: u32, change: impl Fn(u128) -> Option<u128>) -> u128 {
+unsafe fn step(
+    kind: Kind,
+    at: Address,
+    (order, other): (u32, u32),
+    change: impl Fn(u128) -> Option<u128>,
+) -> u128 {
     let pc = CALLER.load(Ordering::Relaxed);
     // SAFETY: the caller's promise; the hooks of blocks touch nothing.
     unsafe {
@@ -96,16 +101,18 @@ unsafe fn step(kind: Kind, at: Address, order: u32, change: impl Fn(u128) -> Opt
         }
         // A guess that need not be true: it is checked below.
         let mut old = at.cast::<u128>().read_unaligned();
-        let new = loop {
-            let new = change(old).unwrap_or(old);
-            let found = exchange_if(at, old, new);
+        let changed = loop {
+            let changed = change(old);
+            let found = exchange_if(at, old, changed.unwrap_or(old));
             if found == old {
-                break new;
+                break changed;
             }
             old = found;
         };
         if scheduled {
-            log_wide(kind, at, new as u64, plain_order(order), pc);
+            let failed = changed.is_none() && kind == Kind::Rmw;
+            let order = plain_order(if failed { other } else { order });
+            log_wide(kind, at, changed.unwrap_or(old) as u64, order, failed, pc);
         }
         old
     }
@@ -113,19 +120,19 @@ unsafe fn step(kind: Kind, at: Address, order: u32, change: impl Fn(u128) -> Opt
 
 unsafe extern "C-unwind" fn load(at: Address, order: u32) -> u128 {
     // SAFETY: the program reads this, atomically.
-    unsafe { step(Kind::AtomicRead, at, order, |_| None) }
+    unsafe { step(Kind::AtomicRead, at, (order, order), |_| None) }
 }
 
 unsafe extern "C-unwind" fn store(at: Address, value: u128, order: u32) {
     // SAFETY: the program writes this, atomically.
-    unsafe { step(Kind::AtomicWrite, at, order, |_| Some(value)) };
+    unsafe { step(Kind::AtomicWrite, at, (order, order), |_| Some(value)) };
 }
 
 macro_rules! updates {
     ($($name:ident: |$old:ident, $value:ident| $new:expr;)*) => {$(
         unsafe extern "C-unwind" fn $name(at: Address, $value: u128, order: u32) -> u128 {
             // SAFETY: the program updates this, atomically.
-            unsafe { step(Kind::Rmw, at, order, |$old| { let _ = $old; Some($new) }) }
+            unsafe { step(Kind::Rmw, at, (order, order), |$old| { let _ = $old; Some($new) }) }
         }
     )*};
 }
@@ -164,7 +171,7 @@ unsafe extern "C-unwind" fn compare_exchange_val(
     expected: u128,
     new: u128,
     order: u32,
-    _failure: u32,
+    failure: u32,
 ) -> u128 {
     // SAFETY: the program updates this, atomically.
     unsafe {
