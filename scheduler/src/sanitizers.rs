@@ -66,15 +66,18 @@ impl Sanitizers {
     /// Looks at a program and at the libraries that the dynamic linker would load with it.
     pub fn of(path: &Path, interpreter: &str, elf: &Elf) -> Result<Sanitizers, Unsuitable> {
         let mut found = Sanitizers::default();
-        let mut add = |which| match which {
-            Which::Thread => Ok(found.thread = true),
-            Which::Address => Ok(found.address = true),
-            Which::Undefined => Ok(found.undefined = true),
-            Which::Leak => Ok(found.leak = true),
-            Which::Refused(name) => Err(Unsuitable::Sanitizer {
-                path: path.to_owned(),
-                name,
-            }),
+        let mut add = |which| {
+            match which {
+                Which::Thread => found.thread = true,
+                Which::Address => found.address = true,
+                Which::Undefined => found.undefined = true,
+                Which::Leak => found.leak = true,
+                Which::Refused(name) => {
+                    let path = path.to_owned();
+                    return Err(Unsuitable::Sanitizer { path, name });
+                }
+            }
+            Ok(())
         };
         let names: Vec<&str> = LINKED_IN.iter().map(|row| row.0).collect();
         for (row, defined) in LINKED_IN.iter().zip(elf.defines(&names)) {
