@@ -84,6 +84,11 @@ pub struct TargetOptions {
     #[arg(long)]
     pub lazy_time: bool,
 
+    /// Start every execution at the beginning of the program, also where a copy of an earlier
+    /// one would save time
+    #[arg(long)]
+    pub no_snapshots: bool,
+
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM ARGS")]
     pub command: Vec<OsString>,

@@ -63,7 +63,10 @@ impl Setup {
                 stdin: stdin(options.stdin.as_deref(), interrupt)?,
                 runtime: runtime_library()?,
             },
-            limits: limits(options.timeout),
+            limits: Limits {
+                snapshots: !options.no_snapshots,
+                ..limits(options.timeout)
+            },
             program: inspected,
             base,
         })
@@ -148,6 +151,7 @@ pub fn limits(wall: std::time::Duration) -> Limits {
         wall,
         output_bytes: OUTPUT_BYTES,
         record_bytes: RECORD_BYTES,
+        snapshots: true,
     }
 }
 

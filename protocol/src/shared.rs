@@ -27,7 +27,7 @@
 use crate::constraint::Constraint;
 use crate::outcome::Raw;
 use crate::schedule::Step;
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 /// First word of the pages: "RADDLE" and two digits.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");
@@ -112,6 +112,35 @@ pub mod flags {
     pub const STACKS: u32 = 512;
 }
 
+/// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).
+///
+/// A process that is to freeze stops before it chooses a step, sets [`Control::frozen`] and writes
+/// the eventfd. From then on it clones itself whenever its word of [`Control::thaw`] changes, puts
+/// the clone's pid into [`Control::thawed`] and writes the eventfd again. The clone obeys the job
+/// that then lies in the pages, from where its original stopped: as many entries of the prefix as
+/// were taken before are left out.
+pub mod freeze {
+    /// [`super::JobWords::freeze_at`]: never. Any other number but [`FIRST_CHOICE`]: when so many
+    /// entries of the schedule (steps and choices) were taken.
+    pub const NEVER: u64 = 0;
+    /// [`super::JobWords::freeze_at`]: before the first step that has an alternative.
+    pub const FIRST_CHOICE: u64 = u64::MAX;
+    /// How many copies may exist at a time.
+    pub const COPIES: usize = 8;
+
+    /// [`super::Control::frozen`]: not (yet).
+    pub const RUNNING: u32 = 0;
+    /// [`super::Control::frozen`]: it waits to be cloned.
+    pub const FROZEN: u32 = 1;
+    /// [`super::Control::frozen`]: it waits to be cloned, for jobs without constraints only.
+    pub const FROZEN_FREE: u32 = 2;
+    /// [`super::Control::frozen`]: it went on, because what it did cannot be copied (files that
+    /// were written, say).
+    pub const REFUSED: u32 = 3;
+    /// [`super::Control::frozen`]: it went on, because it came so far in no time.
+    pub const CHEAP: u32 = 4;
+}
+
 /// The job's fixed part. Writer: controller, before [`command::GO`]. Reader: runtime.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -126,8 +155,10 @@ pub struct JobWords {
     pub ranges_len: u32,
     /// Valid entries of the constraints region.
     pub constraints_len: u32,
-    #[doc(hidden)]
-    pub pad: u32,
+    /// Which of [`Control::thaw`] a copy made by this job listens to.
+    pub freeze_slot: u32,
+    /// See [`freeze`].
+    pub freeze_at: u64,
     /// See [`crate::schedule::Tail::to_words`].
     pub tail: [u64; 4],
     /// End of the execution after so many steps; 0: no limit.
@@ -162,6 +193,14 @@ pub struct Control {
     pub drain_wanted: AtomicU32,
     /// Futex word. Writer: controller.
     pub drains: AtomicU32,
+
+    /// See [`freeze`]. Writer: runtime; the controller resets it before each job.
+    pub frozen: AtomicU32,
+    /// Pid of a clone of a frozen process, or minus an errno. Writer: runtime; the controller
+    /// resets it to 0.
+    pub thawed: AtomicI32,
+    /// Futex words, one for each frozen process. Writer: controller.
+    pub thaw: [AtomicU32; freeze::COPIES],
 
     /// Steps performed so far. Writer: runtime. Also the watchdog's sign of life.
     pub steps: AtomicU64,

@@ -111,6 +111,10 @@ impl Os for Kernel {
         true
     }
 
+    fn freeze(&mut self, control: &Control, slot: u32, state: u32, cheap: bool) -> bool {
+        crate::start::freeze(control, self.notify, slot, state, cheap)
+    }
+
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize {
         // SAFETY: the buffer holds STACK pointers; the unwinder was loaded at the start.
         let walk = || unsafe { backtrace(into.as_mut_ptr().cast(), STACK as i32) as usize };
@@ -331,13 +335,87 @@ pub fn die_with_parent() {
     };
 }
 
+/// CPU time of the process so far, in nanoseconds.
+pub fn cpu_time() -> u64 {
+    let mut time = [0i64; 2];
+    let clock = libc::CLOCK_PROCESS_CPUTIME_ID as usize;
+    // SAFETY: the structure holds two words.
+    unsafe {
+        syscall(
+            libc::SYS_clock_gettime,
+            clock,
+            time.as_mut_ptr() as usize,
+            0,
+            0,
+            0,
+            0,
+        )
+    };
+    time[0] as u64 * 1_000_000_000 + time[1] as u64
+}
+
+/// Where reading continues in standard input; negative: it has no such place.
+pub fn stdin_offset() -> isize {
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_lseek, 0, 0, libc::SEEK_CUR as usize, 0, 0, 0) }
+}
+
+/// Reading from standard input continues there.
+pub fn set_stdin_offset(offset: isize) {
+    if offset >= 0 {
+        let whence = libc::SEEK_SET as usize;
+        // SAFETY: no memory is involved.
+        unsafe { syscall(libc::SYS_lseek, 0, offset as usize, whence, 0, 0, 0) };
+    }
+}
+
+/// Opens a file for reading; negative: an errno.
+pub fn open(path: &core::ffi::CStr) -> i32 {
+    let (at, flags) = (
+        libc::AT_FDCWD as usize,
+        (libc::O_RDONLY | libc::O_CLOEXEC) as usize,
+    );
+    // SAFETY: the path ends with a NUL.
+    unsafe { syscall(libc::SYS_openat, at, path.as_ptr() as usize, flags, 0, 0, 0) as i32 }
+}
+
+/// Reads as far as one call goes; negative: an errno.
+pub fn read(fd: i32, into: &mut [u8]) -> isize {
+    let (to, len) = (into.as_mut_ptr() as usize, into.len());
+    // SAFETY: the slice is writable.
+    unsafe { syscall(libc::SYS_read, fd as usize, to, len, 0, 0, 0) }
+}
+
+/// Bytes in a regular file; `None` if it is none.
+pub fn file_size(fd: i32) -> Option<u64> {
+    // SAFETY: the structure is large enough; zero is a valid content.
+    unsafe {
+        let mut stat: libc::stat = core::mem::zeroed();
+        let failed = syscall(
+            libc::SYS_fstat,
+            fd as usize,
+            &raw mut stat as usize,
+            0,
+            0,
+            0,
+            0,
+        ) != 0;
+        (!failed && stat.st_mode & libc::S_IFMT == libc::S_IFREG).then_some(stat.st_size as u64)
+    }
+}
+
+/// Is it an open descriptor?
+pub fn is_open(fd: i32) -> bool {
+    let get = libc::F_GETFD as usize;
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_fcntl, fd as usize, get, 0, 0, 0, 0) >= 0 }
+}
+
 /// Gives standard input, if it is a regular file with something in it, an offset of its own.
 pub fn reopen_stdin() {
     // SAFETY: plain calls on a path that is constant and a structure that is large enough.
     unsafe {
-        let mut stat: libc::stat = core::mem::zeroed();
-        let failed = syscall(libc::SYS_fstat, 0, &raw mut stat as usize, 0, 0, 0, 0) != 0;
-        if failed || stat.st_mode & libc::S_IFMT != libc::S_IFREG || stat.st_size == 0 {
+        if file_size(0).unwrap_or_default() == 0 {
             return;
         }
         let path = c"/proc/self/fd/0".as_ptr() as usize;

@@ -22,6 +22,10 @@ pub trait Os {
     fn drain(&mut self, control: &Control) -> bool;
     /// The stack of the caller's caller, innermost first, return addresses.
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize;
+    /// Becomes a copy that listens to `slot` ([`raddle_protocol::shared::freeze`]) and returns true
+    /// in each clone of it; returns false if that cannot be done. `state`: what to say of it;
+    /// `cheap`: also if it took next to no time to come here.
+    fn freeze(&mut self, control: &Control, slot: u32, state: u32, cheap: bool) -> bool;
 }
 
 /// The runtime's side of the shared pages.
@@ -123,6 +127,20 @@ impl<O: Os> Pages<O> {
         let len = len.min(CONSTRAINTS.capacity::<Constraint>());
         // SAFETY: within the mapping; any bits are a Constraint.
         unsafe { core::slice::from_raw_parts(self.base.add(CONSTRAINTS.offset).cast(), len) }
+    }
+
+    /// See [`Os::freeze`].
+    pub fn freeze(&mut self, slot: u32, state: u32, cheap: bool) -> bool {
+        // SAFETY: mapped for ever; borrowed apart from `os`.
+        let control = unsafe { &*self.pointer() };
+        self.os.freeze(control, slot, state, cheap)
+    }
+
+    /// The regions are empty again, and the process is another: a copy goes on.
+    pub fn restart(&mut self) {
+        (self.taken_len, self.log_len) = (0, 0);
+        self.last.count = 0;
+        self.control().events.store(self.events, Ordering::Relaxed);
     }
 
     /// Records that `what` (a slot or a choice) was taken.

@@ -1,8 +1,12 @@
 //! From `__libc_start_main` to the program's `main`: attach to the controller's pages, wait for
 //! jobs as the zygote, obey one in a clone. See `raddle_protocol::shared`, "Life of a target".
 
+mod effects;
 mod environment;
+mod freeze;
 mod zygote;
+
+pub use freeze::freeze;
 
 use crate::gate::{self, Fatal};
 use crate::serial::Serial;

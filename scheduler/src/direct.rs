@@ -48,7 +48,7 @@ pub fn direct(
     launch::check_fixed_addresses()?;
     let program = inspect(&target.program).map_err(StartError::from)?;
     let mut pages = Pages::new().map_err(os("make the shared pages"))?;
-    pages.write_job(job, flags::DIRECT)?;
+    pages.write_job(job, flags::DIRECT, None)?;
     let notify = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
         .map_err(|e| os("make an eventfd")(e.into()))?;
     let sources = [pages.as_fd(), notify.as_fd()].map(|fd| fd.as_raw_fd());

@@ -15,22 +15,48 @@ use nix::sys::eventfd::EventFd;
 use nix::unistd::Pid;
 use raddle_protocol::event::Event;
 use raddle_protocol::schedule::Step;
+use raddle_protocol::shared::freeze;
 use raddle_protocol::trace::{Trace, validate};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Records that have been taken out of the pages.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Records {
     events: Vec<Event>,
     taken: Vec<Step>,
+    uncontrolled: Vec<String>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
 impl Records {
+    /// The schedule so far.
+    pub fn taken(&self) -> &[Step] {
+        &self.taken
+    }
+
     /// Bytes kept.
     fn bytes(&self) -> usize {
         self.events.len() * size_of::<Event>() + self.taken.len() * size_of::<Step>()
+    }
+
+    /// Takes all that an execution has left behind so far.
+    fn collect(&mut self, watch: &Watch<'_>) -> Result<(), Trouble> {
+        for name in watch.pages.uncontrolled()? {
+            if !self.uncontrolled.contains(&name) {
+                self.uncontrolled.push(name);
+            }
+        }
+        self.drain(watch.pages, watch.limits.record_bytes)?;
+        if let Some(output) = watch.output {
+            let taken = output.take();
+            let (out, err) = taken.map_err(|e| Trouble::Os("read the output", e))?;
+            self.stdout.extend(out);
+            self.stderr.extend(err);
+        }
+        Ok(())
     }
 
     /// Empties the regions, unless more than `limit` bytes would then be kept.
@@ -62,6 +88,27 @@ fn append_steps(all: &mut Vec<Step>, part: &[Step]) {
                 }
             }
             _ => all.push(step),
+        }
+    }
+}
+
+/// How far an execution was followed.
+#[derive(Debug)]
+pub enum Followed {
+    /// To its end.
+    Ended,
+    /// Until its time was up; what it was doing then.
+    Stuck(Stuck),
+    /// It has become a copy; the state that it reports ([`freeze`]).
+    Frozen(u32),
+}
+
+impl Followed {
+    /// What it was doing when its time was up.
+    pub fn stuck(&self) -> Option<&Stuck> {
+        match self {
+            Followed::Stuck(stuck) => Some(stuck),
+            Followed::Ended | Followed::Frozen(_) => None,
         }
     }
 }
@@ -106,15 +153,15 @@ pub struct Watch<'s> {
 }
 
 impl Watch<'_> {
-    /// Follows the process `pid` until it has ended or its time is up; then says what it was
-    /// doing. `limit`: `None` for no end.
+    /// Follows the process `pid` until it has ended, its time is up, or it has become a copy.
+    /// `limit`: `None` for no end.
     pub fn follow(
         &self,
         process: BorrowedFd<'_>,
         pid: i32,
         limit: Option<Duration>,
         records: &mut Records,
-    ) -> Result<Option<Stuck>, Trouble> {
+    ) -> Result<Followed, Trouble> {
         let os = |action| move |e| Trouble::Os(action, e);
         let deadline = limit.map(|limit| Instant::now() + limit);
         let mut next = limit.map_or(TICK, |limit| limit.min(TICK));
@@ -134,7 +181,11 @@ impl Watch<'_> {
                 self.pages.drained();
             }
             if ended {
-                return Ok(None);
+                return Ok(Followed::Ended);
+            }
+            let state = self.pages.frozen();
+            if asked && (state == freeze::FROZEN || state == freeze::FROZEN_FREE) {
+                return Ok(Followed::Frozen(state));
             }
             if let (Some(output), false) = (self.output, asked) {
                 output.trim().map_err(os("limit the output"))?;
@@ -143,7 +194,7 @@ impl Watch<'_> {
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     let progress = || self.pages.progress();
-                    return Ok(Some(Stuck::look(pid, progress)));
+                    return Ok(Followed::Stuck(Stuck::look(pid, progress)));
                 }
                 next = left.min(TICK);
             }
@@ -163,27 +214,26 @@ impl Watch<'_> {
         let running = pages.progress().thread;
         let outcome = outcome::join(written, ended, running, stuck)?;
         let counters = pages.counters()?;
-        let uncontrolled = pages.uncontrolled()?;
-        records.drain(pages, self.limits.record_bytes)?;
-        let Records { events, taken } = records;
+        records.collect(self)?;
         let nodes = pages.take_nodes()?;
-        validate(&events, &nodes, &taken).map_err(Corruption::Record)?;
-        let (stdout, stderr) = match self.output {
-            Some(output) => output
-                .take()
-                .map_err(|e| Trouble::Os("read the output", e))?,
-            None => Default::default(),
-        };
+        validate(&records.events, &nodes, &records.taken).map_err(Corruption::Record)?;
         Ok(Trace {
-            events,
-            taken,
+            events: records.events,
+            taken: records.taken,
             nodes,
             outcome,
             counters,
-            uncontrolled,
-            stdout,
-            stderr,
+            uncontrolled: records.uncontrolled,
+            stdout: records.stdout,
+            stderr: records.stderr,
         })
+    }
+
+    /// Takes what an execution left behind that has become a copy, up to there.
+    pub fn read_copy(&self, mut records: Records) -> Result<Records, Trouble> {
+        self.pages.check_head()?;
+        records.collect(self)?;
+        Ok(records)
     }
 }
 

@@ -19,6 +19,7 @@ mod pages;
 mod sanitizers;
 mod server;
 mod session;
+mod snapshots;
 mod stop;
 mod stuck;
 mod sys;

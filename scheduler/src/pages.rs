@@ -21,7 +21,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, addr_of, addr_of_mut};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// A count that no execution reaches; greater ones are rubbish.
 const IMPOSSIBLE: u64 = 1 << 56;
@@ -42,6 +42,15 @@ pub struct Pages {
 
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Pages {}
+
+/// That a job is to become a copy ([`shared::freeze`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// See [`JobWords::freeze_at`].
+    pub at: u64,
+    /// See [`JobWords::freeze_slot`].
+    pub slot: u32,
+}
 
 /// What the runtime wrote into the outcome, bounds checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +104,12 @@ impl Pages {
     }
 
     /// Writes `job` with `flags` added, and clears all that an earlier execution left.
-    pub fn write_job(&mut self, job: &Job, flags: u32) -> Result<(), RunError> {
+    pub fn write_job(
+        &mut self,
+        job: &Job,
+        flags: u32,
+        freeze: Option<Freeze>,
+    ) -> Result<(), RunError> {
         let fits = |what, given, most| match given > most {
             true => Err(RunError::JobTooBig { what, given, most }),
             false => Ok(()),
@@ -144,7 +158,8 @@ impl Pages {
             inputs_len: inputs_len as u32,
             ranges_len: job.ranges.len() as u32,
             constraints_len: job.constraints.len() as u32,
-            pad: 0,
+            freeze_slot: freeze.map_or(0, |f| f.slot),
+            freeze_at: freeze.map_or(shared::freeze::NEVER, |f| f.at),
             tail: job.tail.to_words(),
             max_steps: job.max_steps,
             clock_base: job.clock_base,
@@ -179,6 +194,8 @@ impl Pages {
             ] {
                 word.store(0, Relaxed);
             }
+            (*c).frozen.store(shared::freeze::RUNNING, Relaxed);
+            (*c).thawed.store(0, Relaxed);
             (*c).nodes_len.store(1, Relaxed);
             (*c).drain_wanted.store(0, Relaxed);
             (*c).running.store(0, Relaxed);
@@ -213,6 +230,30 @@ impl Pages {
     pub fn drain_wanted(&self) -> bool {
         // SAFETY: an atomic in the mapped head.
         unsafe { (*self.control()).drain_wanted.load(SeqCst) != 0 }
+    }
+
+    /// Has the execution become a copy? One of [`shared::freeze`]'s states, or rubbish.
+    pub fn frozen(&self) -> u32 {
+        // SAFETY: an atomic in the mapped head.
+        unsafe { (*self.control()).frozen.load(SeqCst) }
+    }
+
+    /// Asks the copy that listens to `slot` to clone itself.
+    pub fn thaw(&self, slot: u32) {
+        let c = self.control();
+        let slot = slot as usize % shared::freeze::COPIES;
+        // SAFETY: atomics in the mapped head; the index is below the table's length.
+        unsafe {
+            let word = addr_of!((*c).thaw).cast::<AtomicU32>().add(slot);
+            (*word).fetch_add(1, SeqCst);
+            sys::futex_wake_all(word.cast());
+        }
+    }
+
+    /// Its answer: a pid or minus an errno; 0: none yet.
+    pub fn thawed(&self) -> i32 {
+        // SAFETY: an atomic in the mapped head.
+        unsafe { (*self.control()).thawed.load(SeqCst) }
     }
 
     /// Lets the runtime go on after the regions have been emptied.

@@ -238,12 +238,22 @@ impl Server {
                 Err(e) => return Err(os(e)),
             }
         }
-        match i32::from_ne_bytes(answer) {
+        self.child(i32::from_ne_bytes(answer))
+    }
+
+    /// The execution that a clone's `answer` names: a pid, or minus an errno.
+    pub fn child(&self, answer: i32) -> Result<i32, RunError> {
+        match answer {
             pid if pid > 0 => self.own(pid),
             errno => Err(RunError::Clone(io::Error::from_raw_os_error(
                 errno.saturating_neg(),
             ))),
         }
+    }
+
+    /// How long a clone may take.
+    pub fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// `pid`, if it is a process of this server: what is not must never be killed.

@@ -1,17 +1,20 @@
 //! One started target and the executions cloned from it.
 
+use crate::ended::Ended;
 use crate::error::{RunError, StartError};
-use crate::execution::{Execution, Records, Watch};
+use crate::execution::{Execution, Followed, Records, Watch};
 use crate::inspect::{Program, inspect};
 use crate::leftovers;
 use crate::modules::{self, Module};
 use crate::output::Output;
-use crate::pages::Pages;
+use crate::pages::{Freeze, Pages};
 use crate::server::Server;
+use crate::snapshots::Snapshots;
 use crate::stop::StopFlag;
 use crate::target::{Limits, Target};
 use raddle_protocol::job::Job;
 use raddle_protocol::trace::Trace;
+use std::time::Instant;
 
 /// What a program is reported to have done that makes processes.
 const MAKES_PROCESSES: &[&str] = &[
@@ -37,6 +40,8 @@ pub struct Session {
     pages: Pages,
     output: Output,
     modules: Vec<Module>,
+    /// Ended before the server that they come from.
+    snapshots: Snapshots,
     /// `None` after it went wrong; the next execution starts a new one.
     server: Option<Server>,
 }
@@ -56,6 +61,7 @@ impl Session {
             pages,
             output,
             modules: Vec::new(),
+            snapshots: Snapshots::default(),
             server: None,
         };
         session.serve()?;
@@ -65,6 +71,7 @@ impl Session {
     /// The running server, started anew if need be.
     fn serve(&mut self) -> Result<&mut Server, StartError> {
         if self.server.is_none() {
+            self.snapshots = Snapshots::default();
             let server = match self.start_server(true) {
                 // A function that is missing but never called is no fault of the program's.
                 Err(StartError::Ended { .. }) => self.start_server(false)?,
@@ -106,16 +113,23 @@ impl Session {
             return Err(RunError::Stopped);
         }
         self.serve()?;
-        self.pages.write_job(job, 0)?;
-        let Some(mut server) = self.server.take() else {
-            return Err(RunError::ServerSilent);
-        };
-        // Put back at the end: an error on the way to the execution costs the server.
-        let pid = server.clone_execution(&self.stop)?;
-        let execution = Execution::new(pid).map_err(|source| RunError::Os {
-            action: "watch the execution",
-            source,
-        })?;
+        if self.limits.snapshots
+            && let Some(freeze) = self.snapshots.wish(job)
+            && let Some(trace) = self.execute(job, Some(freeze))?
+        {
+            return Ok(trace);
+        }
+        let trace = self.execute(job, None)?;
+        trace.ok_or(RunError::Garbage)
+    }
+
+    /// Runs `job`; `None`: it has become a copy.
+    fn execute(&mut self, job: &Job, freeze: Option<Freeze>) -> Result<Option<Trace>, RunError> {
+        let (pid, mut records) = self.begin(job, freeze)?;
+        let os = |action| move |source| RunError::Os { action, source };
+        let started = Instant::now();
+        let execution = Execution::new(pid).map_err(os("watch the execution"))?;
+        let server = self.server.as_ref().ok_or(RunError::ServerSilent)?;
         let watch = Watch {
             pages: &self.pages,
             notify: &server.notify,
@@ -123,31 +137,70 @@ impl Session {
             limits: &self.limits,
             output: Some(&self.output),
         };
-        let mut records = Records::default();
-        let followed = watch.follow(
-            execution.process(),
-            pid,
-            Some(self.limits.wall),
-            &mut records,
-        );
-        let ended = execution.finish().map_err(|source| RunError::Os {
-            action: "reap the execution",
-            source,
-        })?;
-        let trace = followed.and_then(|stuck| watch.read(records, ended, stuck.as_ref()));
+        let limit = Some(self.limits.wall);
+        let followed = watch.follow(execution.process(), pid, limit, &mut records);
+        if let (Ok(Followed::Frozen(state)), Some(freeze)) = (&followed, freeze) {
+            let head = watch.read_copy(records);
+            let head = head.map_err(|trouble| trouble.into_error(Ended::Exit(0), &self.limits))?;
+            self.snapshots.add(job, freeze, *state, execution, head);
+            return Ok(None);
+        }
+        let ended = execution.finish().map_err(os("reap the execution"))?;
+        let trace = followed.and_then(|followed| watch.read(records, ended, followed.stuck()));
         let made_processes = |t: &Trace| {
             let makes = |name: &String| MAKES_PROCESSES.iter().any(|m| name.starts_with(m));
             t.uncontrolled.iter().any(makes)
         };
         if trace.as_ref().map_or(true, made_processes) {
+            self.snapshots.clear();
             leftovers::sweep_except(server.token(), server.pid());
         }
-        if trace.is_err() {
+        match &trace {
+            Ok(trace) => self.snapshots.took(trace.counters.steps, started.elapsed()),
             // What was written stands for nothing; the next execution begins with empty files.
-            let _ = self.output.clear();
+            Err(_) => drop(self.output.clear()),
         }
+        if freeze.is_some() {
+            self.snapshots.refused(job, self.pages.frozen());
+        }
+        let trace = trace.map_err(|trouble| trouble.into_error(ended, &self.limits));
+        trace.map(Some)
+    }
+
+    /// Starts an execution of `job`, from a copy where there is one that serves it; its pid, and
+    /// what the copy did before.
+    fn begin(&mut self, job: &Job, freeze: Option<Freeze>) -> Result<(i32, Records), RunError> {
+        self.pages.write_job(job, 0, freeze)?;
+        // Put back at the end: an error on the way to the execution costs the server.
+        let Some(mut server) = self.server.take() else {
+            return Err(RunError::ServerSilent);
+        };
+        if let Some(copy) = self.snapshots.find(job) {
+            let pages = &self.pages;
+            let patience = server.patience();
+            let answer = self
+                .snapshots
+                .thaw(copy, pages, &server.notify, &self.stop, patience);
+            match answer.and_then(|answer| server.child(answer)) {
+                Ok(pid) => {
+                    self.server = Some(server);
+                    return Ok((pid, self.snapshots.head(copy).clone()));
+                }
+                Err(RunError::Stopped) => return Err(RunError::Stopped),
+                Err(_) => {
+                    self.snapshots.remove(copy);
+                    self.pages.write_job(job, 0, freeze)?;
+                }
+            }
+        }
+        let pid = server.clone_execution(&self.stop)?;
         self.server = Some(server);
-        trace.map_err(|trouble| trouble.into_error(ended, &self.limits))
+        Ok((pid, Records::default()))
+    }
+
+    /// How many copies of executions stand ready.
+    pub fn snapshots(&self) -> usize {
+        self.snapshots.len()
     }
 
     /// What [`inspect`] says about the target.

@@ -36,6 +36,8 @@ pub struct Limits {
     pub output_bytes: usize,
     /// Bytes of records (events, steps, expressions) kept of one execution.
     pub record_bytes: usize,
+    /// Executions may start from copies of earlier ones; what they do is the same either way.
+    pub snapshots: bool,
 }
 
 impl Default for Limits {
@@ -44,6 +46,7 @@ impl Default for Limits {
             wall: Duration::from_secs(10),
             output_bytes: 1 << 20,
             record_bytes: 1 << 30,
+            snapshots: true,
         }
     }
 }

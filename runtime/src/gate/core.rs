@@ -1,6 +1,7 @@
 //! The state machine behind the gate: no threads, no system calls, so that unit tests can drive
 //! all of it.
 
+use super::freeze::Freeze;
 use super::prefix::{Prefix, Wanted};
 use super::steer::{self, Steer};
 use super::{Fatal, Pending, Wake};
@@ -92,6 +93,7 @@ pub struct Gate<O: Os> {
     prefix: Prefix,
     policy: Policy,
     pub(super) steer: Steer,
+    pub(super) freeze: Freeze,
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
@@ -100,6 +102,7 @@ pub struct Gate<O: Os> {
     /// Steps after which the execution ends.
     limit: u64,
     steps: u64,
+    choices: u64,
     switches: u64,
     preemptions: u64,
     created: u64,
@@ -121,11 +124,13 @@ impl<O: Os> Gate<O> {
             prefix: Prefix::EMPTY,
             policy: Policy::idle(),
             steer: Steer::NONE,
+            freeze: Freeze::NEVER,
             flags: 0,
             logging: false,
             guided: false,
             limit: u64::MAX,
             steps: 0,
+            choices: 0,
             switches: 0,
             preemptions: 0,
             created: 0,
@@ -135,8 +140,15 @@ impl<O: Os> Gate<O> {
 
     /// Obeys the job in the pages from now on; the caller is main. `Err`: the job is malformed.
     pub fn begin(&mut self) -> Result<(), Stop> {
-        let job = self.pages.job();
         self.threads.map();
+        self.obey()?;
+        self.add(slot::MAIN, Pending::always(Kind::ThreadStart, 0, 0));
+        Ok(())
+    }
+
+    /// Obeys the job in the pages from the next choice on.
+    pub(super) fn obey(&mut self) -> Result<(), Stop> {
+        let job = self.pages.job();
         self.flags = job.flags;
         let records = flags::EVENTS | flags::ENABLED | flags::STACKS | flags::SYMBOLIC;
         self.logging = job.flags & records != 0;
@@ -148,7 +160,8 @@ impl<O: Os> Gate<O> {
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
         self.steer
             .start(self.pages.constraints(job.constraints_len as usize));
-        self.guided = job.steps_len != 0 || job.flags & GUIDED != 0;
+        self.begin_freeze(job.freeze_at, job.freeze_slot);
+        self.guided = job.steps_len != 0 || self.is_guided();
         match Policy::new(job.tail) {
             Some(policy) => self.policy = policy,
             None => {
@@ -156,8 +169,22 @@ impl<O: Os> Gate<O> {
                 return Err(self.fault(End::ToolFault, message, [0; 4]));
             }
         }
-        self.add(slot::MAIN, Pending::always(Kind::ThreadStart, 0, 0));
         Ok(())
+    }
+
+    /// Do steps after the prefix need more than the policy?
+    fn is_guided(&self) -> bool {
+        self.flags & GUIDED != 0 || self.freeze.is_due()
+    }
+
+    /// How many entries of the schedule were taken: steps and choices.
+    pub(super) fn entries(&self) -> u64 {
+        self.steps + self.choices
+    }
+
+    /// So many entries of the prefix were taken before.
+    pub(super) fn skip(&mut self, entries: u64) {
+        self.prefix.skip(entries);
     }
 
     /// The running thread.
@@ -179,6 +206,11 @@ impl<O: Os> Gate<O> {
     /// What `s` announced.
     pub(super) fn pending(&self, s: Slot) -> &Pending {
         self.threads[s].pending()
+    }
+
+    /// The lowest alive thread from `s` on.
+    pub(super) fn next_alive(&self, s: Slot) -> Option<Slot> {
+        self.alive.next(s)
     }
 
     /// All alive threads, lowest first.
@@ -242,8 +274,7 @@ impl<O: Os> Gate<O> {
             .control()
             .threads
             .store(self.created, Ordering::Relaxed);
-        self.policy.created(s);
-        self.announced_to_policy(s);
+        self.introduce(s);
         self.evaluate(s);
         self.update_mode();
     }
@@ -288,6 +319,12 @@ impl<O: Os> Gate<O> {
         self.ready.set(me, true);
         self.timed.set(me, false);
         self.next_step()
+    }
+
+    /// Tells the policy and the constraints of a thread and what it has announced.
+    pub(super) fn introduce(&mut self, s: Slot) {
+        self.policy.created(s);
+        self.announced_to_policy(s);
     }
 
     #[inline]
@@ -399,7 +436,7 @@ impl<O: Os> Gate<O> {
     }
 
     /// May `s` be chosen now?
-    fn enabled(&self, s: Slot) -> bool {
+    pub(super) fn enabled(&self, s: Slot) -> bool {
         if self.ready.contains(s) {
             return true;
         }
@@ -435,13 +472,16 @@ impl<O: Os> Gate<O> {
     }
 
     fn guided_step(&mut self) -> Result<Slot, Stop> {
+        if self.freeze.is_due() {
+            self.look_whether_to_freeze(true)?;
+        }
         if self.flags & flags::ENABLED != 0 {
             self.log_enabled();
         }
         if let Some(next) = self.follow_prefix()? {
             return Ok(next);
         }
-        self.guided = self.flags & GUIDED != 0;
+        self.guided = self.is_guided();
         Ok(self.ask_policy())
     }
 
@@ -473,6 +513,11 @@ impl<O: Os> Gate<O> {
 
     #[inline]
     fn ask_policy(&mut self) -> Slot {
+        // Where there is one thread there is nothing to decide, and no policy learns of it: a copy
+        // made before the second thread serves jobs of every policy.
+        if let (1, Some(s)) = (self.alive.len(), self.alive.next(0)) {
+            return s;
+        }
         let (mut lazy, mut earliest) = (false, slot::NONE);
         if !self.timed.is_empty() {
             earliest = self.earliest();
@@ -553,6 +598,23 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// Writes all counters again: the controller has set them to 0.
+    pub(super) fn publish_all(&self) {
+        let control = self.pages.control();
+        for (word, value) in [
+            (&control.steps, self.steps),
+            (&control.switches, self.switches),
+            (&control.preemptions, self.preemptions),
+            (&control.threads, self.created),
+            (&control.clock, self.clock),
+        ] {
+            word.store(value, Ordering::Relaxed);
+        }
+        control
+            .running
+            .store(u32::from(self.running), Ordering::Relaxed);
+    }
+
     /// Why the running thread, just chosen, goes on.
     #[inline]
     pub fn arrive(&self) -> Wake {
@@ -594,6 +656,10 @@ impl<O: Os> Gate<O> {
         if n < 2 {
             return Ok(0);
         }
+        if self.freeze.is_due() {
+            self.look_whether_to_freeze(false)?;
+        }
+        self.choices += 1;
         let tolerant = self.flags & flags::TOLERANT != 0;
         let picked = match self.prefix.wanted() {
             None => self.policy.choose(n),
@@ -623,55 +689,6 @@ impl<O: Os> Gate<O> {
                 thread: self.running,
                 ..event
             });
-        }
-    }
-
-    /// At the end of a symbolic run: records what threads have announced that will not happen.
-    /// `running_too`: the running thread's operation has not begun either.
-    pub(super) fn log_announced(&mut self, running_too: bool) {
-        if self.flags & flags::SYMBOLIC == 0 || self.pages.recorded() {
-            return;
-        }
-        let mut next = self.alive.next(0);
-        while let Some(s) = next {
-            if running_too || s != self.running {
-                let record = announced_record(s, self.threads[s].pending());
-                self.pages.log(record);
-            }
-            next = self.alive.next(s + 1);
-        }
-    }
-
-    fn log_enabled(&mut self) {
-        let mut rest = self.alive.iter().filter(|&s| self.enabled(s)).count();
-        let mut event = self.enabled_record();
-        let mut next = self.alive.next(0);
-        while let Some(this) = next {
-            if self.enabled(this) {
-                let (word, shift) = (event.size / 4, 16 * (event.size % 4));
-                let bits = u64::from(this) << shift;
-                match word {
-                    0 => event.object |= bits,
-                    1 => event.value |= bits,
-                    _ => event.pc |= bits,
-                }
-                event.size += 1;
-                rest -= 1;
-                if event.size == 12 || rest == 0 {
-                    event.aux = rest as u32;
-                    self.pages.log(event);
-                    event = self.enabled_record();
-                }
-            }
-            next = self.alive.next(this + 1);
-        }
-    }
-
-    fn enabled_record(&self) -> Event {
-        Event {
-            kind: Kind::Enabled as u8,
-            thread: self.running,
-            ..Event::default()
         }
     }
 
@@ -718,26 +735,5 @@ impl<O: Os> Gate<O> {
         self.log_announced(false);
         self.pages.record(outcome, running, core::iter::empty());
         Stop
-    }
-}
-
-/// The record of an operation that was announced and did not happen.
-fn announced_record(thread: Slot, p: &Pending) -> Event {
-    // Their own records name no object.
-    let object = match p.kind {
-        Kind::ThreadJoin | Kind::ThreadExit => 0,
-        _ => p.object,
-    };
-    Event {
-        kind: Kind::Pending as u8,
-        size: p.kind as u8,
-        thread,
-        aux: 0,
-        object,
-        value: match p.kind {
-            Kind::ThreadJoin | Kind::CondWait | Kind::Free => p.aux,
-            _ => 0,
-        },
-        pc: p.pc as u64,
     }
 }

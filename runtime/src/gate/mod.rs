@@ -3,7 +3,9 @@
 mod callers;
 mod core;
 mod deadlock;
+mod freeze;
 mod prefix;
+mod records;
 mod steer;
 #[cfg(test)]
 mod tests;
@@ -117,6 +119,12 @@ pub fn begin() {
         *PROCESS.get() = crate::os::process();
         *ACTIVE.get() = true;
     }
+}
+
+/// This process is a clone of the one that obeyed before, and obeys in its stead.
+pub fn moved() {
+    // SAFETY: the process has one kernel thread.
+    unsafe { *PROCESS.get() = crate::os::process() };
 }
 
 /// Gives up control for good: this process is a fork of the target, whose pages are not its own.

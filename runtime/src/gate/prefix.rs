@@ -52,6 +52,16 @@ impl Prefix {
         }
     }
 
+    /// `n` steps and choices were taken before.
+    pub fn skip(&mut self, n: u64) {
+        for _ in 0..n {
+            if self.wanted().is_none() {
+                return;
+            }
+            self.advance();
+        }
+    }
+
     /// Leaves out the rest of the current entry.
     pub fn skip_run(&mut self) {
         self.index += 1;
@@ -77,6 +87,11 @@ mod tests {
         let mut prefix = Prefix::new(&STEPS);
         prefix.skip_run();
         assert_eq!(prefix.wanted(), Some(Choice(3)));
+        let mut prefix = Prefix::new(&STEPS);
+        prefix.skip(3);
+        assert_eq!(prefix.wanted(), Some(Thread(5)));
+        prefix.skip(3);
+        assert_eq!(prefix.wanted(), None);
         // A count of 0 in pages that someone scribbled over is one step, not a hang.
         static ZERO: [Step; 1] = [Step { what: 1, count: 0 }];
         let mut prefix = Prefix::new(&ZERO);

@@ -19,6 +19,8 @@ struct Fake {
     taken: Vec<Step>,
     events: Vec<Event>,
     drains: usize,
+    /// The job that the clone of a copy finds.
+    thaw: Option<JobWords>,
 }
 
 impl Fake {
@@ -40,6 +42,17 @@ impl Os for Fake {
     fn drain(&mut self, control: &Control) -> bool {
         self.drains += 1;
         self.empty(control);
+        true
+    }
+
+    fn freeze(&mut self, control: &Control, _: u32, _: u32, _: bool) -> bool {
+        let Some(job) = self.thaw.take() else {
+            return false;
+        };
+        self.empty(control);
+        control.steps.store(0, Ordering::Relaxed);
+        // SAFETY: the mapping of `World::with`; nobody else looks at the job now.
+        unsafe { (*(self.base as *mut Control)).job = job };
         true
     }
 
@@ -727,4 +740,43 @@ fn scribbled_lengths_are_not_believed() {
     let control = world.gate.pages.control();
     assert_eq!(control.log_len.load(Ordering::Relaxed), 1);
     assert_eq!(control.steps.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_clone_of_a_copy_goes_on_as_if_it_had_begun_with_its_own_job() {
+    let tails = [
+        Tail::Random { seed: 5 },
+        Tail::Pos { seed: 5 },
+        Tail::Pct {
+            seed: 5,
+            depth: 3,
+            steps: 20,
+        },
+    ];
+    let play = |mut world: World| {
+        world.work().unwrap();
+        let mut world = world.children(2);
+        let order: Vec<Slot> = (0..12).map(|_| world.work().unwrap()).collect();
+        (order, world)
+    };
+    for tail in tails {
+        let (expected, mut plain) = play(World::new(0, tail, &[]));
+        let mut copied = World::with(
+            JobWords {
+                freeze_at: shared::freeze::FIRST_CHOICE,
+                ..JobWords::default()
+            },
+            &[],
+        );
+        copied.gate.pages.os.thaw = Some(JobWords {
+            tail: tail.to_words(),
+            ..JobWords::default()
+        });
+        let (order, mut copied) = play(copied);
+        assert_eq!(order, expected, "{tail:?}");
+        assert!(copied.gate.pages.os.thaw.is_none());
+        assert_eq!(copied.drained().taken, plain.drained().taken);
+        let steps = |world: &World| world.gate.pages.control().steps.load(Ordering::Relaxed);
+        assert_eq!(steps(&copied), steps(&plain));
+    }
 }

@@ -1,5 +1,6 @@
 //! The zygote: waits for jobs and clones itself for each.
 
+use super::effects;
 use super::environment::Settings;
 use crate::{os, substrate};
 use raddle_protocol::shared::{Hello, MAGIC, command, flags};
@@ -22,6 +23,7 @@ pub fn serve(settings: &Settings) {
         os::die("raddle: the controller does not listen", b"");
     }
     substrate::begin_zygote();
+    effects::begin(socket);
     loop {
         match os::read_byte(socket) {
             Some(command::GO) => {}
@@ -31,7 +33,8 @@ pub fn serve(settings: &Settings) {
         substrate::before_clone();
         let pid = os::clone_sibling();
         if pid == 0 {
-            become_execution(controller, socket);
+            os::close(socket);
+            become_execution(controller);
             return;
         }
         if os::write(socket, &(pid as i32).to_ne_bytes()) != 4 {
@@ -41,13 +44,12 @@ pub fn serve(settings: &Settings) {
 }
 
 /// First code of an execution.
-fn become_execution(controller: i32, socket: i32) {
+pub fn become_execution(controller: i32) {
     os::lead_group();
     os::die_with_parent();
     if os::parent() != controller {
         os::exit_group(1); // it died before we asked to be told
     }
-    os::close(socket);
     os::reopen_stdin();
     substrate::after_clone();
 }

@@ -32,6 +32,7 @@ pub fn limits() -> Limits {
         wall: Duration::from_millis(1000),
         output_bytes: 4096,
         record_bytes: 256 << 20,
+        snapshots: true,
     }
 }
 

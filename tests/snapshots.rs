@@ -1,0 +1,168 @@
+//! Is an execution from a copy of an earlier one the same as from the start, and is none copied
+//! that has left something outside of its process?
+
+mod common;
+
+use common::{Compiler, compile, raddle, scratch};
+use raddle_analyzer::dfs::Dfs;
+use raddle_analyzer::sampling::{Rule, Sampling};
+use raddle_analyzer::search::{Next, Search};
+use raddle_protocol::constraint::{Constraint, Point, Rule as Order};
+use raddle_protocol::event::Kind;
+use raddle_protocol::job::Job;
+use raddle_protocol::schedule::Tail;
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::Trace;
+use raddle_scheduler::{Limits, Session, Stdin, StopFlag, Target};
+use std::path::Path;
+use std::time::Duration;
+
+const PROGRAM: &str = "tests/snapshots/start_up.c";
+
+/// A session in a folder of its own.
+fn session(program: &Path, args: &[&str], snapshots: bool) -> Session {
+    let name = format!("snapshots-{}-{snapshots}", args.join("-"));
+    let target = Target {
+        program: program.to_owned(),
+        args: args.iter().map(Into::into).collect(),
+        env: Vec::new(),
+        cwd: Some(scratch(&name)),
+        stdin: Stdin::bytes(b"abcdef").expect("a memory file"),
+        runtime: raddle().with_file_name("libraddle.so"),
+    };
+    let limits = Limits {
+        wall: Duration::from_secs(60),
+        snapshots,
+        ..Limits::default()
+    };
+    Session::start(&target, &limits, &StopFlag::new().expect("a flag")).expect("it starts")
+}
+
+/// The traces of a search's first `n` executions, all started from the beginning if `anew`.
+fn traces(program: &Path, mut search: impl Search, n: u64, anew: bool) -> (Vec<Trace>, usize) {
+    let mut session = session(program, &[], !anew);
+    let mut copies = 0;
+    let mut all = Vec::new();
+    while let Next::Run(plan) = search.next(all.len() as u64) {
+        let mut job = Job::new(plan.tail);
+        job.prefix = plan.prefix;
+        job.flags |= plan.flags;
+        let trace = session.run(&job).expect("it runs");
+        search.observe(all.len() as u64, &trace);
+        copies = copies.max(session.snapshots());
+        all.push(trace);
+        if all.len() as u64 == n {
+            break;
+        }
+    }
+    (all, copies)
+}
+
+fn same(anew: &[Trace], copied: &[Trace]) {
+    assert_eq!(anew.len(), copied.len());
+    for (i, (a, c)) in anew.iter().zip(copied).enumerate() {
+        assert!(a == c, "execution {i} differs:\n{a:?}\n{c:?}");
+    }
+}
+
+#[test]
+fn every_rule_does_the_same_from_a_copy() {
+    let program = compile(Compiler::Gcc, PROGRAM, &[]);
+    for rule in [Rule::Mix, Rule::Random, Rule::Pct(3), Rule::Pos] {
+        let search = || Sampling::new(rule, 3);
+        let (anew, none) = traces(&program, search(), 40, true);
+        let (copied, copies) = traces(&program, search(), 40, false);
+        assert_eq!(none, 0);
+        assert!(copies > 0, "{rule:?} made no copy");
+        same(&anew, &copied);
+        let outputs: std::collections::BTreeSet<_> = anew.iter().map(|t| &t.stdout).collect();
+        assert!(outputs.len() > 1, "{rule:?}: the schedules differ");
+    }
+}
+
+#[test]
+fn constraints_count_what_was_before_the_copy() {
+    let program = compile(Compiler::Gcc, PROGRAM, &[]);
+    let lock = |nth| Point {
+        kind: Kind::MutexLock as u8,
+        nth,
+        ..Point::ANY
+    };
+    let jobs = |n: u64| {
+        let mut job = Job::new(Tail::Random { seed: n });
+        job.flags |= flags::EVENTS;
+        if n > 4 {
+            let created = Point {
+                kind: Kind::ThreadCreate as u8,
+                thread: 0,
+                ..Point::ANY
+            };
+            let rules = [Order::After, Order::InTurn];
+            let rule = rules[n as usize % 2];
+            job.constraints = vec![Constraint::new(rule, created, lock(n as u32 % 3), 50)];
+        }
+        job
+    };
+    let all = |snapshots| -> Vec<Trace> {
+        let mut session = session(&program, &["constraints"], snapshots);
+        (0..30)
+            .map(|n| session.run(&jobs(n)).expect("it runs"))
+            .collect()
+    };
+    same(&all(false), &all(true));
+}
+
+#[test]
+fn an_exhaustive_search_goes_on_half_way() {
+    let program = compile(Compiler::Gcc, "tests/snapshots/slow_steps.c", &[]);
+    let (anew, _) = traces(&program, Dfs::new(), 60, true);
+    let (copied, copies) = traces(&program, Dfs::new(), 60, false);
+    assert!(copies > 0, "no copy was made");
+    same(&anew, &copied);
+}
+
+#[test]
+fn what_left_something_outside_is_not_copied() {
+    let program = compile(Compiler::Gcc, "tests/snapshots/effects.c", &[]);
+    let table = [
+        ("none", true),
+        ("append", false),
+        ("truncate", false),
+        ("folder", false),
+        ("mapping", false),
+        ("stdio", false),
+    ];
+    for (effect, copied) in table {
+        let mut session = session(&program, &[effect], true);
+        for seed in 0..12 {
+            let trace = session
+                .run(&Job::new(Tail::Random { seed }))
+                .expect("it runs");
+            assert_eq!(trace.outcome.code, 0, "{effect}: {:?}", trace.outcome);
+            assert!(trace.stderr.is_empty(), "{effect}");
+        }
+        assert_eq!(session.snapshots() > 0, copied, "{effect}");
+    }
+}
+
+#[test]
+fn a_program_with_a_copy_leaves_nothing_behind() {
+    let program = compile(Compiler::Gcc, PROGRAM, &[]);
+    let mut session = session(&program, &["left"], true);
+    for seed in 0..6 {
+        session
+            .run(&Job::new(Tail::Random { seed }))
+            .expect("it runs");
+    }
+    assert!(session.snapshots() > 0);
+    drop(session);
+    let left = std::fs::read_dir("/proc")
+        .expect("/proc")
+        .flatten()
+        .find(|process| {
+            std::fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == program)
+                && std::fs::read(process.path().join("cmdline"))
+                    .is_ok_and(|args| args.ends_with(b"\0left\0"))
+        });
+    assert!(left.is_none(), "{left:?}");
+}
