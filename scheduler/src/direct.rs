@@ -132,6 +132,7 @@ impl Direct {
             stop: &self.stop,
             limits: &self.limits,
             output: None,
+            freezes: false,
         };
         let mut records = Records::default();
         let followed = watch.follow(process.as_fd(), pid, None, &mut records);

@@ -150,6 +150,8 @@ pub struct Watch<'s> {
     pub limits: &'s Limits,
     /// `None`: the target writes to files that are not ours.
     pub output: Option<&'s Output>,
+    /// The execution was asked to become a copy.
+    pub freezes: bool,
 }
 
 impl Watch<'_> {
@@ -166,6 +168,11 @@ impl Watch<'_> {
         let deadline = limit.map(|limit| Instant::now() + limit);
         let mut next = limit.map_or(TICK, |limit| limit.min(TICK));
         loop {
+            // Looked at first: whoever waited for the clone may have read the eventfd.
+            let state = self.pages.frozen();
+            if self.freezes && matches!(state, freeze::FROZEN | freeze::FROZEN_FREE) {
+                return Ok(Followed::Frozen(state));
+            }
             let fds = [process, self.notify.as_fd(), self.stop.as_fd()];
             let [ended, asked, stopped] =
                 sys::poll_in(fds, Some(next)).map_err(os("wait for the execution"))?;
@@ -182,10 +189,6 @@ impl Watch<'_> {
             }
             if ended {
                 return Ok(Followed::Ended);
-            }
-            let state = self.pages.frozen();
-            if asked && (state == freeze::FROZEN || state == freeze::FROZEN_FREE) {
-                return Ok(Followed::Frozen(state));
             }
             if let (Some(output), false) = (self.output, asked) {
                 output.trim().map_err(os("limit the output"))?;

@@ -136,6 +136,7 @@ impl Session {
             stop: &self.stop,
             limits: &self.limits,
             output: Some(&self.output),
+            freezes: freeze.is_some(),
         };
         let limit = Some(self.limits.wall);
         let followed = watch.follow(execution.process(), pid, limit, &mut records);

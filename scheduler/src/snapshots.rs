@@ -275,8 +275,6 @@ impl Snapshots {
         loop {
             let answer = pages.thawed();
             if answer != 0 {
-                // The value says nothing; reading makes it unreadable again.
-                let _ = notify.read();
                 return Ok(answer);
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -289,6 +287,7 @@ impl Snapshots {
                 return Err(RunError::ServerSilent);
             }
             if asked {
+                // The value says nothing; reading makes it unreadable again.
                 let _ = notify.read();
             }
         }

@@ -71,7 +71,7 @@ fn a_bad_start_is_a_typed_error() {
         (
             "hang-early",
             |e| matches!(e, StartError::Silent { .. }),
-            "did not reach its main within 1s",
+            "did not reach its main within 2.5s",
         ),
         (
             "close-early",

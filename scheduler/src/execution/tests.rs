@@ -85,6 +85,7 @@ impl Stage {
             stop: &self.stop,
             limits: &self.limits,
             output: Some(&self.output),
+            freezes: false,
         };
         let mut records = Records::default();
         if self.pages.drain_wanted() {

@@ -26,10 +26,10 @@ pub fn target(role: &str) -> Target {
     }
 }
 
-/// A second of time, small outputs.
+/// Little time, small outputs.
 pub fn limits() -> Limits {
     Limits {
-        wall: Duration::from_millis(1000),
+        wall: Duration::from_millis(2500),
         output_bytes: 4096,
         record_bytes: 256 << 20,
         snapshots: true,
