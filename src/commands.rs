@@ -5,7 +5,7 @@ use crate::cli::{
     Cli, Command, CorpusOptions, CoverageOptions, FindingOptions, OutputOptions, RunOptions,
     ShowOptions, VerifyOptions,
 };
-use crate::corpus::{self, Keeper};
+use crate::corpus::{self, Keeper, Names};
 use crate::coverage;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -17,7 +17,6 @@ use crate::report::{Style, report};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
-use crate::symbols::Symbols;
 use crate::terminal::{complain, print};
 use crate::triage::{Triage, Wishes};
 use crate::verify;
@@ -128,9 +127,8 @@ fn keeper(
     };
     let modules = setup.session(&interrupt.search)?.modules().to_vec();
     let key = corpus::key(setup, campaign, &modules)?;
-    let symbols = Symbols::new(&modules, &setup.program.path);
-    let wanted = campaign.executions;
-    Keeper::open(dir, &key, options, wanted, symbols).map(Some)
+    let names = Names::new(&modules, &setup.program.path);
+    Keeper::open(dir, &key, options, campaign.executions, names).map(Some)
 }
 
 fn coverage_command(options: &CoverageOptions) -> Result<Exit> {

@@ -216,7 +216,8 @@ struct State {
 
 impl<'a> Shared<'a> {
     fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Result<Shared<'a>> {
-        let mut search = campaign.policy.search(campaign.seed);
+        let history = campaign.keeper.as_deref().and_then(Keeper::history);
+        let mut search = campaign.policy.search(campaign.seed, history);
         let mut expected_output = campaign.expected_output;
         if let Some(keeper) = &campaign.keeper {
             let series = &keeper.series;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use raddle_analyzer::dfs::Dfs;
+use raddle_analyzer::hapset::knowledge::{Knowledge, Places};
 use raddle_analyzer::sampling::{MIX_DEPTH, Rule, Sampling};
 use raddle_analyzer::search::Search;
 use raddle_analyzer::steer::Steer;
@@ -18,11 +19,14 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The search of this name, at its start.
-    pub fn search(self, seed: u64) -> Box<dyn Search> {
+    /// The search of this name, at its start. `history`: what earlier runs have tested.
+    pub fn search(self, seed: u64, history: Option<History>) -> Box<dyn Search> {
         match self {
             Policy::Sampling(rule) => Box::new(Sampling::new(rule, seed)),
-            Policy::Steer => Box::new(Steer::new(seed)),
+            Policy::Steer => Box::new(match history {
+                Some((knowledge, places)) => Steer::new(seed).knowing(knowledge, places),
+                None => Steer::new(seed),
+            }),
             Policy::Dfs => Box::new(Dfs::new()),
         }
     }
@@ -36,6 +40,9 @@ impl Policy {
         }
     }
 }
+
+/// Pairs that were tested, and what finds them in the program as it is now.
+pub type History = (Knowledge, Box<dyn Places>);
 
 /// See [`Policy::executions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -128,6 +128,12 @@ impl Symbols {
         self.images.iter().map(module).collect()
     }
 
+    /// The file of a module, by its place in [`Symbols::modules`].
+    pub fn module_path(&self, index: u32) -> Option<&Path> {
+        let image = self.images.get(index as usize)?;
+        Some(&image.path)
+    }
+
     /// The global variable at this address and the distance from its start.
     pub fn variable(&self, address: u64) -> Option<(&str, u64)> {
         self.images.iter().find_map(|i| i.variable(address))

@@ -1,9 +1,9 @@
 //! What was learnt since the last transaction.
 
 use super::write::NewFinding;
-use raddle_analyzer::hapset::operation::{Operation, operations};
+use raddle_analyzer::hapset::operation::operations;
 use raddle_analyzer::hapset::pairs::predecessors;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Event;
 use raddle_protocol::schedule::Step;
 use raddle_protocol::trace::Trace;
 use std::collections::{HashMap, HashSet};
@@ -24,34 +24,16 @@ pub struct Batch {
     pub findings: Vec<NewFinding>,
 }
 
-/// Where an operation stands in one build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// Return address of the call or hook.
-    pub pc: u64,
-    pub kind: Kind,
-}
-
-/// A predecessor pair ([`raddle_analyzer::hapset`]) by places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pair {
-    pub before: Place,
-    pub after: Place,
-}
+/// A predecessor pair ([`raddle_analyzer::hapset`]) by return addresses: earlier, later.
+pub type Pair = (u64, u64);
 
 /// The pairs of an execution.
 fn pairs(events: &[Event]) -> HashSet<Pair> {
     let operations = operations(events);
-    let place = |index: u32| {
-        let Operation { pc, kind, .. } = operations[index as usize];
-        Place { pc, kind }
-    };
+    let pc = |index: u32| operations[index as usize].pc;
     let pairs = predecessors(&operations).into_iter();
     pairs
-        .map(|pair| Pair {
-            before: place(pair.before),
-            after: place(pair.after),
-        })
+        .map(|pair| (pc(pair.before), pc(pair.after)))
         .collect()
 }
 
@@ -120,19 +102,11 @@ mod tests {
     use super::*;
 
     fn batch(executions: u64, pair: u64, first: u64) -> Batch {
-        let place = |pc| Place {
-            pc,
-            kind: Kind::Read,
-        };
-        let pair = Pair {
-            before: place(pair),
-            after: place(1),
-        };
         Batch {
             executions,
             recorded: executions,
             schedules: HashMap::from([(7, executions)]),
-            pairs: HashMap::from([(pair, PairSeen { times: 1, first })]),
+            pairs: HashMap::from([((pair, 1), PairSeen { times: 1, first })]),
             sightings: HashMap::from([("f".to_string(), 2)]),
             findings: Vec::new(),
         }
@@ -146,8 +120,7 @@ mod tests {
         assert_eq!((later.executions, later.recorded), (15, 15));
         assert_eq!(later.schedules[&7], 15);
         assert_eq!(later.sightings["f"], 4);
-        let mut seen: Vec<(u64, PairSeen)> =
-            later.pairs.iter().map(|(p, s)| (p.before.pc, *s)).collect();
+        let mut seen: Vec<(u64, PairSeen)> = later.pairs.iter().map(|(p, s)| (p.0, *s)).collect();
         seen.sort_by_key(|s| s.0);
         let at = |times, first| PairSeen { times, first };
         assert_eq!(seen, [(1, at(2, 9)), (2, at(1, 13))]);

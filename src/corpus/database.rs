@@ -38,8 +38,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens an existing database for reading; nothing is written, also not to its directory
-    /// unless another process has it open.
+    /// Opens an existing database for reading, also on a disk that is read-only.
     pub fn view(dir: &Path) -> Result<Database> {
         let path = dir.join(FILE);
         if !path.is_file() {
@@ -47,13 +46,14 @@ impl Database {
             let remedy = "name a directory that `raddle run --corpus` has written";
             return Err(Error::new(Exit::InputOutput, cause, remedy));
         }
-        let log = dir.join(format!("{FILE}-wal"));
-        let quiet = !log.exists();
-        let flags = match quiet {
+        // Where nothing can be written, nobody does; elsewhere the files beside the database that
+        // coordinate readers with writers go away again.
+        let frozen = !is_writable(dir);
+        let flags = match frozen {
             true => OpenFlags::SQLITE_OPEN_READ_ONLY,
             false => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let database = Database::connect(path, flags, quiet)?;
+        let database = Database::connect(path, flags, frozen)?;
         match database.format()? {
             Some(FORMAT) => Ok(database),
             _ => Err(database.no_corpus("it is empty")),
@@ -160,6 +160,16 @@ impl Database {
         };
         all().map_err(|e| trouble(&self.path, "write", &e))
     }
+}
+
+/// Can files be made in this directory?
+fn is_writable(dir: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(path) = std::ffi::CString::new(dir.as_os_str().as_bytes()) else {
+        return false;
+    };
+    // SAFETY: the path ends with a NUL and outlives the call, which only reads it.
+    unsafe { libc::access(path.as_ptr(), libc::W_OK) == 0 }
 }
 
 /// The name by which SQLite opens a file, whatever characters the path has.

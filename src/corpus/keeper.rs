@@ -1,21 +1,22 @@
 //! What the workers of a run share of the corpus: numbers to run, and a batch to fill.
 
-use super::batch::{Batch, Pair, PairSeen, Place};
+use super::batch::Batch;
 use super::identity::Key;
+use super::names::Names;
 use super::numbers::{Lease, Numbers};
 use super::series::{Corpus, Series, Verdict};
 use super::view::Totals;
-use super::write::{Known, NewFinding, Progress, Statement};
+use super::write::{Known, NewFinding, Progress};
 use crate::cli::CorpusOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::report::base_name;
+use crate::policy::History;
 use crate::summary::{self, Found, Summary, count};
-use crate::symbols::Symbols;
+use raddle_analyzer::hapset::knowledge::{Knowledge, Places};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +34,8 @@ pub struct Keeper {
     account: Mutex<Ledger>,
     corpus: Mutex<Corpus>,
     names: Mutex<Names>,
+    /// Predecessor pairs that earlier runs of this program have seen.
+    pub knowledge: Knowledge,
     /// What earlier runs left of this search.
     pub series: Series,
     /// Findings of this program that earlier runs stored, by fingerprint.
@@ -106,10 +109,11 @@ impl Keeper {
         key: &Key,
         options: &CorpusOptions,
         wanted: Option<u64>,
-        symbols: Symbols,
+        names: Names,
     ) -> Result<Keeper> {
         let (corpus, series) = Corpus::open(dir, key, options.corpus_anew)?;
         let known = corpus.known()?;
+        let knowledge = corpus.knowledge()?;
         Ok(Keeper {
             account: Mutex::new(Ledger {
                 batch: Batch::default(),
@@ -123,7 +127,8 @@ impl Keeper {
                 written: Instant::now(),
                 trouble: None,
             }),
-            names: Mutex::new(Names::new(symbols)),
+            names: Mutex::new(names),
+            knowledge,
             corpus: Mutex::new(corpus),
             series,
             known,
@@ -137,6 +142,12 @@ impl Keeper {
 
     fn corpus(&self) -> MutexGuard<'_, Corpus> {
         self.corpus.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a search that learns is to know from earlier runs.
+    pub fn history(&self) -> Option<History> {
+        let places = Box::new(self.names().again());
+        (!self.knowledge.is_empty()).then(|| (self.knowledge.clone(), places as Box<dyn Places>))
     }
 
     /// The number of the next execution.
@@ -338,63 +349,5 @@ impl Keeper {
 
     fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// From places in one build to statements that the next one has as well.
-struct Names {
-    symbols: Symbols,
-    known: HashMap<Place, Statement>,
-}
-
-impl Names {
-    fn new(symbols: Symbols) -> Names {
-        Names {
-            symbols,
-            known: HashMap::new(),
-        }
-    }
-
-    fn statements(
-        &mut self,
-        pairs: &HashMap<Pair, PairSeen>,
-    ) -> BTreeMap<(Statement, Statement), PairSeen> {
-        let mut named: BTreeMap<(Statement, Statement), PairSeen> = BTreeMap::new();
-        for (pair, seen) in pairs {
-            let key = (self.statement(pair.before), self.statement(pair.after));
-            // Several places of one line are one statement. In how many executions any of them was
-            // seen is not known exactly; at least in as many as the most frequent.
-            let kept = named.entry(key).or_insert(*seen);
-            kept.times = kept.times.max(seen.times);
-            kept.first = kept.first.min(seen.first);
-        }
-        named
-    }
-
-    fn statement(&mut self, place: Place) -> Statement {
-        if let Some(known) = self.known.get(&place) {
-            return known.clone();
-        }
-        let index = self.symbols.site(place.pc);
-        let site = &self.symbols.sites()[index as usize];
-        let frame = &site.frames[site.shown as usize];
-        let function = frame.function.as_deref().unwrap_or("?");
-        let (file, line) = match (&frame.file, frame.line) {
-            (Some(file), Some(line)) => (file.clone(), line),
-            _ => (String::new(), 0),
-        };
-        let function = match line {
-            // Without lines only the address tells statements apart; it is good for this build.
-            0 => format!("{}+{:#x}", base_name(function), site.offset),
-            _ => function.to_string(),
-        };
-        let statement = Statement {
-            file,
-            function,
-            line,
-            operation: place.kind.text(),
-        };
-        self.known.insert(place, statement.clone());
-        statement
     }
 }

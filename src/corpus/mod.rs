@@ -10,6 +10,7 @@ mod database;
 mod identity;
 mod keeper;
 mod locks;
+mod names;
 mod numbers;
 mod series;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod write;
 
 pub use identity::{Key, key};
 pub use keeper::{Account, Keeper};
+pub use names::Names;
 pub use series::Verdict;
 pub use view::{ProgramView, Seen, View};
 pub use write::{Known, NewFinding};

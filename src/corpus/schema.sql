@@ -83,8 +83,9 @@ CREATE TABLE statement (
     file TEXT NOT NULL,
     function TEXT NOT NULL,
     line INTEGER NOT NULL,
-    operation TEXT NOT NULL,
-    UNIQUE (file, function, line, operation)
+    -- JSON of the calls that led to it, where a search keeps those apart; else empty.
+    context TEXT NOT NULL,
+    UNIQUE (file, function, line, context)
 ) STRICT;
 
 -- Predecessor pairs: `seen` in so many recorded executions, first after so many executions of the

@@ -4,6 +4,7 @@ use super::database::Database;
 use super::series::Corpus;
 use crate::error::Result;
 use raddle_analyzer::estimate::Sightings;
+use raddle_analyzer::hapset::knowledge::{Knowledge, Line, Statement};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use std::path::Path;
@@ -37,6 +38,27 @@ impl Corpus {
                 })
             })
         })
+    }
+
+    /// The predecessor pairs seen in this run's program, of whatever build.
+    pub fn knowledge(&self) -> Result<Knowledge> {
+        let sql = "SELECT b.file, b.function, b.line, b.context, a.file, a.function, a.line,
+                 a.context, pair.seen
+             FROM pair JOIN statement AS b ON b.id = pair.before
+                 JOIN statement AS a ON a.id = pair.after
+             WHERE program = ? ORDER BY pair.before, pair.after";
+        let mut knowledge = Knowledge::default();
+        self.database.ask(|c| {
+            let mut statement = c.prepare(sql)?;
+            let mut rows = statement.query([self.program])?;
+            while let Some(row) = rows.next()? {
+                let before = knowledge.id(statement_at(row, 0)?);
+                let after = knowledge.id(statement_at(row, 4)?);
+                knowledge.count(before, after, unsigned(row, 8)?);
+            }
+            Ok(())
+        })?;
+        Ok(knowledge)
     }
 
     /// The witnesses of the findings that this series saw: the path of each, and its content.
@@ -260,6 +282,19 @@ fn findings(c: &Connection, program: i64) -> rusqlite::Result<Vec<FindingView>> 
         })
     })?;
     rows.collect()
+}
+
+/// The statement in four columns from this one on.
+fn statement_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Statement> {
+    let context: String = row.get(column + 3)?;
+    Ok(Statement {
+        place: Line {
+            file: row.get(column)?,
+            function: row.get(column + 1)?,
+            line: row.get(column + 2)?,
+        },
+        context: serde_json::from_str(&context).unwrap_or_default(),
+    })
 }
 
 fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {

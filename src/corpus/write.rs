@@ -5,22 +5,13 @@ use super::now;
 use super::numbers::Lease;
 use super::series::{Corpus, bytes};
 use crate::error::Result;
+use raddle_analyzer::hapset::knowledge::{Line, Statement};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
 
 /// So many different interleavings of one test are kept; of more it is only known how many
 /// executions there were.
 pub const MOST_SCHEDULES: i64 = 1_000_000;
-
-/// A statement by names that survive a rebuild.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Statement {
-    pub file: String,
-    pub function: String,
-    pub line: u32,
-    /// [`raddle_protocol::event::Kind::text`].
-    pub operation: &'static str,
-}
 
 /// One transaction's worth.
 pub struct Progress<'a> {
@@ -95,6 +86,14 @@ impl Corpus {
     }
 }
 
+/// The calls that led to a statement, as they are stored.
+fn context(statement: &Statement) -> String {
+    match statement.context.is_empty() {
+        true => String::new(),
+        false => serde_json::to_string(&statement.context).expect("plain data has a JSON form"),
+    }
+}
+
 /// First sight of a finding, for people.
 pub const SINCE: &str = "strftime('%Y-%m-%d %H:%M', first_seen, 'unixepoch')";
 
@@ -151,15 +150,20 @@ impl Place {
         before: i64,
     ) -> rusqlite::Result<()> {
         let mut insert = t.prepare(
-            "INSERT INTO statement (file, function, line, operation) VALUES (?, ?, ?, ?)
+            "INSERT INTO statement (file, function, line, context) VALUES (?, ?, ?, ?)
              ON CONFLICT DO NOTHING",
         )?;
         let mut find = t.prepare(
             "SELECT id FROM statement
-             WHERE file = ? AND function = ? AND line = ? AND operation = ?",
+             WHERE file = ? AND function = ? AND line = ? AND context = ?",
         )?;
         let mut id = |s: &Statement| -> rusqlite::Result<i64> {
-            let names = params![s.file, s.function, s.line, s.operation];
+            let Line {
+                file,
+                function,
+                line,
+            } = &s.place;
+            let names = params![file, function, line, context(s)];
             if let Some(id) = find.query_row(names, |r| r.get(0)).optional()? {
                 return Ok(id);
             }

@@ -1,0 +1,418 @@
+//! The corpus directory: runs go on from earlier ones, whatever ended those, and lose nothing.
+
+mod common;
+
+use common::{Compiler, LIMIT, Output, compile, output, raddle, scratch};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A place of a test's own, empty.
+fn empty(name: &str) -> PathBuf {
+    let dir = scratch("resume").join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).expect("the folder can be made");
+    dir
+}
+
+fn command(dir: &Path, options: &str, program: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(raddle());
+    command
+        .current_dir(dir)
+        .args(["run", "--corpus", "corpus", "--no-shrink"])
+        .args(options.split_whitespace())
+        .arg("--")
+        .arg(program)
+        .args(args);
+    command
+}
+
+fn run(dir: &Path, options: &str, program: &Path, args: &[&str], status: i32) -> Output {
+    let mut command = command(dir, options, program, args);
+    let result = output(&mut command, LIMIT);
+    assert_eq!(result.status, status, "{command:?}\n{}", result.all());
+    result
+}
+
+fn coverage(dir: &Path) -> serde_json::Value {
+    let mut command = Command::new(raddle());
+    command
+        .current_dir(dir)
+        .args(["coverage", "corpus", "--json"]);
+    let result = output(&mut command, LIMIT);
+    assert_eq!(result.status, 0, "{}", result.all());
+    serde_json::from_str(&result.stdout).expect("it is JSON")
+}
+
+/// The only program's part of [`coverage`].
+fn only_program(dir: &Path) -> serde_json::Value {
+    let mut view = coverage(dir);
+    let programs = view["programs"].as_array_mut().expect("programs");
+    assert_eq!(programs.len(), 1);
+    programs.remove(0)
+}
+
+/// The interleavings in the corpus, and how often each was taken.
+fn interleavings(dir: &Path) -> BTreeMap<i64, i64> {
+    let database = rusqlite::Connection::open(dir.join("corpus/corpus.db")).expect("it opens");
+    let mut statement = database
+        .prepare("SELECT hash, seen FROM schedule")
+        .expect("the table is there");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.expect("it can be read")
+        .collect::<rusqlite::Result<_>>()
+        .expect("rows are numbers")
+}
+
+fn assert_disjoint(seen: &BTreeMap<i64, i64>, executions: usize) {
+    assert_eq!(seen.len(), executions, "different interleavings");
+    assert!(seen.values().all(|&times| times == 1));
+}
+
+fn many() -> PathBuf {
+    compile(Compiler::Gcc, "tests/resume/ends.c", &[])
+}
+
+fn failing() -> PathBuf {
+    compile(Compiler::Gcc, "tests/resume/ends.c", &["-DENDS"])
+}
+
+#[test]
+fn a_run_goes_on_where_the_one_before_ended() {
+    for policy in ["random", "pos"] {
+        let options = |n: u32, more: &str| format!("-q -n {n} --policy {policy} --seed 9 {more}");
+        let cut = empty(&format!("cut-{policy}"));
+        let mut known = BTreeSet::new();
+        for (n, more) in [(70, ""), (50, "-j 2"), (80, "")] {
+            run(&cut, &options(n, more), &many(), &["12"], 0);
+            let now = interleavings(&cut);
+            assert_disjoint(&now, known.len() + n as usize);
+            assert!(
+                now.keys()
+                    .collect::<BTreeSet<_>>()
+                    .is_superset(&known.iter().collect())
+            );
+            known = now.into_keys().collect();
+        }
+        let whole = empty(&format!("whole-{policy}"));
+        run(&whole, &options(200, ""), &many(), &["12"], 0);
+        assert_eq!(interleavings(&whole), interleavings(&cut), "{policy}");
+        // Another seed is another series.
+        run(
+            &whole,
+            &options(200, "--seed 10").replace("--seed 9", ""),
+            &many(),
+            &["12"],
+            0,
+        );
+        assert_disjoint(&interleavings(&whole), 400);
+        let program = only_program(&whole);
+        assert_eq!(program["executions"], 400);
+        assert_eq!(
+            program["tests"][0]["series"].as_array().map(Vec::len),
+            Some(2)
+        );
+    }
+}
+
+#[test]
+fn an_exhaustive_search_goes_on_and_its_end_is_remembered() {
+    let whole = empty("dfs-whole");
+    let result = run(&whole, "-q --policy dfs", &many(), &[], 0);
+    assert!(
+        result.stdout.contains("all interleavings explored"),
+        "{}",
+        result.all()
+    );
+    let all = interleavings(&whole);
+    let cut = empty("dfs-cut");
+    let mut pieces = 0;
+    while interleavings_of(&cut).len() < all.len() {
+        run(&cut, "-q -n 40 --policy dfs", &many(), &[], 0);
+        pieces += 1;
+        assert!(pieces <= all.len() / 40 + 1, "a piece brought nothing");
+    }
+    run(&cut, "-q --policy dfs", &many(), &[], 0);
+    assert_eq!(interleavings(&cut), all);
+    assert_disjoint(&all, all.len());
+    for dir in [&whole, &cut] {
+        let again = run(dir, "-q --policy dfs", &many(), &[], 0);
+        let says = format!("explored before, until 2");
+        assert!(again.stdout.contains(&says), "{}", again.all());
+        assert!(
+            again.stdout.contains(&format!("{} executions", all.len())),
+            "{}",
+            again.all()
+        );
+        assert_eq!(interleavings(dir), all, "nothing was run");
+    }
+    run(&whole, "-q --policy dfs --corpus-anew", &many(), &[], 0);
+    assert_eq!(
+        interleavings(&whole),
+        all,
+        "what was forgotten was run again"
+    );
+    assert_eq!(only_program(&whole)["executions"], 2 * all.len());
+}
+
+fn interleavings_of(dir: &Path) -> BTreeMap<i64, i64> {
+    match dir.join("corpus/corpus.db").exists() {
+        true => interleavings(dir),
+        false => BTreeMap::new(),
+    }
+}
+
+#[test]
+fn findings_are_remembered() {
+    let dir = empty("findings");
+    let json = |more: &str| format!("-q --policy dfs --keep-going --json out.json {more}");
+    let summary = || -> serde_json::Value {
+        let text = std::fs::read_to_string(dir.join("out.json")).expect("the summary is there");
+        serde_json::from_str(&text).expect("it is JSON")
+    };
+    run(&dir, &json(""), &failing(), &[], 66);
+    let first = summary();
+    assert_eq!(first["findings"].as_array().map(Vec::len), Some(6));
+    assert!(first["findings"][0]["known_since"].is_null());
+    // The verdict of the search is remembered with its findings, …
+    run(&dir, &json(""), &failing(), &[], 66);
+    let second = summary();
+    assert_eq!(second["findings"].as_array().map(Vec::len), Some(6));
+    assert!(second["findings"][0]["known_since"].is_string());
+    // … another search finds one again and says so, or passes over all of them.
+    let again = run(&dir, "-q -n 50 --policy random", &failing(), &[], 66);
+    assert!(again.stdout.contains("known since 20"), "{}", again.all());
+    let passed = run(
+        &dir,
+        "-q -n 50 --policy random --new-only",
+        &failing(),
+        &[],
+        0,
+    );
+    assert!(
+        passed.stdout.contains("the corpus knows"),
+        "{}",
+        passed.all()
+    );
+    let program = only_program(&dir);
+    assert_eq!(program["findings"].as_array().map(Vec::len), Some(6));
+    let seen = program["findings"].as_array().expect("findings").iter();
+    let seen: u64 = seen.map(|f| f["seen"].as_u64().expect("a number")).sum();
+    assert_eq!(
+        seen,
+        program["executions"].as_u64().expect("a number"),
+        "all executions fail"
+    );
+}
+
+#[test]
+fn pairs_and_findings_survive_a_rebuild() {
+    let dir = empty("rebuild");
+    let source = std::fs::read_to_string(common::root().join("tests/resume/ends.c"));
+    let source = source.expect("the source is there");
+    let program = dir.join("prog");
+    let build = |text: &str| {
+        std::fs::write(dir.join("prog.c"), text).expect("the source can be written");
+        let mut gcc = Command::new("gcc");
+        gcc.current_dir(&dir)
+            .args(["-g", "-pthread", "-DENDS", "prog.c", "-o", "prog"]);
+        assert_eq!(output(&mut gcc, LIMIT).status, 0);
+    };
+    let options = "-q -n 300 --keep-going --policy random --json out.json";
+    build(&source);
+    run(&dir, options, &program, &[], 66);
+    let before = only_program(&dir);
+    // Another line of another function, and one line more at the end.
+    let changed = source.replace("rounds = argc > 1 ?", "rounds = argc > 2 ?") + "\nint more;\n";
+    assert_ne!(source.lines().count(), changed.lines().count());
+    build(&changed);
+    let result = run(&dir, options, &program, &[], 66);
+    assert!(
+        !result.stdout.contains("resumed"),
+        "the executions are others: {}",
+        result.all()
+    );
+    let after = only_program(&dir);
+    assert!(before["pairs"]["seen"].as_u64() > Some(0));
+    assert_eq!(after["pairs"]["seen"], before["pairs"]["seen"]);
+    assert_eq!(
+        after["recorded"].as_u64(),
+        before["recorded"].as_u64().map(|n| 2 * n)
+    );
+    assert_eq!(after["findings"].as_array().map(Vec::len), Some(6));
+    assert_eq!(after["tests"].as_array().map(Vec::len), Some(2));
+    let text = std::fs::read_to_string(dir.join("out.json")).expect("the summary is there");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let findings = summary["findings"].as_array().expect("findings");
+    assert!(findings.iter().all(|f| f["known_since"].is_string()));
+    assert_eq!(
+        summary["corpus"]["before"]["pairs"],
+        summary["corpus"]["after"]["pairs"]
+    );
+}
+
+#[test]
+fn several_runs_at_once_share_the_work() {
+    for (runs, name) in [(2, "two"), (4, "four")] {
+        let dir = empty(name);
+        let start = |_| {
+            let mut command = command(&dir, "-q -n 150 --policy random", &many(), &["12"]);
+            command.stdout(Stdio::null()).spawn().expect("it starts")
+        };
+        let children: Vec<Child> = (0..runs).map(start).collect();
+        for mut child in children {
+            assert!(child.wait().expect("it ends").success());
+        }
+        let whole = empty(&format!("{name}-whole"));
+        let options = format!("-q -n {} --policy random", 150 * runs);
+        run(&whole, &options, &many(), &["12"], 0);
+        assert_eq!(interleavings(&dir), interleavings(&whole));
+        assert_eq!(only_program(&dir)["executions"], 150 * runs);
+    }
+}
+
+/// The fingerprints that a run has printed.
+fn printed(stdout: &str) -> BTreeSet<String> {
+    let lines = stdout
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("fingerprint "));
+    lines.map(|name| name.trim().to_string()).collect()
+}
+
+/// Kills a run after `pause`; the findings that it had printed.
+fn kill_after(dir: &Path, pause: Duration) -> BTreeSet<String> {
+    let log = dir.join("printed");
+    let file = std::fs::File::create(&log).expect("the file can be made");
+    let mut command = command(dir, "--keep-going --policy random", &failing(), &[]);
+    let mut child = command
+        .args(["1"])
+        .stdout(file)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    std::thread::sleep(pause);
+    child.kill().expect("it can be killed");
+    child.wait().expect("it can be waited for");
+    printed(&std::fs::read_to_string(log).expect("it can be read"))
+}
+
+/// Wherever the kill falls, there is nothing to wait for: the corpus is whole, has what was
+/// printed, and the next run goes on. `./dev soak` does this 200 times (RADDLE_KILLS).
+#[test]
+fn a_killed_run_has_lost_nothing_that_it_had_printed() {
+    let kills = std::env::var("RADDLE_KILLS").ok();
+    let kills = kills.and_then(|n| n.parse().ok()).unwrap_or(25u64);
+    let dir = empty("killed");
+    let mut told = BTreeSet::new();
+    let mut executions = 0;
+    for round in 0..kills {
+        // Spread over the first second: before there is a corpus, between and in transactions.
+        let pause = raddle_analyzer::sampling::seed_of(round, kills) % 1000;
+        told.extend(kill_after(&dir, Duration::from_millis(pause)));
+        if !dir.join("corpus/corpus.db").exists() {
+            continue;
+        }
+        // A process killed while it makes the database leaves an empty one.
+        run(&dir, "-q -n 1 --policy rr", &many(), &["1"], 0);
+        let view = coverage(&dir);
+        let programs = view["programs"].as_array().expect("programs").iter();
+        let Some(program) = programs.clone().find(|p| p["findings"][0].is_object()) else {
+            assert!(told.is_empty(), "round {round}: {told:?} is lost");
+            continue;
+        };
+        let findings = program["findings"].as_array().expect("findings").iter();
+        let stored: BTreeSet<String> = findings
+            .map(|f| f["fingerprint"].as_str().expect("a name").to_string())
+            .collect();
+        assert!(
+            stored.is_superset(&told),
+            "round {round}: {told:?} {stored:?}"
+        );
+        let now = program["executions"].as_u64().expect("a number");
+        assert!(now >= executions, "round {round}: {executions} {now}");
+        executions = now;
+    }
+    // Every number that a killed run had taken is done now, and none twice but those in flight.
+    run(
+        &dir,
+        "-q -n 4000 --keep-going --policy random",
+        &failing(),
+        &["1"],
+        66,
+    );
+    let database = rusqlite::Connection::open(dir.join("corpus/corpus.db")).expect("it opens");
+    let first_not_done: i64 = database
+        .query_row(
+            "SELECT coalesce((SELECT min(start) FROM lease WHERE lease.series = series.id), next)
+             FROM series WHERE policy = 'random'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("the series is there");
+    assert!(first_not_done >= 4000, "{first_not_done}");
+}
+
+#[test]
+fn what_cannot_be_a_corpus_is_said_in_one_line() {
+    let dir = empty("errors");
+    std::fs::write(dir.join("file"), "x").expect("it can be written");
+    std::fs::create_dir(dir.join("other")).expect("it can be made");
+    std::fs::write(
+        dir.join("other/corpus.db"),
+        "this is no database. ".repeat(60),
+    )
+    .expect("it can be written");
+    run(&dir, "-q -n 10", &many(), &[], 0);
+    std::fs::create_dir(dir.join("short")).expect("it can be made");
+    let content = std::fs::read(dir.join("corpus/corpus.db")).expect("it can be read");
+    let half = &content[..content.len() / 2];
+    std::fs::write(dir.join("short/corpus.db"), half).expect("it can be written");
+    for (path, says) in [
+        ("file", "cannot make the corpus in"),
+        ("/proc/none", "cannot make the corpus in"),
+        ("other", "is damaged"),
+        ("short", "is damaged"),
+    ] {
+        let mut run = Command::new(raddle());
+        run.current_dir(&dir)
+            .args(["run", "--corpus", path, "--"])
+            .arg(many());
+        let mut view = Command::new(raddle());
+        view.current_dir(&dir).args(["coverage", path]);
+        for (command, says) in [(&mut run, says), (&mut view, "raddle: error: ")] {
+            let result = output(command, LIMIT);
+            assert_eq!(result.status, 74, "{command:?}: {}", result.all());
+            assert_eq!(result.stderr.lines().count(), 1, "{}", result.all());
+            assert!(result.stderr.contains(says), "{}", result.all());
+        }
+    }
+    let kept = std::fs::read(dir.join("short/corpus.db")).expect("it can be read");
+    assert_eq!(kept, half, "what is damaged is left as it is");
+}
+
+#[test]
+fn coverage_is_shown_for_people_too() {
+    let dir = empty("shown");
+    run(
+        &dir,
+        "-q -n 100 --keep-going --policy random",
+        &failing(),
+        &[],
+        66,
+    );
+    let mut command = Command::new(raddle());
+    command.current_dir(&dir).args(["coverage", "corpus"]);
+    let result = output(&mut command, LIMIT);
+    assert_eq!(result.status, 0);
+    for part in [
+        "100 executions",
+        "predecessor pairs",
+        "growth ",
+        "next executions expected to show a new",
+        "policy random, seed 1: 100 executions",
+        "assertion",
+    ] {
+        assert!(result.stdout.contains(part), "`{part}`: {}", result.stdout);
+    }
+}
