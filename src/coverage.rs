@@ -93,6 +93,7 @@ fn left(seen: &Seen, what: &str) -> String {
         };
     };
     let new = match mass {
+        mass if mass > 2.0 / 3.0 => "nearly every one".to_string(),
         mass if mass > 0.0 => format!("about 1 in {:.0}", 1.0 / mass),
         _ => "none".to_string(),
     };
