@@ -1,9 +1,12 @@
 //! Pure functions from traces to new jobs and verdicts. No files, no processes.
 
 pub mod dfs;
+pub mod direct;
 pub mod estimate;
 pub mod fingerprint;
 pub mod hapset;
+pub mod leaks;
+pub mod locks;
 pub mod races;
 pub mod sampling;
 pub mod search;

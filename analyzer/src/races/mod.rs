@@ -10,8 +10,8 @@
 //! assembly) the order is taken for granted, so that no race is invented.
 
 mod atomics;
-mod clock;
-mod order;
+pub(crate) mod clock;
+pub(crate) mod order;
 mod shadow;
 
 use order::Order;

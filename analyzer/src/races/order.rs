@@ -18,11 +18,13 @@ pub struct Order {
     readers: HashMap<u64, Clock>,
     barriers: HashMap<u64, Barrier>,
     atomics: Atomics,
-    /// The C11 order of the atomic operation whose record comes next; `failed`: a compare-exchange
-    /// that wrote nothing.
     announced: Option<Announced>,
+    /// Locks order nothing: what is left holds whoever gets them first.
+    without_locks: bool,
 }
 
+/// The C11 order of the atomic operation whose record comes next; `failed`: a compare-exchange
+/// that wrote nothing.
 #[derive(Clone, Copy)]
 struct Announced {
     thread: Slot,
@@ -59,6 +61,14 @@ pub struct Manner {
 }
 
 impl Order {
+    /// An order in which locks play no part.
+    pub fn without_locks() -> Order {
+        Order {
+            without_locks: true,
+            ..Order::default()
+        }
+    }
+
     /// The number of a thread in the clocks.
     pub fn number(&mut self, thread: Slot) -> u32 {
         if let Some(&known) = self.numbers.get(&thread) {
@@ -202,6 +212,9 @@ impl Order {
     pub fn step(&mut self, kind: Kind, event: &Event) {
         let me = self.number(event.thread);
         let object = event.object;
+        if self.without_locks && is_lock(kind) {
+            return;
+        }
         match kind {
             Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadCancel => {
                 self.thread(kind, me, event);
@@ -353,9 +366,31 @@ impl Order {
     }
 }
 
+/// Operations of locks, condition waits among them.
+fn is_lock(kind: Kind) -> bool {
+    use Kind::*;
+    matches!(
+        kind,
+        MutexLock
+            | MutexTryLock
+            | MutexTimedLock
+            | MutexUnlock
+            | CondWait
+            | CondWake
+            | RwRead
+            | RwWrite
+            | RwTryRead
+            | RwTryWrite
+            | RwUnlock
+            | SpinLock
+            | SpinTryLock
+            | SpinUnlock
+    )
+}
+
 /// Does this result of a lock or wait mean that it was had? An owner that died (EOWNERDEAD) leaves
 /// the lock to whoever comes next.
-fn acquired(result: u64) -> bool {
+pub(crate) fn acquired(result: u64) -> bool {
     const EOWNERDEAD: u64 = 130;
     result == 0 || result == EOWNERDEAD
 }

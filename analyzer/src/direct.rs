@@ -1,0 +1,177 @@
+//! Schedules that lead an execution elsewhere: derived from one that was run, for runs that skip
+//! what cannot be taken (`flags::TOLERANT`) with the tail `RunUntilBlocked`.
+
+use crate::locks::Cycle;
+use crate::races::{Access, Race};
+use raddle_protocol::Slot;
+use raddle_protocol::event::Event;
+use raddle_protocol::job::push_step;
+use raddle_protocol::schedule::Step;
+
+/// One step of an execution: the thread, and the entries of the schedule (its choices follow it).
+struct Single {
+    thread: Slot,
+    entries: Vec<u16>,
+}
+
+fn singles(taken: &[Step]) -> Vec<Single> {
+    let mut all: Vec<Single> = Vec::new();
+    for step in taken {
+        if step.is_choice() {
+            if let Some(last) = all.last_mut() {
+                last.entries.push(step.what);
+            }
+            continue;
+        }
+        let single = |_| Single {
+            thread: step.what,
+            entries: vec![step.what],
+        };
+        all.extend((0..step.count).map(single));
+    }
+    all
+}
+
+fn encode<'a>(steps: impl Iterator<Item = &'a Single>) -> Vec<Step> {
+    let mut encoded = Vec::new();
+    for what in steps.flat_map(|single| &single.entries) {
+        push_step(&mut encoded, *what);
+    }
+    encoded
+}
+
+/// How many steps come before the event at this index.
+fn steps_before(events: &[Event], index: usize) -> usize {
+    let is_step = |event: &&Event| event.kind().is_some_and(|kind| kind.is_step());
+    events[..index].iter().filter(is_step).count()
+}
+
+/// Schedules that may make the threads of `cycle` stand before their locks at the same time, the
+/// most promising first: each of them stops before the step that took the lock that the next one
+/// holds.
+pub fn toward_cycle(taken: &[Step], events: &[Event], cycle: &Cycle) -> Vec<Vec<Step>> {
+    let all = singles(taken);
+    let stops: Vec<(Slot, usize)> = cycle
+        .0
+        .iter()
+        .map(|nested| (nested.thread, steps_before(events, nested.wanted.event)))
+        .collect();
+    let stop = |thread| stops.iter().find(|stop| stop.0 == thread);
+    let goes = |(at, single): &(usize, &Single)| stop(single.thread).is_none_or(|s| *at < s.1);
+    let kept: Vec<&Single> = all.iter().enumerate().filter(goes).map(|x| x.1).collect();
+    let mut schedules = vec![encode(kept.iter().copied())];
+    // One thread of the cycle after the other, each as far as it gets.
+    for turn in 0..stops.len() {
+        let order = (0..stops.len()).map(|i| stops[(turn + i) % stops.len()].0);
+        let outside = kept.iter().filter(|s| stop(s.thread).is_none());
+        let inside = order.flat_map(|t| kept.iter().filter(move |s| s.thread == t));
+        schedules.push(encode(outside.chain(inside).copied()));
+    }
+    schedules
+}
+
+/// A schedule on which the second access of `race` may come before the first.
+pub fn other_order(taken: &[Step], events: &[Event], race: &Race) -> Vec<Step> {
+    let all = singles(taken);
+    let first = steps_before(events, race.first.event).min(all.len());
+    let second = steps_before(events, race.second.event).min(all.len().saturating_sub(1));
+    if first > second {
+        return taken.to_vec();
+    }
+    let (before, rest) = all.split_at(first);
+    let (between, after) = rest.split_at(second + 1 - first);
+    let held = |single: &&Single| single.thread == race.first.thread;
+    let others = between.iter().filter(|single| !held(single));
+    let steps = before
+        .iter()
+        .chain(others)
+        .chain(between.iter().filter(held))
+        .chain(after);
+    encode(steps)
+}
+
+/// Did the accesses of `race`, found in `events`, come in the other order in `other`? They are the
+/// same if their threads do the same at the same places.
+pub fn is_other_order(events: &[Event], race: &Race, other: &[Event]) -> bool {
+    let place = |access: &Access| {
+        let same = |event: &&Event| {
+            event.thread == access.thread
+                && event.pc == access.pc
+                && event.kind == access.kind as u8
+                && event.object == events[access.event].object
+        };
+        let nth = events[..access.event].iter().filter(same).count();
+        let mut found = other.iter().enumerate().filter(|(_, event)| same(event));
+        found.nth(nth).map(|(index, _)| index)
+    };
+    match (place(&race.first), place(&race.second)) {
+        (Some(first), Some(second)) => second < first,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{locks, races};
+    use raddle_protocol::event::Kind;
+
+    fn event(thread: u16, kind: Kind, object: u64, pc: u64) -> Event {
+        Event {
+            kind: kind as u8,
+            size: 4,
+            thread,
+            object,
+            pc,
+            ..Event::default()
+        }
+    }
+
+    fn create(child: u64) -> Event {
+        Event {
+            value: child,
+            size: 0,
+            ..event(0, Kind::ThreadCreate, 0, 1)
+        }
+    }
+
+    fn schedule(events: &[Event]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        events
+            .iter()
+            .for_each(|event| push_step(&mut steps, event.thread));
+        steps
+    }
+
+    #[test]
+    fn a_race_turned_round() {
+        let write = |thread| event(thread, Kind::Write, 64, 10 + u64::from(thread));
+        let events = [create(1), create(2), write(1), write(2)];
+        let race = races::distinct(&events)[0];
+        let other = other_order(&schedule(&events), &events, &race);
+        assert_eq!(
+            other,
+            [Step::thread(0, 2), Step::thread(2, 1), Step::thread(1, 1)]
+        );
+        let turned = [create(1), create(2), write(2), write(1)];
+        assert!(is_other_order(&events, &race, &turned));
+        assert!(!is_other_order(&events, &race, &events));
+        assert!(!is_other_order(&events, &race, &turned[..3]));
+    }
+
+    #[test]
+    fn threads_stop_before_their_locks() {
+        let lock = |thread, lock| event(thread, Kind::MutexLock, lock, lock + u64::from(thread));
+        let unlock = |thread, lock| event(thread, Kind::MutexUnlock, lock, 0);
+        let one = [lock(1, 64), lock(1, 80), unlock(1, 80), unlock(1, 64)];
+        let two = [lock(2, 80), lock(2, 64), unlock(2, 64), unlock(2, 80)];
+        let events: Vec<Event> = [&[create(1), create(2)][..], &one, &two].concat();
+        let cycles = locks::cycles(&events);
+        let schedules = toward_cycle(&schedule(&events), &events, &cycles[0]);
+        assert_eq!(
+            schedules[0],
+            [Step::thread(0, 2), Step::thread(1, 1), Step::thread(2, 1)]
+        );
+        assert_eq!(schedules.len(), 3);
+    }
+}
