@@ -1,7 +1,7 @@
 //! Who called the operations of an execution, from its `Stack` records.
 
 use raddle_protocol::Slot;
-use raddle_protocol::event::Event;
+use raddle_protocol::event::{Event, Kind};
 use std::collections::HashMap;
 
 /// Return addresses behind those of the events, innermost first; empty where none were recorded.
@@ -23,6 +23,25 @@ impl Callers {
         callers.extend(record.callers());
     }
 
+    /// Takes in any record.
+    pub fn learn(&mut self, record: &Event) {
+        match record.kind() {
+            Some(Kind::Stack) => self.announced(record),
+            Some(Kind::Malloc) => {
+                self.allocated(record.thread);
+            }
+            Some(kind) if kind.is_step() => {
+                self.stepped(record);
+            }
+            _ => {}
+        }
+    }
+
+    /// The thread allocates, which is no step: who called that.
+    pub fn allocated(&mut self, thread: Slot) -> Vec<u64> {
+        self.announced.remove(&thread).unwrap_or_default()
+    }
+
     /// The thread did what it had announced: this step.
     pub fn stepped(&mut self, step: &Event) -> &[u64] {
         let callers = self.announced.remove(&step.thread).unwrap_or_default();
@@ -42,10 +61,33 @@ impl Callers {
     }
 }
 
+/// Callers of some events of a trace.
+#[derive(Default)]
+pub struct At(HashMap<usize, Vec<u64>>);
+
+impl At {
+    /// Of the event with this index; empty where none were recorded.
+    pub fn of(&self, index: usize) -> &[u64] {
+        self.0.get(&index).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The callers of the events with these indices.
+pub fn at(events: &[Event], wanted: &[usize]) -> At {
+    let mut callers = Callers::default();
+    let mut at = At(wanted.iter().map(|&index| (index, Vec::new())).collect());
+    for (index, event) in events.iter().enumerate() {
+        if let Some(slot) = at.0.get_mut(&index) {
+            *slot = callers.of_waiting(event.thread).to_vec();
+        }
+        callers.learn(event);
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_protocol::event::Kind;
 
     #[test]
     fn a_step_takes_what_its_thread_announced() {

@@ -17,12 +17,14 @@ pub enum Class {
     Race,
     Livelock,
     Timeout,
+    /// A thread that nobody joined or detached was alive at the end.
+    Leak,
     /// `--same-output`: the program printed something else than in its first execution.
     Output,
 }
 
 impl Class {
-    pub const ALL: [Class; 11] = [
+    pub const ALL: [Class; 12] = [
         Class::Assertion,
         Class::Crash,
         Class::Exit,
@@ -33,6 +35,7 @@ impl Class {
         Class::Race,
         Class::Livelock,
         Class::Timeout,
+        Class::Leak,
         Class::Output,
     ];
 
@@ -48,6 +51,7 @@ impl Class {
             Class::Race => "race",
             Class::Livelock => "livelock",
             Class::Timeout => "timeout",
+            Class::Leak => "leak",
             Class::Output => "output",
         }
     }

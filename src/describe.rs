@@ -3,13 +3,16 @@
 use crate::callers::Callers;
 use crate::class::Class;
 use crate::objects::{Objects, noun};
-use crate::symbols::Symbols;
+use crate::marks::all_callers;
+use crate::symbols::{Symbols, is_own_code};
+use crate::watch::Mark;
 use raddle_analyzer::fingerprint;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::{End, Wait as RawWait};
+use raddle_protocol::shared::flags;
 use raddle_protocol::slot;
 use raddle_protocol::trace::{Outcome, Trace};
-use raddle_protocol::witness::{Input, NO_OBJECT, Note, Object, Record, Site, Wait};
+use raddle_protocol::witness::{Access, Creation, Input, NO_OBJECT, Note, Object, Record, Site, Wait};
 
 /// One failure, in words and places.
 pub struct Failure {
@@ -18,6 +21,30 @@ pub struct Failure {
     pub fingerprint: String,
     pub stack: Vec<u32>,
     pub notes: Vec<Note>,
+    /// The two accesses of a race.
+    pub accesses: Vec<Access>,
+    /// Where the threads that it is about were created.
+    pub threads: Vec<Creation>,
+    /// What was found in the records; `None` for an end that says all.
+    pub mark: Option<Mark>,
+    /// What a run must record ([`raddle_protocol::shared::flags`]) so that the same failure has the
+    /// same fingerprint.
+    pub records: u32,
+}
+
+impl Failure {
+    /// With what is known of its threads.
+    pub fn with(
+        mut self,
+        accesses: Vec<Access>,
+        threads: Vec<Creation>,
+        notes: Vec<Note>,
+    ) -> Failure {
+        self.accesses = accesses;
+        self.threads = threads;
+        self.notes = notes;
+        self
+    }
 }
 
 /// How many frames of the user's own code decide whether two failures are the same.
@@ -30,14 +57,22 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let stack = stack.filter(|pc| !symbols.is_in_runtime(**pc)).copied();
     let stack: Vec<u64> = stack.collect();
     let stack: Vec<u32> = stack.into_iter().map(|pc| symbols.site(pc)).collect();
-    let notes = notes(class, outcome, symbols);
-    let sites = fingerprint_sites(class, outcome, &stack, &notes, symbols);
+    let callers = all_callers(trace);
+    let notes = notes(class, outcome, &callers, symbols);
+    let (sites, deep) = fingerprint_sites(class, outcome, &stack, &notes, &callers, symbols);
     Failure {
         class,
         message: message(class, outcome),
         fingerprint: fingerprint::of(class.name(), &sites),
         stack,
         notes,
+        accesses: Vec::new(),
+        threads: Vec::new(),
+        mark: None,
+        records: match deep {
+            true => flags::EVENTS | flags::STACKS,
+            false => 0,
+        },
     }
 }
 
@@ -101,7 +136,12 @@ fn signal_name(number: i32) -> String {
     }
 }
 
-fn notes(class: Class, outcome: &Outcome, symbols: &mut Symbols) -> Vec<Note> {
+fn notes(
+    class: Class,
+    outcome: &Outcome,
+    callers: &Callers,
+    symbols: &mut Symbols,
+) -> Vec<Note> {
     let cut_off = matches!(outcome.end, End::Signal | End::Exit | End::None);
     if class == Class::Timeout && cut_off && outcome.detail[1] != 0 {
         return vec![Note {
@@ -123,35 +163,47 @@ fn notes(class: Class, outcome: &Outcome, symbols: &mut Symbols) -> Vec<Note> {
         0 => format!("the block at {block:#x}"),
         _ => format!("the block at {block:#x}, whose byte {within} this is,"),
     };
+    let called_from = callers.of_step(freed_by as u16, freed_at, block);
     vec![Note {
         text: format!("{which} was freed by {thread}"),
-        site: Some(symbols.site(freed_at)),
+        site: Some(symbols.site_called_from(freed_at, called_from)),
     }]
 }
 
+/// The places by which two failures are told apart, and whether some of them lie in a library, so
+/// that the user's own line is known only where callers are recorded.
 fn fingerprint_sites(
     class: Class,
     outcome: &Outcome,
     stack: &[u32],
     notes: &[Note],
+    callers: &Callers,
     symbols: &mut Symbols,
-) -> Vec<String> {
+) -> (Vec<String>, bool) {
     let mut places: Vec<u32> = Vec::new();
+    let mut deep = false;
     match class {
         Class::Deadlock => {
             let cycle = outcome.waits.iter().any(|w| w.in_cycle != 0);
             for wait in &outcome.waits {
                 if !cycle || wait.in_cycle != 0 {
-                    places.push(symbols.site(wait.pc));
+                    let called_from = callers.of_waiting(wait.thread);
+                    places.push(symbols.site_called_from(wait.pc, called_from));
+                    let plain = symbols.site(wait.pc);
+                    deep |= !is_own(&symbols.sites()[plain as usize]);
                 }
             }
         }
         // Where such a run happens to be cut off says nothing.
         Class::Livelock | Class::Timeout | Class::Output => {}
         _ => {
-            let own = |&&site: &&u32| is_located(&symbols.sites()[site as usize]);
-            places.extend(stack.iter().filter(own).take(FINGERPRINT_FRAMES));
+            places.extend(innermost(stack, symbols));
             places.extend(notes.iter().filter_map(|n| n.site));
+            let freed_at = outcome.detail[2];
+            if !notes.is_empty() && freed_at != 0 {
+                let plain = symbols.site(freed_at);
+                deep |= !is_own(&symbols.sites()[plain as usize]);
+            }
         }
     }
     let mut sites: Vec<String> = places
@@ -164,7 +216,30 @@ fn fingerprint_sites(
     if sites.is_empty() && matches!(class, Class::Assertion | Class::Crash | Class::Misuse) {
         sites.push(message(class, outcome));
     }
-    sites
+    (sites, deep)
+}
+
+/// The innermost places of a stack in the user's own code; where there are none, those that have a
+/// line at all.
+fn innermost(stack: &[u32], symbols: &Symbols) -> Vec<u32> {
+    let of = |site: u32| &symbols.sites()[site as usize];
+    let own = stack.iter().copied().filter(|&site| is_own(of(site)));
+    let own: Vec<u32> = own.take(FINGERPRINT_FRAMES).collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let located = stack.iter().copied().filter(|&site| is_located(of(site)));
+    located.take(FINGERPRINT_FRAMES).collect()
+}
+
+/// The innermost place of a stack in the user's own code.
+pub fn own_place(stack: &[u32], symbols: &Symbols) -> Option<u32> {
+    let own = |&&site: &&u32| is_own(&symbols.sites()[site as usize]);
+    stack.iter().find(own).copied()
+}
+
+fn is_own(site: &Site) -> bool {
+    is_own_code(&site.frames[site.shown as usize])
 }
 
 fn is_located(site: &Site) -> bool {
@@ -172,7 +247,7 @@ fn is_located(site: &Site) -> bool {
 }
 
 /// A name that survives a rebuild of other files.
-fn stable_name(site: &Site) -> String {
+pub fn stable_name(site: &Site) -> String {
     let frame = &site.frames[site.shown as usize];
     let function = frame.function.as_deref().unwrap_or("?");
     match (&frame.file, frame.line) {
@@ -219,7 +294,8 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
                 }
             }
             Kind::Malloc => {
-                let site = symbols.site(event.pc);
+                let called_from = callers.allocated(event.thread);
+                let site = symbols.site_called_from(event.pc, &called_from);
                 objects.allocated(event, site);
             }
             _ if kind.is_step() || kind == Kind::Choice || kind == Kind::Input => {

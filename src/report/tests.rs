@@ -75,6 +75,9 @@ pub fn sample() -> Witness {
             uncontrolled: vec![],
             stdout: Bytes(vec![]),
             stderr: Bytes(b"bad\x1b[31m\n".to_vec()),
+            accesses: vec![],
+            threads: vec![],
+            other: None,
         },
         sites: vec![
             site(0x10, 10, "main", "pthread_create(&t, 0, f, 0);"),

@@ -29,7 +29,7 @@ impl core::fmt::Display for DecodeError {
             DecodeError::NotAWitness => write!(f, "this is not a raddle witness"),
             DecodeError::Version(found) => write!(
                 f,
-                "the witness is of format version {found}, this raddle reads version {FORMAT}"
+                "the witness is of format version {found}, this raddle reads versions 1 to {FORMAT}"
             ),
             DecodeError::Truncated => write!(f, "the witness is truncated: its end is missing"),
             DecodeError::Corrupt => {
@@ -54,7 +54,7 @@ pub fn encode(witness: &Witness) -> String {
 /// Reads a file's content; never panics, whatever the bytes are.
 pub fn decode(file: &[u8]) -> Result<Witness, DecodeError> {
     let version = version(file)?;
-    if version != FORMAT {
+    if !(1..=FORMAT).contains(&version) {
         return Err(DecodeError::Version(version));
     }
     let at = file

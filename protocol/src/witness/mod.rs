@@ -22,8 +22,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format that this crate writes, and the only one that it reads.
-pub const FORMAT: u32 = 1;
+/// Version of the file format that this crate writes. Earlier ones are read too: what they lack is
+/// empty.
+pub const FORMAT: u32 = 2;
 
 /// The content of a witness file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +97,19 @@ impl Witness {
                 && crate::event::Kind::from_u8(w.kind).is_some()
         });
         let notes_fit = f.notes.iter().all(|n| n.site.is_none_or(site));
+        let accesses_fit = f.accesses.iter().all(|a| {
+            thread(a.thread) && object(a.object) && a.stack.iter().all(|&s| site(s))
+        });
+        let creations_fit = f.threads.iter().all(|c| {
+            thread(c.thread) && thread(c.creator) && c.stack.iter().all(|&s| site(s))
+        });
+        if !accesses_fit || !creations_fit {
+            return Err("an access or a thread refers to something that is not there");
+        }
+        let other = f.other.as_ref();
+        if other.is_some_and(|o| o.steps.iter().any(|s| s.1 == 0)) {
+            return Err("a step has a count of 0");
+        }
         if !f.stack.iter().all(|&s| site(s)) || !waits_fit || !notes_fit || !thread(f.thread) {
             return Err("the finding refers to something that is not there");
         }
@@ -206,6 +220,47 @@ pub struct Finding {
     /// Ends of what the program printed.
     pub stdout: Bytes,
     pub stderr: Bytes,
+    /// The two accesses of a race, in the order of the execution.
+    #[serde(default)]
+    pub accesses: Vec<Access>,
+    /// Where the threads that the finding is about were created.
+    #[serde(default)]
+    pub threads: Vec<Creation>,
+    /// Another execution that belongs to the finding.
+    #[serde(default)]
+    pub other: Option<Other>,
+}
+
+/// One of two accesses that race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// "write of 4 bytes", "atomic read of 8 bytes", "free" …
+    pub what: String,
+    pub thread: u16,
+    /// What is accessed.
+    pub object: u32,
+    /// Sites of the stack, innermost first.
+    pub stack: Vec<u32>,
+}
+
+/// The creation of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Creation {
+    pub thread: u16,
+    pub creator: u16,
+    /// Sites of the stack, innermost first.
+    pub stack: Vec<u32>,
+}
+
+/// An execution to compare the finding with, of the same program with the same inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Other {
+    /// What it is, in words: "the accesses in the other order".
+    pub what: String,
+    /// As [`Recipe::steps`].
+    pub steps: Vec<(u16, u16)>,
+    /// What it printed, if that is what differs.
+    pub stdout: Option<Bytes>,
 }
 
 /// One waiting thread of a deadlock.

@@ -75,6 +75,22 @@ fn sample() -> Witness {
             uncontrolled: vec![],
             stdout: Bytes(vec![]),
             stderr: Bytes(b"oops\n".to_vec()),
+            accesses: vec![Access {
+                what: "write of 4 bytes".into(),
+                thread: 1,
+                object: 0,
+                stack: vec![0],
+            }],
+            threads: vec![Creation {
+                thread: 1,
+                creator: 0,
+                stack: vec![0],
+            }],
+            other: Some(Other {
+                what: "the accesses in the other order".into(),
+                steps: vec![(0, 2)],
+                stdout: Some(Bytes(b"1\n".to_vec())),
+            }),
         },
         sites: vec![site],
         objects: vec![Object {

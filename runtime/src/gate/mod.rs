@@ -274,6 +274,15 @@ pub fn log_choice(picked: usize, of: usize) {
     });
 }
 
+/// Records who called the function at `pc`, of which a record follows that is no step (nothing
+/// without `flags::STACKS`).
+#[inline]
+pub fn log_callers(pc: usize) {
+    if flags() & flags::STACKS != 0 && active() {
+        gate().log_callers(pc);
+    }
+}
+
 /// How many records have been written: the index of the next one.
 pub fn events() -> u64 {
     gate().events()

@@ -68,6 +68,9 @@ fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
             }
             // SAFETY: a fresh block.
             unsafe { crate::shadow::renew(at as u64, size as u64) };
+            if !super::is_c_library(pc) {
+                gate::log_callers(pc);
+            }
             gate::log(Kind::Malloc, at as u64, size as u64, pc);
             at as Block
         }

@@ -1,0 +1,250 @@
+//! Races, threads left behind and inversions of locks in words and places.
+
+use crate::callers::{self, Callers};
+use crate::class::Class;
+use crate::describe::{Failure, own_place, stable_name};
+use crate::report::place;
+use crate::symbols::Symbols;
+use crate::watch::{Mark, of_class};
+use raddle_analyzer::fingerprint;
+use raddle_analyzer::leaks::Leak;
+use raddle_analyzer::locks::Cycle;
+use raddle_analyzer::races::{Access, Race};
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::Trace;
+use raddle_protocol::{Slot, slot};
+use raddle_protocol::witness::{self, Creation, NO_OBJECT};
+
+/// All failures of one of the classes race and leak that a trace with records shows.
+pub fn failures(class: Class, trace: &Trace, symbols: &mut Symbols) -> Vec<Failure> {
+    let marks = of_class(class, trace);
+    if marks.is_empty() {
+        return Vec::new();
+    }
+    let stacks = Stacks::of(trace, &marks);
+    let describe = |mark: Mark| match &mark {
+        Mark::Race(race) => describe_race(race, trace, &stacks, symbols),
+        Mark::Leak(leak) => describe_leak(leak, trace, &stacks, symbols),
+        Mark::Cycle(_) => unreachable!("of another class"),
+    };
+    marks.into_iter().map(describe).collect()
+}
+
+/// Return addresses of the events that matter: the event's own, then its callers'.
+struct Stacks {
+    callers: callers::At,
+    /// For each thread the event that created it.
+    created: Vec<(Slot, usize)>,
+}
+
+impl Stacks {
+    fn of(trace: &Trace, marks: &[Mark]) -> Stacks {
+        let events = &trace.events;
+        let creates = |(i, e): (usize, &Event)| {
+            (e.kind == Kind::ThreadCreate as u8).then_some((e.value as Slot, i))
+        };
+        let created: Vec<(Slot, usize)> =
+            events.iter().enumerate().filter_map(creates).collect();
+        let mut wanted: Vec<usize> = created.iter().map(|c| c.1).collect();
+        for mark in marks {
+            match mark {
+                Mark::Race(race) => {
+                    wanted.extend([race.first.event, race.second.event]);
+                    wanted.extend(block_of(events, race).map(|block| block.0));
+                }
+                Mark::Leak(leak) => wanted.push(leak.created),
+                Mark::Cycle(_) => {}
+            }
+        }
+        Stacks {
+            callers: callers::at(events, &wanted),
+            created,
+        }
+    }
+
+    /// Sites of the stack of an event, innermost first.
+    fn sites(&self, events: &[Event], index: usize, symbols: &mut Symbols) -> Vec<u32> {
+        let mut stack = vec![symbols.site(events[index].pc)];
+        for &caller in self.callers.of(index) {
+            if !symbols.is_in_runtime(caller) {
+                stack.push(symbols.site(caller));
+            }
+        }
+        stack
+    }
+
+    fn creation(&self, thread: Slot, trace: &Trace, symbols: &mut Symbols) -> Option<Creation> {
+        let &(_, index) = self.created.iter().find(|c| c.0 == thread)?;
+        Some(Creation {
+            thread,
+            creator: trace.events[index].thread,
+            stack: self.sites(&trace.events, index, symbols),
+        })
+    }
+}
+
+/// The allocation, by index, of the block in which two accesses meet, and its size.
+fn block_of(events: &[Event], race: &Race) -> Option<(usize, u64)> {
+    let holds = |e: &Event| {
+        let within = race.address.checked_sub(e.object);
+        e.kind == Kind::Malloc as u8 && within.is_some_and(|at| at < e.value)
+    };
+    let before = &events[..=race.second.event];
+    let index = before.iter().rposition(holds)?;
+    Some((index, events[index].value))
+}
+
+fn describe_race(
+    race: &Race,
+    trace: &Trace,
+    stacks: &Stacks,
+    symbols: &mut Symbols,
+) -> Failure {
+    let sides = [&race.first, &race.second];
+    let accesses = sides.map(|side| witness::Access {
+        what: what(side, &trace.events),
+        thread: side.thread,
+        object: NO_OBJECT,
+        stack: stacks.sites(&trace.events, side.event, symbols),
+    });
+    let mut threads: Vec<Slot> = sides.iter().map(|side| side.thread).collect();
+    threads.sort_unstable();
+    let created = |&thread: &Slot| stacks.creation(thread, trace, symbols);
+    let threads = threads.iter().filter_map(created).collect();
+    let block = block_of(&trace.events, race);
+    let mut notes = Vec::new();
+    let memory = match (symbols.variable(race.address), block) {
+        (Some((name, 0)), _) => format!("`{name}`"),
+        (Some((name, within)), _) => format!("byte {within} of `{name}`"),
+        (None, Some((index, size))) => {
+            let by = trace.events[index].thread;
+            let stack = stacks.sites(&trace.events, index, symbols);
+            let within = race.address - trace.events[index].object;
+            notes.push(witness::Note {
+                text: format!("the block of {size} bytes was allocated by {}", who(by)),
+                site: own_place(&stack, symbols).or(stack.first().copied()),
+            });
+            format!("byte {within} of a block of {size} bytes")
+        }
+        (None, None) => format!("memory at {:#x}", race.address),
+    };
+    let [first, second] = &accesses;
+    let message = format!(
+        "{} by {} and {} by {} are in no order: {memory}",
+        first.what,
+        who(first.thread),
+        second.what,
+        who(second.thread)
+    );
+    failure(
+        Mark::Race(*race),
+        message,
+        &[first.stack.clone(), second.stack.clone()],
+        symbols,
+    )
+    .with(accesses.to_vec(), threads, notes)
+}
+
+fn describe_leak(
+    leak: &Leak,
+    trace: &Trace,
+    stacks: &Stacks,
+    symbols: &mut Symbols,
+) -> Failure {
+    let creation = stacks.creation(leak.thread, trace, symbols);
+    let stack: Vec<u32> = creation.iter().flat_map(|c| c.stack.clone()).collect();
+    let message = format!(
+        "{} was alive at the end of the process, and nobody had joined or detached it",
+        who(leak.thread)
+    );
+    let creations = creation.into_iter().collect();
+    failure(Mark::Leak(*leak), message, &[stack], symbols).with(Vec::new(), creations, Vec::new())
+}
+
+fn failure(mark: Mark, message: String, stacks: &[Vec<u32>], symbols: &mut Symbols) -> Failure {
+    let class = mark.class();
+    let mut sites = Vec::new();
+    let mut records = flags::EVENTS;
+    for stack in stacks {
+        let own = own_place(stack, symbols);
+        if own.is_none() || own != stack.first().copied() {
+            records |= flags::STACKS;
+        }
+        let place = own.or(stack.first().copied());
+        sites.extend(place.map(|site| stable_name(&symbols.sites()[site as usize])));
+    }
+    Failure {
+        class,
+        message,
+        fingerprint: fingerprint::of(class.name(), &sites),
+        stack: Vec::new(),
+        notes: Vec::new(),
+        accesses: Vec::new(),
+        threads: Vec::new(),
+        mark: Some(mark),
+        records,
+    }
+}
+
+fn what(access: &Access, events: &[Event]) -> String {
+    let event = &events[access.event];
+    let (what, size) = match access.kind {
+        Kind::Free => return "free".to_string(),
+        Kind::Malloc => return "allocation".to_string(),
+        Kind::ReadRange => ("read", event.value),
+        Kind::WriteRange => ("write", event.value),
+        Kind::Rmw if !access.write => ("failed atomic update", u64::from(event.size)),
+        kind => (kind.text(), u64::from(event.size)),
+    };
+    match size {
+        1 => format!("{what} of 1 byte"),
+        n => format!("{what} of {n} bytes"),
+    }
+}
+
+/// A thread's name where no names of routines are at hand.
+fn who(thread: Slot) -> String {
+    match thread {
+        slot::MAIN => "main".to_string(),
+        n => format!("T{n}"),
+    }
+}
+
+/// A cycle of locks in one line, and its places.
+pub fn describe_cycle(cycle: &Cycle, trace: &Trace, symbols: &mut Symbols) -> (String, Vec<u32>) {
+    let events = &trace.events;
+    let n = cycle.0.len();
+    let held = |i| cycle.held(i);
+    let mut wanted: Vec<usize> = cycle.0.iter().map(|nested| nested.wanted.event).collect();
+    wanted.extend((0..n).filter_map(held).map(|h| h.event));
+    let callers = callers::at(events, &wanted);
+    let mut site = |index: usize, symbols: &mut Symbols| {
+        symbols.site_called_from(events[index].pc, callers.of(index))
+    };
+    let mut parts = Vec::new();
+    let mut places = Vec::new();
+    for (i, nested) in cycle.0.iter().enumerate() {
+        let wants = site(nested.wanted.event, symbols);
+        let has = held(i).map(|h| site(h.event, symbols));
+        places.extend(has);
+        places.push(wants);
+        let at = |s: u32| place(&symbols.sites()[s as usize]);
+        let taken = has.map_or(String::new(), |s| format!(", taken at {}", at(s)));
+        parts.push(format!(
+            "{} takes a lock at {} with one held{taken}",
+            who(nested.thread),
+            at(wants),
+        ));
+    }
+    (parts.join("; "), places)
+}
+
+/// Who called the operations of this trace, up to its end.
+pub fn all_callers(trace: &Trace) -> Callers {
+    let mut callers = Callers::default();
+    for event in &trace.events {
+        callers.learn(event);
+    }
+    callers
+}
