@@ -59,6 +59,11 @@ macro_rules! kinds {
                 match self { $(Kind::$name => $step,)* }
             }
 
+            /// Is it an operation on a descriptor (a kind of 160 to 189)?
+            pub const fn is_descriptor(self) -> bool {
+                matches!(self as u8, 160..=189)
+            }
+
             /// What people read in an interleaving.
             pub const fn text(self) -> &'static str {
                 match self { $(Kind::$name => $text,)* }
@@ -261,6 +266,45 @@ kinds! {
     Acquire = 190, true, "acquire (annotated)";
     /// See [`Kind::Acquire`].
     Release = 191, true, "release (annotated)";
+
+    // Descriptors. `object`: see [`crate::descriptor`] (0: several, or none); `aux`: the
+    // descriptor; `value`: the result as the system call gives it (negative: minus an errno). A
+    // step that found nothing to do is recorded with -EAGAIN, and another one follows. These
+    // operations move data between the program's memory and the kernel and change what others on
+    // other descriptors see (a write fills the peer's queue, a close ends a peer's wait): two of
+    // them are independent only if neither's object can reach the other's.
+    /// Not a step: an object came into being. `value`: its descriptors, the second one (0: none)
+    /// in the upper half.
+    DescriptorMade = 160, false, "descriptor made";
+    /// read, recv and their kin.
+    DescriptorRead = 161, true, "read";
+    /// write, send and their kin. A blocking write of more than PIPE_BUF bytes to a pipe is
+    /// several.
+    DescriptorWrite = 162, true, "write";
+    /// `value`: the new descriptor.
+    Accept = 163, true, "accept";
+    /// A connection is asked for; where that waits, another record says how it went.
+    Connect = 164, true, "connect";
+    /// poll, select and their kin. `object`: 0 unless it is the only one.
+    Poll = 165, true, "poll";
+    /// epoll_wait. `object`: the epoll.
+    EpollWait = 166, true, "epoll_wait";
+    /// `object`: the epoll; `aux`: the descriptor that is put in, changed or taken out.
+    EpollControl = 167, true, "epoll_ctl";
+    /// The descriptor is closed.
+    Close = 168, true, "close";
+    /// A connection is shut down, in part or as a whole.
+    Shutdown = 169, true, "shutdown";
+    /// A file is locked (flock, and locks of open file descriptions).
+    FileLock = 170, true, "file lock";
+    /// Its counterpart.
+    FileUnlock = 171, true, "file unlock";
+    /// A named pipe is opened; where that waits for the other side, another record follows.
+    FifoOpen = 172, true, "open";
+    /// splice, tee, sendfile. `object`: where to.
+    Transfer = 173, true, "transfer";
+    /// listen, or a name given to a socket.
+    Listen = 174, true, "listen";
 }
 
 /// Return addresses that one [`Kind::Stack`] record holds.

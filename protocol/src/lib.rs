@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod constraint;
+pub mod descriptor;
 pub mod event;
 pub mod expr;
 pub mod hash;

@@ -110,6 +110,11 @@ pub mod flags {
     pub const LAZY_TIME: u32 = 256;
     /// Write [`crate::event::Kind::Stack`] records where operations are announced (implies EVENTS).
     pub const STACKS: u32 = 512;
+    /// Descriptor operations and semaphore waits may come short or be interrupted: each such fault
+    /// is a choice.
+    pub const FAULTS: u32 = 1 << 11;
+    /// The target has a network of its own, which no other process reaches.
+    pub const OWN_NETWORK: u32 = 1 << 20;
 }
 
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).

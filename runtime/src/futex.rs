@@ -404,7 +404,10 @@ unsafe fn perform(call: Call) -> isize {
                 }
                 child
             }
-            _ => os::syscall(call.number, a, b, c, d, e, f),
+            _ => match crate::io::perform(call.number, call.args, call.pc) {
+                Some(result) => result,
+                None => os::syscall(call.number, a, b, c, d, e, f),
+            },
         }
     }
 }

@@ -24,6 +24,7 @@ mod foreign;
 mod futex;
 mod gate;
 mod heap;
+mod io;
 mod keys;
 mod objects;
 mod openmp;

@@ -14,6 +14,8 @@ pub const PATIENCE: u32 = 1000;
 const TIMEOUT_ODDS: usize = 128;
 /// How much heavier a ready thread is than one whose only way on is a time-out (random walk).
 const READY_WEIGHT: usize = 16;
+/// One in so many choices is not the usual alternative, where there is one.
+const RARELY: usize = 8;
 /// Most change points of PCT; a greater depth is cut.
 const MAX_CHANGES: usize = 63;
 
@@ -193,6 +195,14 @@ impl Policy {
             Policy::Random(rng) => random(rng, view),
             Policy::Pct(pct) => pct.pick(view),
             Policy::Pos(pos) => pos.pick(view, announced, operation),
+        }
+    }
+
+    /// [`Policy::choose`] where alternative 0 is the rule and the others are the exception.
+    pub fn choose_rarely(&mut self, n: usize) -> usize {
+        match self.choose(RARELY) {
+            drawn if drawn == RARELY - 1 => 1 + self.choose(n - 1),
+            _ => 0,
         }
     }
 

@@ -248,6 +248,7 @@ fn send_to(target: Slot, signal: c_int) {
     if blocked || (target != me && handled(signal)) {
         world(|w| w.send(target, signal));
         gate::touch_thread(target);
+        crate::io::signals_changed();
     } else {
         deliver_here(signal);
     }
@@ -306,6 +307,7 @@ fn process_kill(signal: c_int, pc: usize) -> c_int {
         Some(slot) => send_to(slot, signal),
         None => world(|w| w.process |= bit(signal)),
     }
+    crate::io::signals_changed();
     0
 }
 
@@ -406,6 +408,18 @@ fn suspend(mask: Set, pc: usize) -> c_int {
 fn ours(pid: pid_t, signal: c_int) -> bool {
     // SAFETY: asks only.
     signal != 0 && valid(signal) && pid == unsafe { libc::getpid() }
+}
+
+/// Is any of `wanted` pending for any thread, or the process?
+pub fn is_pending(wanted: Set) -> bool {
+    let threads = |w: &World| gate::alive_threads().any(|s| w.has(s, wanted));
+    world(|w| w.process & wanted != 0 || threads(w))
+}
+
+/// Takes one of `wanted` that is pending: for the caller, else for the process.
+pub fn take_pending(wanted: Set) -> Option<c_int> {
+    let me = gate::me();
+    world(|w| w.take(me, wanted))
 }
 
 /// What is pending for the caller.

@@ -126,6 +126,7 @@ fn prepare() {
 extern "C" fn before_fork() {
     if gate::active() {
         gate::uncontrolled("fork");
+        crate::io::share_all();
     }
 }
 

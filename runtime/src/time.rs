@@ -12,7 +12,7 @@ use libc::{
     CLOCK_BOOTTIME, CLOCK_BOOTTIME_ALARM, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE,
     CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME, CLOCK_REALTIME_ALARM,
     CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINVAL, TIMER_ABSTIME, clock_t,
-    clockid_t, fd_set, nfds_t, pollfd, time_t, timespec, timeval,
+    clockid_t, time_t, timespec, timeval,
 };
 use raddle_protocol::event::Kind;
 
@@ -230,19 +230,6 @@ intercept! {
     fn clock() -> clock_t, pc => (look(Clock::Processor) / 1_000) as clock_t;
     fn times(into: *mut libc::tms) -> clock_t, pc => ticks(into);
     fn timespec_get(into: *mut timespec, base: c_int) -> c_int, pc => c11_time(into, base);
-    fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int, pc => {
-        if count != 0 {
-            return real::poll(fds, count, timeout);
-        }
-        wait_for_nothing(u64::try_from(timeout).ok().map(|ms| ms * 1_000_000), pc)
-    };
-    fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, timeout: *mut timeval) -> c_int,
-        pc => {
-            if !(read.is_null() && write.is_null() && except.is_null()) {
-                return real::select(count, read, write, except, timeout);
-            }
-            wait_for_nothing(timeout.as_ref().map(microseconds), pc)
-        };
 }
 
 /// Timers that send signals or fill descriptors in real time.
@@ -349,15 +336,10 @@ unsafe fn c11_time(into: *mut timespec, base: c_int) -> c_int {
     base
 }
 
-fn microseconds(t: &timeval) -> u64 {
+/// A `timeval` in nanoseconds.
+pub fn microseconds(t: &timeval) -> u64 {
     let whole = u64::try_from(t.tv_sec).unwrap_or(0).saturating_mul(SECOND);
     whole.saturating_add(u64::try_from(t.tv_usec).unwrap_or(0).saturating_mul(1_000))
-}
-
-/// A wait for no descriptor at all, which programs use as a sleep. `ns`: `None` is for ever.
-fn wait_for_nothing(ns: Option<u64>, pc: usize) -> c_int {
-    sleep_until(ns.map_or(0, deadline_in), pc);
-    0
 }
 
 #[cfg(test)]

@@ -101,6 +101,8 @@ pub struct Gate<O: Os> {
     guided: bool,
     /// Steps after which the execution ends.
     limit: u64,
+    /// Steps after which somebody looks outside (`outside.rs`).
+    look: u64,
     steps: u64,
     choices: u64,
     switches: u64,
@@ -129,6 +131,7 @@ impl<O: Os> Gate<O> {
             logging: false,
             guided: false,
             limit: u64::MAX,
+            look: u64::MAX,
             steps: 0,
             choices: 0,
             switches: 0,
@@ -429,6 +432,27 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// The lowest alive thread that is at least `from`.
+    pub(super) fn next_alive(&self, from: Slot) -> Option<Slot> {
+        self.alive.next(from)
+    }
+
+    /// Can nobody's operation complete?
+    pub(super) fn nobody_is_ready(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    /// The moment at which the first wait ends by its time-out.
+    pub(super) fn earliest_deadline(&self) -> Option<u64> {
+        let first = Some(self.earliest()).filter(|&s| s != slot::NONE)?;
+        Some(self.threads[first].pending().deadline)
+    }
+
+    /// [`Gate::look_outside`] is due after so many more steps.
+    pub(super) fn look_after(&mut self, steps: u64) {
+        self.look = self.look.min(self.steps + steps);
+    }
+
     /// Who of `timed` has the earliest deadline.
     fn earliest(&self) -> Slot {
         let deadline = |s: &Slot| self.threads[*s].pending().deadline;
@@ -446,7 +470,7 @@ impl<O: Os> Gate<O> {
 
     #[inline]
     fn next_step(&mut self) -> Result<Slot, Stop> {
-        if self.steps >= self.limit || self.ready.is_empty() {
+        if self.steps >= self.limit.min(self.look) || self.ready.is_empty() {
             self.check_end()?;
         }
         let next = match self.guided {
@@ -460,6 +484,8 @@ impl<O: Os> Gate<O> {
     /// Is there a next step at all?
     #[cold]
     fn check_end(&mut self) -> Result<(), Stop> {
+        self.look = u64::MAX;
+        self.look_outside();
         if self.ready.is_empty() && self.timed.is_empty() {
             return Err(self.deadlock());
         }
@@ -496,6 +522,7 @@ impl<O: Os> Gate<O> {
                     return Ok(Some(s));
                 }
                 Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
+                Wanted::Thread(s) if self.outside_lets_go_on(s) => continue,
                 Wanted::Thread(s) => match self.threads[s].state {
                     State::Free => Divergence::NoSuchThread,
                     State::Alive => Divergence::Blocked,
@@ -651,8 +678,8 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// See [`super::choose`].
-    pub fn choose(&mut self, n: usize) -> Result<usize, Stop> {
+    /// See [`super::choose`]; `rarely`: the policy prefers 0.
+    pub fn choose(&mut self, n: usize, rarely: bool) -> Result<usize, Stop> {
         if n < 2 {
             return Ok(0);
         }
@@ -662,6 +689,7 @@ impl<O: Os> Gate<O> {
         self.choices += 1;
         let tolerant = self.flags & flags::TOLERANT != 0;
         let picked = match self.prefix.wanted() {
+            None if rarely => self.policy.choose_rarely(n),
             None => self.policy.choose(n),
             Some(Wanted::Choice(k)) if usize::from(k) < n => {
                 self.prefix.advance();

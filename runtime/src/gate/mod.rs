@@ -4,6 +4,7 @@ mod callers;
 mod core;
 mod deadlock;
 mod freeze;
+mod outside;
 mod prefix;
 mod records;
 mod steer;
@@ -237,10 +238,28 @@ pub fn amend(slot: Slot, change: impl FnOnce(&mut Pending)) {
 /// Chooses a value below `n`; one entry of the schedule if `n >= 2`. The caller writes the record
 /// by [`log_choice`] right after the step's own.
 pub fn choose(n: usize) -> usize {
-    match gate().choose(n) {
+    match gate().choose(n, false) {
         Ok(picked) => picked,
         Err(Stop) => stop(),
     }
+}
+
+/// [`choose`], where 0 is what usually happens: policies take the others now and then only.
+pub fn choose_rarely(n: usize) -> usize {
+    match gate().choose(n, true) {
+        Ok(picked) => picked,
+        Err(Stop) => stop(),
+    }
+}
+
+/// A descriptor operation took effect: evaluates anew every thread that waits in one.
+pub fn touch_descriptors() {
+    gate().touch_descriptors();
+}
+
+/// The running thread is about to wait for something outside of this process.
+pub fn expect_outside() {
+    gate().expect_outside();
 }
 
 /// Records the step just taken by the running thread (nothing without `flags::EVENTS`).

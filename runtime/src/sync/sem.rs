@@ -73,13 +73,16 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
     if let Some(model) = MODELS.get(object) {
         model.waiting = model.waiting.saturating_sub(1);
     }
+    let (interrupted, record) = crate::io::interrupts_wait(wake == Wake::Ready);
     let verdict = match wake {
+        Wake::Ready if interrupted => Verdict::Returns(libc::EINTR),
         // SAFETY: as above.
         Wake::Ready => unsafe { perform(s, pc, Semaphore::try_wait) },
         Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
         Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
     };
     let code = conclude(kind, verdict, object, pc);
+    record.write();
     if wake == Wake::Cancelled {
         crate::threads::cancel_now();
     }

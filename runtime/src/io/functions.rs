@@ -1,0 +1,251 @@
+//! read, write and their kin: the exports.
+
+use super::table::{self, Object};
+use super::transfer;
+use super::wait::answer;
+use crate::intercept;
+use crate::os::syscall;
+use core::ffi::{c_int, c_uint, c_void};
+use libc::{SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_write, SYS_writev};
+use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+
+/// `read`, of anything.
+///
+/// # Safety
+/// As `read`; so for all functions here.
+pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match table::find(fd) {
+            Some(object) => transfer::read(fd, &object, into, len, 0, pc),
+            None => syscall(SYS_read, fd as usize, into as usize, len, 0, 0, 0),
+        }
+    }
+}
+
+/// `write`, to anything.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match table::find(fd) {
+            Some(object) => transfer::write(fd, &object, from, len, 0, pc),
+            None => syscall(SYS_write, fd as usize, from as usize, len, 0, 0, 0),
+        }
+    }
+}
+
+/// `readv`.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn read_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match table::find(fd) {
+            Some(object) => transfer::read_vector(fd, &object, parts, count, pc),
+            None => syscall(SYS_readv, fd as usize, parts as usize, count as usize, 0, 0, 0),
+        }
+    }
+}
+
+/// `writev`.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn write_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match table::find(fd) {
+            Some(object) => transfer::write_vector(fd, &object, parts, count, pc),
+            None => syscall(SYS_writev, fd as usize, parts as usize, count as usize, 0, 0, 0),
+        }
+    }
+}
+
+/// The socket behind `fd`; `None` leaves the answer to the kernel.
+fn socket(fd: c_int) -> Option<Object> {
+    table::find(fd).filter(transfer::is_socket)
+}
+
+/// `recvfrom`.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn receive(fd: c_int, to: (*mut c_void, usize), flags: c_int, name: (*mut sockaddr, *mut socklen_t), pc: usize) -> isize {
+    let ((into, len), (name, room)) = (to, name);
+    // SAFETY: the caller's promise.
+    let call = |flags: c_int| unsafe {
+        let (into, name, room) = (into as usize, name as usize, room as usize);
+        syscall(SYS_recvfrom, fd as usize, into, len, flags as usize, name, room)
+    };
+    match socket(fd) {
+        None => call(flags),
+        // SAFETY: as above.
+        Some(object) if name.is_null() => unsafe { transfer::read(fd, &object, into, len, flags, pc) },
+        // SAFETY: as above.
+        Some(object) => unsafe { transfer::receive(fd, &object, flags & !libc::MSG_WAITALL, pc, call) },
+    }
+}
+
+/// `sendto`.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn send(fd: c_int, from: (*const c_void, usize), flags: c_int, name: (*const sockaddr, socklen_t), pc: usize) -> isize {
+    let ((at, len), (name, size)) = (from, name);
+    // SAFETY: the caller's promise.
+    let call = |flags: c_int| unsafe {
+        let (at, name) = (at as usize, name as usize);
+        syscall(SYS_sendto, fd as usize, at, len, flags as usize, name, size as usize)
+    };
+    match socket(fd) {
+        None => call(flags),
+        // SAFETY: as above.
+        Some(object) if name.is_null() => unsafe { transfer::write(fd, &object, at, len, flags, pc) },
+        // SAFETY: as above.
+        Some(object) => unsafe { transfer::send(fd, &object, flags, pc, call) },
+    }
+}
+
+/// `recvmsg`.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn receive_message(fd: c_int, message: *mut msghdr, flags: c_int, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match socket(fd) {
+            Some(object) => transfer::receive_message(fd, &object, message, flags, pc),
+            None => syscall(SYS_recvmsg, fd as usize, message as usize, flags as usize, 0, 0, 0),
+        }
+    }
+}
+
+/// `sendmsg`.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn send_message(fd: c_int, message: *const msghdr, flags: c_int, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match socket(fd) {
+            Some(object) => transfer::send_message(fd, &object, message, flags, pc),
+            None => syscall(SYS_sendmsg, fd as usize, message as usize, flags as usize, 0, 0, 0),
+        }
+    }
+}
+
+/// Several messages, one after the other: how many, or the error of the first.
+unsafe fn several(messages: *mut mmsghdr, count: c_uint, mut one: impl FnMut(*mut msghdr, bool) -> isize) -> isize {
+    for i in 0..count as usize {
+        // SAFETY: the program's array.
+        let message = unsafe { messages.add(i) };
+        // SAFETY: as above.
+        let result = one(unsafe { &raw mut (*message).msg_hdr }, i == 0);
+        if result < 0 {
+            return if i == 0 { result } else { i as isize };
+        }
+        // SAFETY: as above.
+        unsafe { (*message).msg_len = result as c_uint };
+    }
+    count as isize
+}
+
+unsafe fn send_messages(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, pc: usize) -> isize {
+    // SAFETY: the program's arguments.
+    unsafe { several(messages, count, |m, _| crate::io::functions::send_message(fd, m, flags, pc)) }
+}
+
+/// The time-out is looked at by the kernel between messages only, which in virtual time is never.
+unsafe fn receive_messages(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, pc: usize) -> isize {
+    let after_first = match flags & libc::MSG_WAITFORONE != 0 {
+        true => libc::MSG_DONTWAIT,
+        false => 0,
+    };
+    let flags = flags & !libc::MSG_WAITFORONE;
+    // SAFETY: the program's arguments.
+    unsafe {
+        several(messages, count, |m, first| {
+            let more = if first { 0 } else { after_first };
+            crate::io::functions::receive_message(fd, m, flags | more, pc)
+        })
+    }
+}
+
+const NOBODY: (*const sockaddr, socklen_t) = (core::ptr::null(), 0);
+const UNASKED: (*mut sockaddr, *mut socklen_t) = (core::ptr::null_mut(), core::ptr::null_mut());
+
+intercept! {
+    fn read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t,
+        pc => answer(crate::io::functions::read(fd, into, len, pc));
+    fn __read_chk(fd: c_int, into: *mut c_void, len: size_t, room: size_t) -> ssize_t, pc => {
+        if len > room {
+            return real::__read_chk(fd, into, len, room);
+        }
+        answer(crate::io::functions::read(fd, into, len, pc))
+    };
+    fn write(fd: c_int, from: *const c_void, len: size_t) -> ssize_t,
+        pc => answer(crate::io::functions::write(fd, from, len, pc));
+    fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
+        pc => answer(read_vector(fd, parts, count, pc));
+    fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
+        pc => answer(write_vector(fd, parts, count, pc));
+    fn recv(fd: c_int, into: *mut c_void, len: size_t, flags: c_int) -> ssize_t,
+        pc => answer(receive(fd, (into, len), flags, UNASKED, pc));
+    fn __recv_chk(fd: c_int, into: *mut c_void, len: size_t, room: size_t, flags: c_int) -> ssize_t, pc => {
+        if len > room {
+            return real::__recv_chk(fd, into, len, room, flags);
+        }
+        answer(receive(fd, (into, len), flags, UNASKED, pc))
+    };
+    fn send(fd: c_int, from: *const c_void, len: size_t, flags: c_int) -> ssize_t,
+        pc => answer(crate::io::functions::send(fd, (from, len), flags, NOBODY, pc));
+    fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t,
+        pc => answer(receive_message(fd, message, flags, pc));
+    fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t,
+        pc => answer(send_message(fd, message, flags, pc));
+    fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int,
+        pc => answer(send_messages(fd, messages, count, flags, pc)) as c_int;
+    fn recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, limit: *mut libc::timespec) -> c_int,
+        pc => answer(receive_messages(fd, messages, count, flags, pc)) as c_int;
+    fn eventfd_read(fd: c_int, into: *mut u64) -> c_int, pc => {
+        let result = crate::io::functions::read(fd, into.cast(), size_of::<u64>(), pc);
+        answer(if result == size_of::<u64>() as isize { 0 } else { result }) as c_int
+    };
+    fn eventfd_write(fd: c_int, value: u64) -> c_int, pc => {
+        let result = crate::io::functions::write(fd, (&raw const value).cast(), size_of::<u64>(), pc);
+        answer(if result == size_of::<u64>() as isize { 0 } else { result }) as c_int
+    };
+    fn sendfile(to: c_int, from: c_int, at: *mut off_t, len: size_t) -> ssize_t, pc => {
+        let call = || syscall(libc::SYS_sendfile, to as usize, from as usize, at as usize, len, 0, 0);
+        answer(transfer::between(from, to, true, pc, call).unwrap_or_else(call))
+    };
+    fn sendfile64(to: c_int, from: c_int, at: *mut off_t, len: size_t) -> ssize_t, pc => {
+        let call = || syscall(libc::SYS_sendfile, to as usize, from as usize, at as usize, len, 0, 0);
+        answer(transfer::between(from, to, true, pc, call).unwrap_or_else(call))
+    };
+    fn tee(from: c_int, to: c_int, len: size_t, flags: c_uint) -> ssize_t, pc => {
+        let call = || syscall(libc::SYS_tee, from as usize, to as usize, len, flags as usize, 0, 0);
+        let waits = flags & libc::SPLICE_F_NONBLOCK == 0;
+        answer(transfer::between(from, to, waits, pc, call).unwrap_or_else(call))
+    };
+}
+
+crate::intercept6! {
+    fn recvfrom(fd: c_int, into: *mut c_void, len: size_t, flags: c_int, name: *mut sockaddr, room: *mut socklen_t)
+        -> ssize_t, pc => answer(receive(fd, (into, len), flags, (name, room), pc));
+    fn sendto(fd: c_int, from: *const c_void, len: size_t, flags: c_int, name: *const sockaddr, size: socklen_t)
+        -> ssize_t, pc => answer(crate::io::functions::send(fd, (from, len), flags, (name, size), pc));
+    fn splice(from: c_int, from_at: *mut i64, to: c_int, to_at: *mut i64, len: size_t, flags: c_uint)
+        -> ssize_t, pc => {
+            let call = || {
+                let (source, target) = (from as usize, to as usize);
+                syscall(libc::SYS_splice, source, from_at as usize, target, to_at as usize, len, flags as usize)
+            };
+            let waits = flags & libc::SPLICE_F_NONBLOCK == 0;
+            answer(transfer::between(from, to, waits, pc, call).unwrap_or_else(call))
+        };
+}

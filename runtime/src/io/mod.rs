@@ -1,0 +1,33 @@
+//! Descriptors that can block, between the threads of the target and towards the outside.
+//!
+//! Every operation on a pipe, a socket, an eventfd and the like is a step: announced, chosen when
+//! the kernel says that it would not block, and done without blocking ([`wait`]). Regular files and
+//! devices are left alone. What an operation changes may let others go on, so all that wait are
+//! polled again after each one. When nobody can go on, and nobody outside of the process can change
+//! that, it is a deadlock; else the execution waits for real ([`outside`]) and is "not closed".
+
+mod descriptors;
+mod direct;
+mod faults;
+mod fifo;
+mod functions;
+mod locks;
+mod multiplex;
+mod outside;
+mod places;
+mod raw;
+mod select;
+mod settle;
+mod signal;
+mod six;
+mod sockets;
+mod table;
+mod transfer;
+mod wait;
+
+pub use direct::perform;
+pub use faults::interrupts_wait;
+pub use outside::{Watch, real_time};
+pub use settle::under_way;
+pub use signal::refresh as signals_changed;
+pub use table::{change, share_all};

@@ -1,0 +1,283 @@
+//! Waiting for several descriptors: poll, select, epoll.
+
+use super::table;
+use super::wait::{Condition, Operation, WOULD_BLOCK, Waiting, answer};
+use super::select;
+use crate::os::syscall;
+use crate::{gate, intercept, time};
+use core::ffi::c_int;
+use libc::{POLLIN, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
+use raddle_protocol::descriptor::What;
+use raddle_protocol::event::Kind;
+
+/// How long a call may wait.
+#[derive(Clone, Copy)]
+pub enum Limit {
+    /// Not at all.
+    Never,
+    /// So many virtual nanoseconds.
+    For(u64),
+    Forever,
+}
+
+impl Limit {
+    /// As poll's third argument.
+    pub fn of_milliseconds(ms: c_int) -> Limit {
+        match u64::try_from(ms) {
+            Ok(0) => Limit::Never,
+            Ok(ms) => Limit::For(ms * 1_000_000),
+            Err(_) => Limit::Forever,
+        }
+    }
+
+    /// As ppoll's; `None`: invalid.
+    ///
+    /// # Safety
+    /// Null or readable.
+    pub unsafe fn of_timespec(limit: *const timespec) -> Option<Limit> {
+        // SAFETY: the caller's promise.
+        let Some(limit) = (unsafe { limit.as_ref() }) else {
+            return Some(Limit::Forever);
+        };
+        match (limit.tv_sec, limit.tv_nsec) {
+            (0, 0) => Some(Limit::Never),
+            (0.., 0..1_000_000_000) => {
+                let seconds = (limit.tv_sec as u64).saturating_mul(1_000_000_000);
+                Some(Limit::For(seconds.saturating_add(limit.tv_nsec as u64)))
+            }
+            _ => None,
+        }
+    }
+
+    fn deadline(self) -> u64 {
+        match self {
+            Limit::For(ns) => time::deadline_in(ns),
+            Limit::Never | Limit::Forever => 0,
+        }
+    }
+}
+
+/// An operation on several descriptors.
+fn operation(kind: Kind, fd: c_int, object: u64, limit: Limit, pc: usize) -> Operation {
+    Operation {
+        kind,
+        fd,
+        object,
+        deadline: limit.deadline(),
+        pc,
+        cancellable: true,
+    }
+}
+
+/// Waits within the limit until `attempt` finds something: its result, 0 when the time is up.
+fn wait(operation: Operation, limit: Limit, waiting: Waiting, mut attempt: impl FnMut() -> isize) -> isize {
+    if matches!(limit, Limit::Never) {
+        return operation.at_once(attempt);
+    }
+    let result = operation.until_done(waiting, || match attempt() {
+        0 => WOULD_BLOCK,
+        n => n,
+    });
+    match result {
+        WOULD_BLOCK => attempt().max(0),
+        n => n,
+    }
+}
+
+/// `poll`.
+///
+/// # Safety
+/// `fds` points to `count` entries.
+pub unsafe fn poll(fds: *mut pollfd, count: usize, limit: Limit, pc: usize) -> isize {
+    // SAFETY: the caller's promise, also below.
+    let all = unsafe { entries(fds, count) };
+    let mut known = all.iter().filter_map(|entry| table::find(entry.fd));
+    let Some(first) = known.next() else {
+        return unsafe { poll_harmless(fds, count, limit, pc) };
+    };
+    let outside = first.is_outside() || known.any(|o| o.is_outside());
+    let (fd, object) = match all {
+        [one] => (one.fd, first.number),
+        _ => (-1, 0),
+    };
+    let waiting = Waiting::new(Condition::Many { fds, count }, outside);
+    let operation = operation(Kind::Poll, fd, object, limit, pc);
+    // SAFETY: as above.
+    wait(operation, limit, waiting, || unsafe {
+        syscall(libc::SYS_poll, fds as usize, count, 0, 0, 0, 0)
+    })
+}
+
+unsafe fn entries<'a>(fds: *mut pollfd, count: usize) -> &'a [pollfd] {
+    match fds.is_null() {
+        true => &[],
+        // SAFETY: the caller's promise.
+        false => unsafe { core::slice::from_raw_parts(fds, count) },
+    }
+}
+
+/// None of the descriptors ever blocks: what is ready is so at once, else this is a sleep.
+unsafe fn poll_harmless(fds: *mut pollfd, count: usize, limit: Limit, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    let ready = unsafe { syscall(libc::SYS_poll, fds as usize, count, 0, 0, 0, 0) };
+    if ready == 0 && !matches!(limit, Limit::Never) {
+        time::sleep_until(limit.deadline(), pc);
+    }
+    ready
+}
+
+/// `select`. The rest of the time is not written back: virtual time has none to spare.
+///
+/// # Safety
+/// The sets are null or hold `count` descriptors.
+pub unsafe fn select(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: usize) -> isize {
+    let asked = sets.map(|set| set.cast_const());
+    // SAFETY: the caller's promise, also below.
+    let (mut any, mut outside) = (false, false);
+    for object in unsafe { select::members(count, asked) }.filter_map(table::find) {
+        any = true;
+        outside |= object.is_outside();
+    }
+    // SAFETY: as above.
+    let now = || unsafe { select::now(count, sets) };
+    if !any && !matches!(limit, Limit::Never) {
+        // SAFETY: as above.
+        if !unsafe { select::any(count, asked) } {
+            time::sleep_until(limit.deadline(), pc);
+        }
+        return now();
+    }
+    let condition = Condition::Sets { sets: asked, count };
+    let operation = operation(Kind::Poll, -1, 0, limit, pc);
+    let waiting = Waiting::new(condition, outside);
+    if matches!(limit, Limit::Never) {
+        return operation.at_once(now);
+    }
+    // The sets must keep what was asked for until the last attempt.
+    // SAFETY: as above.
+    let found = operation.until_done(waiting, || match unsafe { select::any(count, asked) } {
+        true => 0,
+        false => WOULD_BLOCK,
+    });
+    match found {
+        0 | WOULD_BLOCK => now(),
+        error => error,
+    }
+}
+
+/// `epoll_wait`.
+///
+/// # Safety
+/// `events` has room for `most`.
+pub unsafe fn epoll_wait(fd: c_int, events: *mut epoll_event, most: c_int, limit: Limit, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    let call = || unsafe {
+        syscall(libc::SYS_epoll_wait, fd as usize, events as usize, most as usize, 0, 0, 0)
+    };
+    let Some(object) = table::find(fd) else {
+        return call();
+    };
+    let operation = operation(Kind::EpollWait, fd, object.number, limit, pc);
+    wait(operation, limit, Waiting::for_one(fd, POLLIN, &object), call)
+}
+
+/// `epoll_ctl`.
+///
+/// # Safety
+/// `event` is null or readable.
+pub unsafe fn epoll_control(fd: c_int, command: c_int, member: c_int, event: *mut epoll_event, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    let call = || unsafe {
+        let (command, member) = (command as usize, member as usize);
+        syscall(libc::SYS_epoll_ctl, fd as usize, command, member, event as usize, 0, 0)
+    };
+    let Some(object) = table::find(fd) else {
+        return call();
+    };
+    if table::find(member).is_some_and(|member| member.is_outside()) {
+        table::set_outside(fd, true);
+    }
+    Operation::on(Kind::EpollControl, member, &object, pc).at_once(call)
+}
+
+/// `epoll_create1`.
+pub fn epoll_create(flags: c_int, pc: usize) -> isize {
+    // SAFETY: numbers only.
+    let fd = unsafe { syscall(libc::SYS_epoll_create1, flags as usize, 0, 0, 0, 0, 0) };
+    crate::io::descriptors::anonymous(What::Epoll, fd, false, pc)
+}
+
+/// A call that may change the signal mask while it waits.
+unsafe fn masked(mask: *const sigset_t, call: impl FnOnce() -> isize) -> isize {
+    if !mask.is_null() && gate::threads_alive() > 0 {
+        gate::uncontrolled("signal mask of a wait for descriptors");
+    }
+    call()
+}
+
+const INVALID: isize = -(libc::EINVAL as isize);
+
+unsafe fn poll_timespec(fds: *mut pollfd, count: nfds_t, limit: *const timespec, pc: usize) -> isize {
+    // SAFETY: the program's arguments.
+    unsafe {
+        match Limit::of_timespec(limit) {
+            Some(limit) => poll(fds, count as usize, limit, pc),
+            None => INVALID,
+        }
+    }
+}
+
+/// The limit of `select`; `None`: invalid.
+unsafe fn limit_of(limit: *const timeval) -> Option<Limit> {
+    // SAFETY: the program's argument.
+    match unsafe { limit.as_ref() } {
+        None => Some(Limit::Forever),
+        Some(t) if t.tv_sec < 0 || t.tv_usec < 0 => None,
+        Some(t) => Some(match time::microseconds(t) {
+            0 => Limit::Never,
+            ns => Limit::For(ns),
+        }),
+    }
+}
+
+intercept! {
+    fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int,
+        pc => answer(crate::io::multiplex::poll(fds, count as usize, Limit::of_milliseconds(timeout), pc)) as c_int;
+    fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: usize) -> c_int,
+        pc => answer(crate::io::multiplex::poll(fds, count as usize, Limit::of_milliseconds(timeout), pc)) as c_int;
+    fn ppoll(fds: *mut pollfd, count: nfds_t, limit: *const timespec, mask: *const sigset_t) -> c_int,
+        pc => answer(masked(mask, || poll_timespec(fds, count, limit, pc))) as c_int;
+    fn __ppoll_chk(fds: *mut pollfd, count: nfds_t, limit: *const timespec, mask: *const sigset_t, room: usize) -> c_int,
+        pc => answer(masked(mask, || poll_timespec(fds, count, limit, pc))) as c_int;
+    fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, timeout: *mut timeval) -> c_int,
+        pc => answer(match limit_of(timeout) {
+            Some(limit) => crate::io::multiplex::select(count, [read, write, except], limit, pc),
+            None => INVALID,
+        }) as c_int;
+    fn epoll_create(size: c_int) -> c_int, pc => {
+        if size <= 0 {
+            return real::epoll_create(size);
+        }
+        answer(crate::io::multiplex::epoll_create(0, pc)) as c_int
+    };
+    fn epoll_create1(flags: c_int) -> c_int, pc => answer(crate::io::multiplex::epoll_create(flags, pc)) as c_int;
+    fn epoll_ctl(fd: c_int, command: c_int, member: c_int, event: *mut epoll_event) -> c_int,
+        pc => answer(epoll_control(fd, command, member, event, pc)) as c_int;
+    fn epoll_wait(fd: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int,
+        pc => answer(crate::io::multiplex::epoll_wait(fd, events, most, Limit::of_milliseconds(timeout), pc)) as c_int;
+    fn epoll_pwait(fd: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t) -> c_int,
+        pc => answer(masked(mask, || crate::io::multiplex::epoll_wait(fd, events, most, Limit::of_milliseconds(timeout), pc))) as c_int;
+    fn epoll_pwait2(fd: c_int, events: *mut epoll_event, most: c_int, limit: *const timespec, mask: *const sigset_t) -> c_int,
+        pc => answer(match Limit::of_timespec(limit) {
+            Some(limit) => masked(mask, || crate::io::multiplex::epoll_wait(fd, events, most, limit, pc)),
+            None => INVALID,
+        }) as c_int;
+}
+
+crate::intercept6! {
+    fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: *const timespec, mask: *const sigset_t)
+        -> c_int, pc => answer(match Limit::of_timespec(limit) {
+            Some(limit) => masked(mask, || crate::io::multiplex::select(count, [read, write, except], limit, pc)),
+            None => INVALID,
+        }) as c_int;
+}

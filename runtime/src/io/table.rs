@@ -1,0 +1,226 @@
+//! Which object a descriptor stands for, who made it, and whether another process can reach it.
+//!
+//! Pipes and sockets are known by their inode, however often their descriptors are duplicated or
+//! handed on; all anonymous objects (eventfd, epoll …) share one inode and are known by their
+//! descriptor, which is followed through dup and close.
+
+use super::raw;
+use crate::gate;
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::slots::PerSlot;
+use core::ffi::c_int;
+use raddle_protocol::descriptor::{self, What};
+use raddle_protocol::event::{Event, Kind};
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy)]
+pub struct Object {
+    /// See [`raddle_protocol::descriptor`].
+    pub number: u64,
+    pub what: What,
+    /// Another process can use it too, or its other end.
+    outside: bool,
+    /// The how-many-th object of the process it is.
+    serial: u64,
+}
+
+struct World {
+    inodes: Table<Object>,
+    descriptors: Table<Object>,
+    /// How many objects each thread has made.
+    made: PerSlot<u64>,
+    all: u64,
+    /// Objects before this one are shared with a child process.
+    shared: u64,
+    /// How often anything has changed that somebody may wait for.
+    changes: u64,
+}
+
+static WORLD: Serial<World> = Serial::new(World {
+    inodes: Table::new(),
+    descriptors: Table::new(),
+    made: PerSlot::new(),
+    all: 0,
+    shared: 0,
+    changes: 1,
+});
+
+fn world() -> &'static mut World {
+    // SAFETY: the running thread; nothing below switches.
+    unsafe { WORLD.get() }
+}
+
+/// Key of the object with this device and inode; never 0.
+fn inode_key(device: u64, inode: u64) -> u64 {
+    (inode.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ device.rotate_left(40)) | 1
+}
+
+fn descriptor_key(fd: c_int) -> u64 {
+    // The table hashes addresses, whose low bits it ignores.
+    (fd as u64 + 1) << 3
+}
+
+/// How a descriptor's file is recognised.
+enum Identity {
+    /// By this key of its inode.
+    Inode(u64, What),
+    /// By the descriptor.
+    Descriptor,
+    /// It never blocks.
+    Harmless,
+}
+
+fn identify(fd: c_int) -> Identity {
+    let Some(stat) = raw::stat(fd) else {
+        return Identity::Harmless;
+    };
+    let key = inode_key(stat.st_dev, stat.st_ino);
+    match stat.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => Identity::Inode(key, What::Pipe),
+        libc::S_IFSOCK => Identity::Inode(key, What::Network),
+        libc::S_IFCHR if is_terminal(stat.st_rdev) => Identity::Inode(key, What::Other),
+        0 => Identity::Descriptor,
+        _ => Identity::Harmless,
+    }
+}
+
+/// Major numbers of consoles, terminals and pseudo-terminals.
+fn is_terminal(device: u64) -> bool {
+    matches!(libc::major(device), 4 | 5 | 136..=143)
+}
+
+/// The object behind `fd` if operations on it can block. One that nobody here made comes from
+/// outside.
+pub fn find(fd: c_int) -> Option<Object> {
+    let w = world();
+    match identify(fd) {
+        Identity::Harmless => None,
+        Identity::Inode(key, what) => Some(match w.inodes.get(key) {
+            Some(known) => *known,
+            None => *w.inodes.entry(key, || new_object(what, true)),
+        }),
+        Identity::Descriptor => Some(match w.descriptors.get(descriptor_key(fd)) {
+            Some(known) => *known,
+            None => *w
+                .descriptors
+                .entry(descriptor_key(fd), || new_object(What::Other, true)),
+        }),
+    }
+}
+
+fn new_object(what: What, outside: bool) -> Object {
+    let (w, me) = (world(), gate::me());
+    w.made.map();
+    let k = w.made[me];
+    w.made[me] += 1;
+    w.all += 1;
+    Object {
+        number: descriptor::object(what, me, k as u32),
+        what,
+        outside,
+        serial: w.all,
+    }
+}
+
+/// Notes that the running thread made `what`, with one or two descriptors (`second` < 0: one).
+pub fn made(what: What, first: c_int, second: c_int, outside: bool, pc: usize) -> Object {
+    let object = new_object(what, outside);
+    for fd in [first, second] {
+        adopt(fd, object);
+    }
+    let upper = if second < 0 { 0 } else { second as u64 };
+    gate::log_full(Event {
+        kind: Kind::DescriptorMade as u8,
+        object: object.number,
+        value: first as u32 as u64 | upper << 32,
+        pc: pc as u64,
+        ..Event::default()
+    });
+    object
+}
+
+/// `fd` stands for `object`.
+pub fn adopt(fd: c_int, object: Object) {
+    if fd < 0 {
+        return;
+    }
+    match identify(fd) {
+        Identity::Inode(key, _) => {
+            world().inodes.insert(key, object);
+        }
+        Identity::Descriptor => {
+            world().descriptors.insert(descriptor_key(fd), object);
+        }
+        Identity::Harmless => {}
+    }
+}
+
+/// The object of a named pipe or locked file with this device and inode, made if it is not known.
+pub fn of_inode(stat: &libc::stat, what: What, outside: bool) -> Object {
+    let key = inode_key(stat.st_dev, stat.st_ino);
+    match world().inodes.get(key) {
+        Some(known) => *known,
+        None => *world().inodes.entry(key, || new_object(what, outside)),
+    }
+}
+
+/// The object with this device and inode, if it is known.
+pub fn known_inode(stat: &libc::stat) -> Option<Object> {
+    let key = inode_key(stat.st_dev, stat.st_ino);
+    world().inodes.get(key).copied()
+}
+
+/// `copy` is a duplicate of `fd`.
+pub fn duplicated(fd: c_int, copy: c_int) {
+    let w = world();
+    w.descriptors.remove(descriptor_key(copy));
+    if let Some(object) = w.descriptors.get(descriptor_key(fd)).copied() {
+        w.descriptors.insert(descriptor_key(copy), object);
+    }
+}
+
+/// `fd` is closed.
+pub fn closed(fd: c_int) {
+    world().descriptors.remove(descriptor_key(fd));
+}
+
+/// Says whether another process can reach the object behind `fd`.
+pub fn set_outside(fd: c_int, outside: bool) {
+    let w = world();
+    let object = match identify(fd) {
+        Identity::Inode(key, _) => w.inodes.get(key),
+        Identity::Descriptor => w.descriptors.get(descriptor_key(fd)),
+        Identity::Harmless => None,
+    };
+    if let Some(object) = object {
+        object.outside = outside;
+    }
+}
+
+impl Object {
+    /// May another process end a wait for it?
+    pub fn is_outside(&self) -> bool {
+        self.outside || self.serial <= world().shared
+    }
+}
+
+/// A child process has, or may have, a copy of every descriptor that there is now.
+pub fn share_all() {
+    world().shared = world().all;
+}
+
+/// Has any child process got descriptors of ours?
+pub fn is_shared() -> bool {
+    world().shared != 0
+}
+
+/// Something happened that a wait without a pollable condition may depend on.
+pub fn change() {
+    world().changes += 1;
+}
+
+/// Changes so far; never 0.
+pub fn changes() -> u64 {
+    world().changes
+}
