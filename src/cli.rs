@@ -88,6 +88,15 @@ pub struct TargetOptions {
     /// one would save time
     #[arg(long)]
     pub no_snapshots: bool,
+    /// Reads, writes and waits for descriptors and semaphores may come short or be interrupted, as
+    /// signals make them; at most four times in an execution, and only where the schedule says so
+    #[arg(long)]
+    pub faults: bool,
+
+    /// `own`: loopback only, so that no other process is in the way; `host`: that of the machine,
+    /// for peers outside; `auto`: own for programs that bind sockets
+    #[arg(long, value_enum, default_value_t = Network::Auto)]
+    pub network: Network,
 
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM ARGS")]
@@ -98,6 +107,14 @@ pub struct TargetOptions {
 pub enum Substrate {
     Fiber,
     Kernel,
+}
+
+/// Which network a target has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Network {
+    Auto,
+    Own,
+    Host,
 }
 
 /// Where results go.

@@ -1,12 +1,12 @@
 //! From options to what the scheduler needs: the target, its limits, the fixed part of each job.
 
-use crate::cli::{Substrate, TargetOptions};
+use crate::cli::{Network, Substrate, TargetOptions};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
-use raddle_protocol::shared::flags;
+use raddle_protocol::shared::{env, flags};
 use raddle_protocol::witness::{Bytes, Command, fnv1a};
 use raddle_scheduler::{Limits, Program, Session, Stdin, StopFlag, Target, inspect};
 use std::ffi::OsString;
@@ -51,6 +51,17 @@ impl Setup {
         if options.threads == Substrate::Kernel {
             base.flags |= flags::KERNEL_THREADS;
         }
+        if options.faults {
+            base.flags |= flags::FAULTS;
+        }
+        let own = match options.network {
+            Network::Auto => inspected.serves,
+            Network::Own => true,
+            Network::Host => false,
+        };
+        if own {
+            base.flags |= flags::OWN_NETWORK;
+        }
         if options.lazy_time {
             base.flags |= flags::LAZY_TIME;
         }
@@ -58,7 +69,7 @@ impl Setup {
             target: Target {
                 program: program.to_owned(),
                 args: args.to_vec(),
-                env: Vec::new(),
+                env: network(&base).into_iter().collect(),
                 cwd: None,
                 stdin: stdin(options.stdin.as_deref(), interrupt)?,
                 runtime: runtime_library()?,
@@ -76,7 +87,7 @@ impl Setup {
     pub fn of_parts(
         program: PathBuf,
         args: Vec<OsString>,
-        env: Vec<(OsString, OsString)>,
+        mut env: Vec<(OsString, OsString)>,
         stdin: Option<&[u8]>,
         limits: Limits,
         base: Job,
@@ -86,6 +97,7 @@ impl Setup {
                 .map_err(|e| Error::file("write", Path::new("standard input"), &e))?,
             None => Stdin::Null,
         };
+        env.extend(network(&base));
         Ok(Setup {
             program: inspect(&program)?,
             target: Target {
@@ -128,6 +140,12 @@ impl Setup {
     pub fn stdin_content(&self) -> Result<Option<Vec<u8>>> {
         stdin_content(&self.target.stdin)
     }
+}
+
+/// What tells the runtime about the network of the job's target.
+fn network(job: &Job) -> Option<(OsString, OsString)> {
+    let own = job.flags & flags::OWN_NETWORK != 0;
+    own.then(|| (env::NETWORK.into(), "own".into()))
 }
 
 /// The hash of the standard output that a file holds, for `--expect-output`.

@@ -44,6 +44,9 @@ pub mod env {
     pub const TARGET: &str = "RADDLE_TARGET";
     /// Names the session; the controller finds processes that a target left behind by it.
     pub const SESSION: &str = "RADDLE_SESSION";
+    /// `own`: the target is to move into a network of its own, loopback only, before its `main`
+    /// (see [`super::flags::OWN_NETWORK`]).
+    pub const NETWORK: &str = "RADDLE_NETWORK";
     /// Makes arguments and environment together a multiple of some KiB, so that the stack does not
     /// move with the length of the user's variables.
     pub const FILL: &str = "RADDLE_FILL";
@@ -113,7 +116,9 @@ pub mod flags {
     /// Descriptor operations and semaphore waits may come short or be interrupted: each such fault
     /// is a choice.
     pub const FAULTS: u32 = 1 << 11;
-    /// The target has a network of its own, which no other process reaches.
+    /// The target is to have a network of its own, which no other process reaches. Whoever starts
+    /// the target says so by [`env::NETWORK`]; where the system does not allow it, the runtime
+    /// reports that as not controlled.
     pub const OWN_NETWORK: u32 = 1 << 20;
 }
 

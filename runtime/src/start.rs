@@ -4,6 +4,7 @@
 mod effects;
 mod environment;
 mod freeze;
+pub mod network;
 mod zygote;
 
 pub use freeze::freeze;
@@ -60,6 +61,9 @@ pub unsafe extern "C-unwind" fn __libc_start_main(
             && environment::executable_is(settings.target)
         {
             attach(&settings);
+            if settings.own_network {
+                network::isolate();
+            }
             environment::clean(environment);
             prepare();
             zygote::serve(&settings);

@@ -132,6 +132,15 @@ impl<'f> Elf<'f> {
         self.section(name).is_some()
     }
 
+    /// Is this among the names that its dynamic symbols have?
+    pub fn names(&self, symbol: &str) -> bool {
+        let strings = self.section(".dynstr").map(|s| content(self.file, s));
+        let Some(Ok(strings)) = strings else {
+            return false;
+        };
+        strings.split(|&b| b == 0).any(|s| s == symbol.as_bytes())
+    }
+
     /// The GNU build id, where there is one.
     pub fn build_id(&self) -> Option<Vec<u8>> {
         let note = content(self.file, self.section(".note.gnu.build-id")?).ok()?;

@@ -26,6 +26,8 @@ pub struct Program {
     pub debug_info: bool,
     /// `build-id:HEX`, or `fnv1a64:HEX` of the content when it has no build id.
     pub identity: String,
+    /// Does it use sockets that others connect to? (Names `bind`.)
+    pub serves: bool,
     /// Names of the libraries that it asks for, in its own order.
     pub needed: Vec<String>,
     /// Sanitizers that take part.
@@ -76,6 +78,7 @@ pub fn inspect(program: &Path) -> Result<Program, Unsuitable> {
             Some(id) => format!("build-id:{}", hex(&id)),
             None => format!("fnv1a64:{:016x}", hash_file(&file).map_err(unreadable)?),
         },
+        serves: elf.names("bind"),
         needed: elf.needed().map_err(|e| e.at(&path))?,
         path,
     })

@@ -24,7 +24,8 @@ fn main() {
             let sender = sender.clone();
             thread::spawn(move || {
                 for line in BufReader::new(stream).lines() {
-                    sender.send(line.unwrap()).unwrap();
+                    // Nobody may want it any more.
+                    let _ = sender.send(line.unwrap());
                 }
             })
         })
@@ -39,5 +40,7 @@ fn main() {
     clients.into_iter().for_each(|c| c.join().unwrap());
     readers.into_iter().for_each(|r| r.join().unwrap());
     lines.sort();
-    assert_eq!(lines, ["a", "b", "c"]);
+    if lines != ["a", "b", "c"] {
+        std::process::exit(3);
+    }
 }

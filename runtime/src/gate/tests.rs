@@ -260,7 +260,7 @@ fn a_tolerant_prefix_is_followed_as_far_as_it_goes() {
     assert_eq!(world.work(), Ok(1));
     assert_eq!(world.gate.retire(0), Ok(2));
     assert_eq!(
-        world.gate.choose(3),
+        world.gate.choose(3, false),
         Ok(0),
         "a thread is due: the first alternative"
     );
@@ -275,15 +275,15 @@ fn a_tolerant_prefix_is_followed_as_far_as_it_goes() {
 fn choices_follow_the_prefix_and_are_recorded_one_by_one() {
     let prefix = [Step::choice(2), Step::choice(2), t(0, 1), Step::choice(3)];
     let mut world = World::new(0, Tail::RunUntilBlocked, &prefix);
-    assert_eq!(world.gate.choose(1), Ok(0), "no choice, no entry");
-    assert_eq!(world.gate.choose(3), Ok(2));
-    assert_eq!(world.gate.choose(3), Ok(2));
+    assert_eq!(world.gate.choose(1, false), Ok(0), "no choice, no entry");
+    assert_eq!(world.gate.choose(3, false), Ok(2));
+    assert_eq!(world.gate.choose(3, false), Ok(2));
     assert_eq!(world.work(), Ok(0));
     assert_eq!(world.drained().taken, prefix[..3]);
-    assert_eq!(world.gate.choose(3), Err(Stop));
+    assert_eq!(world.gate.choose(3, false), Err(Stop));
     assert_eq!(world.outcome().detail[2], Divergence::NoSuchChoice as u64);
     let mut world = World::new(0, Tail::RunUntilBlocked, &[t(0, 1)]);
-    assert_eq!(world.gate.choose(2), Err(Stop));
+    assert_eq!(world.gate.choose(2, false), Err(Stop));
     assert_eq!(world.outcome().detail[2], Divergence::KindOfStep as u64);
 }
 

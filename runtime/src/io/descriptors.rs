@@ -40,7 +40,17 @@ pub fn anonymous(what: What, fd: isize, outside: bool, pc: usize) -> isize {
 /// `eventfd2`.
 pub fn event(count: c_uint, flags: c_int, pc: usize) -> isize {
     // SAFETY: numbers only.
-    let fd = unsafe { syscall(libc::SYS_eventfd2, count as usize, flags as usize, 0, 0, 0, 0) };
+    let fd = unsafe {
+        syscall(
+            libc::SYS_eventfd2,
+            count as usize,
+            flags as usize,
+            0,
+            0,
+            0,
+            0,
+        )
+    };
     anonymous(What::Event, fd, false, pc)
 }
 
@@ -124,13 +134,25 @@ fn note_copy(fd: c_int, copy: isize) -> isize {
 /// `dup`.
 pub fn dup(fd: c_int) -> isize {
     // SAFETY: numbers only.
-    note_copy(fd, unsafe { syscall(libc::SYS_dup, fd as usize, 0, 0, 0, 0, 0) })
+    note_copy(fd, unsafe {
+        syscall(libc::SYS_dup, fd as usize, 0, 0, 0, 0, 0)
+    })
 }
 
 /// `dup3`: what `copy` stood for before is closed.
 pub fn dup_onto(fd: c_int, copy: c_int, flags: c_int, pc: usize) -> isize {
     // SAFETY: numbers only.
-    let call = || unsafe { syscall(libc::SYS_dup3, fd as usize, copy as usize, flags as usize, 0, 0, 0) };
+    let call = || unsafe {
+        syscall(
+            libc::SYS_dup3,
+            fd as usize,
+            copy as usize,
+            flags as usize,
+            0,
+            0,
+            0,
+        )
+    };
     match table::find(copy) {
         Some(object) if fd != copy => {
             let operation = Operation::on(Kind::Close, copy, &object, pc);
@@ -152,7 +174,17 @@ pub unsafe fn control(fd: c_int, command: c_int, argument: usize, pc: usize) -> 
             locks::record_lock(fd, command, argument as *mut libc::flock, pc)
         },
         // SAFETY: passed on.
-        _ => unsafe { syscall(libc::SYS_fcntl, fd as usize, command as usize, argument, 0, 0, 0) },
+        _ => unsafe {
+            syscall(
+                libc::SYS_fcntl,
+                fd as usize,
+                command as usize,
+                argument,
+                0,
+                0,
+                0,
+            )
+        },
     }
 }
 

@@ -90,7 +90,15 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
 unsafe fn accept(args: [usize; 6], flags: c_int, pc: usize) -> isize {
     let [fd, name, len, ..] = args;
     // SAFETY: the program's arguments.
-    unsafe { sockets::accept(fd as c_int, name as *mut sockaddr, len as *mut socklen_t, flags, pc) }
+    unsafe {
+        sockets::accept(
+            fd as c_int,
+            name as *mut sockaddr,
+            len as *mut socklen_t,
+            flags,
+            pc,
+        )
+    }
 }
 
 unsafe fn open(args: [usize; 4], pc: usize) -> isize {

@@ -48,7 +48,11 @@ impl Fault {
 
     /// The result of the operation if it is interrupted.
     pub fn interrupts(self) -> Option<isize> {
-        let code = if self.waits { libc::EINTR } else { libc::EAGAIN };
+        let code = if self.waits {
+            libc::EINTR
+        } else {
+            libc::EAGAIN
+        };
         (self.picked == Fault::INTERRUPTED).then_some(-(code as isize))
     }
 

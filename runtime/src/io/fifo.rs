@@ -42,7 +42,17 @@ impl Open {
     unsafe fn call(&self, flags: c_int) -> isize {
         let (directory, path) = (self.directory as usize, self.path as usize);
         // SAFETY: the program's arguments.
-        unsafe { syscall(libc::SYS_openat, directory, path, flags as usize, self.mode as usize, 0, 0) }
+        unsafe {
+            syscall(
+                libc::SYS_openat,
+                directory,
+                path,
+                flags as usize,
+                self.mode as usize,
+                0,
+                0,
+            )
+        }
     }
 
     fn stat(&self) -> Option<libc::stat> {
@@ -69,13 +79,18 @@ pub unsafe fn open(open: Open, pc: usize) -> isize {
         // SAFETY: the caller's promise, also below.
         return unsafe { open.call(open.flags) };
     };
-    let outside = !places::is_private(unsafe { CStr::from_ptr(open.path) }.to_bytes());
+    // SAFETY: as above.
+    let path = unsafe { CStr::from_ptr(open.path) };
+    let outside = !places::is_private(path.to_bytes());
     let object = table::of_inode(&stat, What::Fifo, outside);
     let operation = Operation::on(Kind::FifoOpen, -1, &object, pc);
     match open.flags & O_ACCMODE {
+        // SAFETY: as above.
         O_RDONLY => unsafe { open_for_reading(&open, &object, &operation) },
+        // SAFETY: as above.
         O_WRONLY => unsafe { open_for_writing(&open, &object, &operation) },
         _ => operation.at_once(|| {
+            // SAFETY: as above.
             let fd = unsafe { open.call(open.flags) };
             if fd >= 0 {
                 sides(&object).readers += 1;
@@ -195,7 +210,13 @@ unsafe fn here(path: *const c_char, flags: c_int, mode: libc::mode_t, pc: usize)
     unsafe { at(directory, path, flags, mode, pc) }
 }
 
-unsafe fn at(directory: c_int, path: *const c_char, flags: c_int, mode: libc::mode_t, pc: usize) -> c_int {
+unsafe fn at(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: libc::mode_t,
+    pc: usize,
+) -> c_int {
     let call = Open {
         directory,
         path,

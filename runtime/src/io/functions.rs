@@ -6,7 +6,9 @@ use super::wait::answer;
 use crate::intercept;
 use crate::os::syscall;
 use core::ffi::{c_int, c_uint, c_void};
-use libc::{SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_write, SYS_writev};
+use libc::{
+    SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_write, SYS_writev,
+};
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 /// `read`, of anything.
@@ -46,7 +48,15 @@ pub unsafe fn read_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usiz
     unsafe {
         match table::find(fd) {
             Some(object) => transfer::read_vector(fd, &object, parts, count, pc),
-            None => syscall(SYS_readv, fd as usize, parts as usize, count as usize, 0, 0, 0),
+            None => syscall(
+                SYS_readv,
+                fd as usize,
+                parts as usize,
+                count as usize,
+                0,
+                0,
+                0,
+            ),
         }
     }
 }
@@ -60,7 +70,15 @@ pub unsafe fn write_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usi
     unsafe {
         match table::find(fd) {
             Some(object) => transfer::write_vector(fd, &object, parts, count, pc),
-            None => syscall(SYS_writev, fd as usize, parts as usize, count as usize, 0, 0, 0),
+            None => syscall(
+                SYS_writev,
+                fd as usize,
+                parts as usize,
+                count as usize,
+                0,
+                0,
+                0,
+            ),
         }
     }
 }
@@ -74,19 +92,37 @@ fn socket(fd: c_int) -> Option<Object> {
 ///
 /// # Safety
 /// See [`read`].
-pub unsafe fn receive(fd: c_int, to: (*mut c_void, usize), flags: c_int, name: (*mut sockaddr, *mut socklen_t), pc: usize) -> isize {
+pub unsafe fn receive(
+    fd: c_int,
+    to: (*mut c_void, usize),
+    flags: c_int,
+    name: (*mut sockaddr, *mut socklen_t),
+    pc: usize,
+) -> isize {
     let ((into, len), (name, room)) = (to, name);
     // SAFETY: the caller's promise.
     let call = |flags: c_int| unsafe {
         let (into, name, room) = (into as usize, name as usize, room as usize);
-        syscall(SYS_recvfrom, fd as usize, into, len, flags as usize, name, room)
+        syscall(
+            SYS_recvfrom,
+            fd as usize,
+            into,
+            len,
+            flags as usize,
+            name,
+            room,
+        )
     };
     match socket(fd) {
         None => call(flags),
         // SAFETY: as above.
-        Some(object) if name.is_null() => unsafe { transfer::read(fd, &object, into, len, flags, pc) },
+        Some(object) if name.is_null() => unsafe {
+            transfer::read(fd, &object, into, len, flags, pc)
+        },
         // SAFETY: as above.
-        Some(object) => unsafe { transfer::receive(fd, &object, flags & !libc::MSG_WAITALL, pc, call) },
+        Some(object) => unsafe {
+            transfer::receive(fd, &object, flags & !libc::MSG_WAITALL, pc, call)
+        },
     }
 }
 
@@ -94,17 +130,33 @@ pub unsafe fn receive(fd: c_int, to: (*mut c_void, usize), flags: c_int, name: (
 ///
 /// # Safety
 /// See [`read`].
-pub unsafe fn send(fd: c_int, from: (*const c_void, usize), flags: c_int, name: (*const sockaddr, socklen_t), pc: usize) -> isize {
+pub unsafe fn send(
+    fd: c_int,
+    from: (*const c_void, usize),
+    flags: c_int,
+    name: (*const sockaddr, socklen_t),
+    pc: usize,
+) -> isize {
     let ((at, len), (name, size)) = (from, name);
     // SAFETY: the caller's promise.
     let call = |flags: c_int| unsafe {
         let (at, name) = (at as usize, name as usize);
-        syscall(SYS_sendto, fd as usize, at, len, flags as usize, name, size as usize)
+        syscall(
+            SYS_sendto,
+            fd as usize,
+            at,
+            len,
+            flags as usize,
+            name,
+            size as usize,
+        )
     };
     match socket(fd) {
         None => call(flags),
         // SAFETY: as above.
-        Some(object) if name.is_null() => unsafe { transfer::write(fd, &object, at, len, flags, pc) },
+        Some(object) if name.is_null() => unsafe {
+            transfer::write(fd, &object, at, len, flags, pc)
+        },
         // SAFETY: as above.
         Some(object) => unsafe { transfer::send(fd, &object, flags, pc, call) },
     }
@@ -119,7 +171,15 @@ pub unsafe fn receive_message(fd: c_int, message: *mut msghdr, flags: c_int, pc:
     unsafe {
         match socket(fd) {
             Some(object) => transfer::receive_message(fd, &object, message, flags, pc),
-            None => syscall(SYS_recvmsg, fd as usize, message as usize, flags as usize, 0, 0, 0),
+            None => syscall(
+                SYS_recvmsg,
+                fd as usize,
+                message as usize,
+                flags as usize,
+                0,
+                0,
+                0,
+            ),
         }
     }
 }
@@ -133,13 +193,25 @@ pub unsafe fn send_message(fd: c_int, message: *const msghdr, flags: c_int, pc: 
     unsafe {
         match socket(fd) {
             Some(object) => transfer::send_message(fd, &object, message, flags, pc),
-            None => syscall(SYS_sendmsg, fd as usize, message as usize, flags as usize, 0, 0, 0),
+            None => syscall(
+                SYS_sendmsg,
+                fd as usize,
+                message as usize,
+                flags as usize,
+                0,
+                0,
+                0,
+            ),
         }
     }
 }
 
 /// Several messages, one after the other: how many, or the error of the first.
-unsafe fn several(messages: *mut mmsghdr, count: c_uint, mut one: impl FnMut(*mut msghdr, bool) -> isize) -> isize {
+unsafe fn several(
+    messages: *mut mmsghdr,
+    count: c_uint,
+    mut one: impl FnMut(*mut msghdr, bool) -> isize,
+) -> isize {
     for i in 0..count as usize {
         // SAFETY: the program's array.
         let message = unsafe { messages.add(i) };
@@ -154,13 +226,29 @@ unsafe fn several(messages: *mut mmsghdr, count: c_uint, mut one: impl FnMut(*mu
     count as isize
 }
 
-unsafe fn send_messages(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, pc: usize) -> isize {
+unsafe fn send_messages(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: c_uint,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     // SAFETY: the program's arguments.
-    unsafe { several(messages, count, |m, _| crate::io::functions::send_message(fd, m, flags, pc)) }
+    unsafe {
+        several(messages, count, |m, _| {
+            crate::io::functions::send_message(fd, m, flags, pc)
+        })
+    }
 }
 
 /// The time-out is looked at by the kernel between messages only, which in virtual time is never.
-unsafe fn receive_messages(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, pc: usize) -> isize {
+unsafe fn receive_messages(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: c_uint,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     let after_first = match flags & libc::MSG_WAITFORONE != 0 {
         true => libc::MSG_DONTWAIT,
         false => 0,

@@ -1,9 +1,9 @@
 //! Locks of files: flock, and locks of open file descriptions. POSIX record locks belong to the
 //! process, so its threads never wait for each other there; they wait for other processes.
 
+use super::raw;
 use super::table::{self, Object};
 use super::wait::{Condition, Operation, Waiting};
-use super::raw;
 use crate::gate;
 use crate::objects::Table;
 use crate::os::syscall;
@@ -38,7 +38,13 @@ fn object_of(fd: c_int) -> Option<Object> {
 }
 
 /// Announces until `attempt` gets the lock.
-fn acquire(fd: c_int, object: &Object, cancellable: bool, pc: usize, mut attempt: impl FnMut() -> isize) -> isize {
+fn acquire(
+    fd: c_int,
+    object: &Object,
+    cancellable: bool,
+    pc: usize,
+    mut attempt: impl FnMut() -> isize,
+) -> isize {
     let operation = Operation {
         cancellable,
         ..Operation::on(Kind::FileLock, fd, object, pc)
@@ -52,7 +58,10 @@ fn acquire(fd: c_int, object: &Object, cancellable: bool, pc: usize, mut attempt
             return result;
         }
         // Nobody here has it: then somebody outside does.
-        let by = held().get(key(object.number)).filter(|h| h.count > 0).copied();
+        let by = held()
+            .get(key(object.number))
+            .filter(|h| h.count > 0)
+            .copied();
         waiting = Waiting::new(Condition::Change, by.is_none()).after_attempt();
         waiting.holder = by.map_or(waiting.holder, |h| (h.by, h.pc));
         operation.log_in_vain();
@@ -62,7 +71,8 @@ fn acquire(fd: c_int, object: &Object, cancellable: bool, pc: usize, mut attempt
 /// `flock`.
 pub fn whole(fd: c_int, operation: c_int, pc: usize) -> isize {
     // SAFETY: numbers only.
-    let call = |how: c_int| unsafe { syscall(libc::SYS_flock, fd as usize, how as usize, 0, 0, 0, 0) };
+    let call =
+        |how: c_int| unsafe { syscall(libc::SYS_flock, fd as usize, how as usize, 0, 0, 0, 0) };
     let Some(object) = object_of(fd) else {
         return call(operation);
     };
@@ -107,7 +117,17 @@ fn released(object: &Object) {
 pub unsafe fn record_lock(fd: c_int, command: c_int, lock: *mut libc::flock, pc: usize) -> isize {
     let call = |command: c_int| {
         // SAFETY: the caller's promise.
-        unsafe { syscall(libc::SYS_fcntl, fd as usize, command as usize, lock as usize, 0, 0, 0) }
+        unsafe {
+            syscall(
+                libc::SYS_fcntl,
+                fd as usize,
+                command as usize,
+                lock as usize,
+                0,
+                0,
+                0,
+            )
+        }
     };
     let Some(object) = object_of(fd).filter(|_| !lock.is_null()) else {
         return call(command);
@@ -125,7 +145,9 @@ pub unsafe fn record_lock(fd: c_int, command: c_int, lock: *mut libc::flock, pc:
         _ => (libc::F_OFD_SETLK, true),
     };
     let result = match command {
-        libc::F_OFD_SETLK => Operation::on(Kind::FileLock, fd, &object, pc).at_once(|| call(command)),
+        libc::F_OFD_SETLK => {
+            Operation::on(Kind::FileLock, fd, &object, pc).at_once(|| call(command))
+        }
         _ => acquire(fd, &object, true, pc, || call(quiet)),
     };
     if result == 0 && own {

@@ -1,8 +1,8 @@
 //! Waiting for several descriptors: poll, select, epoll.
 
+use super::select;
 use super::table;
 use super::wait::{Condition, Operation, WOULD_BLOCK, Waiting, answer};
-use super::select;
 use crate::os::syscall;
 use crate::{gate, intercept, time};
 use core::ffi::c_int;
@@ -70,7 +70,12 @@ fn operation(kind: Kind, fd: c_int, object: u64, limit: Limit, pc: usize) -> Ope
 }
 
 /// Waits within the limit until `attempt` finds something: its result, 0 when the time is up.
-fn wait(operation: Operation, limit: Limit, waiting: Waiting, mut attempt: impl FnMut() -> isize) -> isize {
+fn wait(
+    operation: Operation,
+    limit: Limit,
+    waiting: Waiting,
+    mut attempt: impl FnMut() -> isize,
+) -> isize {
     if matches!(limit, Limit::Never) {
         return operation.at_once(attempt);
     }
@@ -93,6 +98,7 @@ pub unsafe fn poll(fds: *mut pollfd, count: usize, limit: Limit, pc: usize) -> i
     let all = unsafe { entries(fds, count) };
     let mut known = all.iter().filter_map(|entry| table::find(entry.fd));
     let Some(first) = known.next() else {
+        // SAFETY: as above.
         return unsafe { poll_harmless(fds, count, limit, pc) };
     };
     let outside = first.is_outside() || known.any(|o| o.is_outside());
@@ -132,9 +138,10 @@ unsafe fn poll_harmless(fds: *mut pollfd, count: usize, limit: Limit, pc: usize)
 /// The sets are null or hold `count` descriptors.
 pub unsafe fn select(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: usize) -> isize {
     let asked = sets.map(|set| set.cast_const());
-    // SAFETY: the caller's promise, also below.
     let (mut any, mut outside) = (false, false);
-    for object in unsafe { select::members(count, asked) }.filter_map(table::find) {
+    // SAFETY: the caller's promise, also below.
+    let members = unsafe { select::members(count, asked) };
+    for object in members.filter_map(table::find) {
         any = true;
         outside |= object.is_outside();
     }
@@ -169,27 +176,60 @@ pub unsafe fn select(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: usi
 ///
 /// # Safety
 /// `events` has room for `most`.
-pub unsafe fn epoll_wait(fd: c_int, events: *mut epoll_event, most: c_int, limit: Limit, pc: usize) -> isize {
+pub unsafe fn epoll_wait(
+    fd: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    limit: Limit,
+    pc: usize,
+) -> isize {
     // SAFETY: the caller's promise.
     let call = || unsafe {
-        syscall(libc::SYS_epoll_wait, fd as usize, events as usize, most as usize, 0, 0, 0)
+        syscall(
+            libc::SYS_epoll_wait,
+            fd as usize,
+            events as usize,
+            most as usize,
+            0,
+            0,
+            0,
+        )
     };
     let Some(object) = table::find(fd) else {
         return call();
     };
     let operation = operation(Kind::EpollWait, fd, object.number, limit, pc);
-    wait(operation, limit, Waiting::for_one(fd, POLLIN, &object), call)
+    wait(
+        operation,
+        limit,
+        Waiting::for_one(fd, POLLIN, &object),
+        call,
+    )
 }
 
 /// `epoll_ctl`.
 ///
 /// # Safety
 /// `event` is null or readable.
-pub unsafe fn epoll_control(fd: c_int, command: c_int, member: c_int, event: *mut epoll_event, pc: usize) -> isize {
+pub unsafe fn epoll_control(
+    fd: c_int,
+    command: c_int,
+    member: c_int,
+    event: *mut epoll_event,
+    pc: usize,
+) -> isize {
     // SAFETY: the caller's promise.
     let call = || unsafe {
         let (command, member) = (command as usize, member as usize);
-        syscall(libc::SYS_epoll_ctl, fd as usize, command, member, event as usize, 0, 0)
+        syscall(
+            libc::SYS_epoll_ctl,
+            fd as usize,
+            command,
+            member,
+            event as usize,
+            0,
+            0,
+        )
     };
     let Some(object) = table::find(fd) else {
         return call();
@@ -217,7 +257,12 @@ unsafe fn masked(mask: *const sigset_t, call: impl FnOnce() -> isize) -> isize {
 
 const INVALID: isize = -(libc::EINVAL as isize);
 
-unsafe fn poll_timespec(fds: *mut pollfd, count: nfds_t, limit: *const timespec, pc: usize) -> isize {
+unsafe fn poll_timespec(
+    fds: *mut pollfd,
+    count: nfds_t,
+    limit: *const timespec,
+    pc: usize,
+) -> isize {
     // SAFETY: the program's arguments.
     unsafe {
         match Limit::of_timespec(limit) {

@@ -1,8 +1,8 @@
 //! Waits that only another process, or the network, can end: then the execution waits for real.
 
+use super::raw;
 use super::table;
 use super::wait::{self, Condition};
-use super::raw;
 use crate::gate::Pending;
 use core::ffi::c_int;
 use libc::pollfd;

@@ -144,7 +144,10 @@ unsafe fn key_of(name: *const sockaddr, len: socklen_t) -> Option<u64> {
         if (len as usize) <= size_of::<libc::sa_family_t>() {
             return None;
         }
-        Some(hash(core::slice::from_raw_parts(name.cast::<u8>(), len as usize)))
+        Some(hash(core::slice::from_raw_parts(
+            name.cast::<u8>(),
+            len as usize,
+        )))
     }
 }
 

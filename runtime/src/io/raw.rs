@@ -31,7 +31,17 @@ pub unsafe fn stat_path(path: *const libc::c_char) -> Option<libc::stat> {
 /// `fcntl` with a number.
 pub fn fcntl(fd: c_int, command: c_int, argument: usize) -> isize {
     // SAFETY: used for commands that take numbers only.
-    unsafe { syscall(libc::SYS_fcntl, fd as usize, command as usize, argument, 0, 0, 0) }
+    unsafe {
+        syscall(
+            libc::SYS_fcntl,
+            fd as usize,
+            command as usize,
+            argument,
+            0,
+            0,
+            0,
+        )
+    }
 }
 
 /// The file status flags; 0 for a descriptor that is not open.
@@ -85,7 +95,15 @@ pub fn socket_option(fd: c_int, level: c_int, name: c_int) -> Option<c_int> {
     let result = unsafe {
         let (value, len) = (&raw mut value as usize, &raw mut len as usize);
         let (level, name) = (level as usize, name as usize);
-        syscall(libc::SYS_getsockopt, fd as usize, level, name, value, len, 0)
+        syscall(
+            libc::SYS_getsockopt,
+            fd as usize,
+            level,
+            name,
+            value,
+            len,
+            0,
+        )
     };
     (result == 0).then_some(value)
 }
@@ -96,7 +114,15 @@ pub fn set_socket_option(fd: c_int, level: c_int, name: c_int, value: c_int) -> 
     unsafe {
         let (level, name, len) = (level as usize, name as usize, size_of::<c_int>());
         let value = &raw const value as usize;
-        syscall(libc::SYS_setsockopt, fd as usize, level, name, value, len, 0)
+        syscall(
+            libc::SYS_setsockopt,
+            fd as usize,
+            level,
+            name,
+            value,
+            len,
+            0,
+        )
     }
 }
 

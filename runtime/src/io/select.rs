@@ -16,7 +16,8 @@ pub unsafe fn members(count: c_int, sets: [*const fd_set; 3]) -> impl Iterator<I
     (0..count.clamp(0, (WORDS * BITS) as c_int)).filter(move |&fd| {
         let (word, bit) = (fd as usize / BITS, fd as usize % BITS);
         // SAFETY: within the set.
-        let holds = |set: &*const fd_set| unsafe { set.cast::<u64>().add(word).read() >> bit & 1 != 0 };
+        let holds =
+            |set: &*const fd_set| unsafe { set.cast::<u64>().add(word).read() >> bit & 1 != 0 };
         sets.iter().any(|set| !set.is_null() && holds(set))
     })
 }
@@ -33,7 +34,17 @@ pub unsafe fn now(count: c_int, sets: [*mut fd_set; 3]) -> isize {
     let [read, write, except] = sets.map(|set| set as usize);
     let limit = &raw mut zero as usize;
     // SAFETY: the caller's promise.
-    unsafe { syscall(libc::SYS_select, count as usize, read, write, except, limit, 0) }
+    unsafe {
+        syscall(
+            libc::SYS_select,
+            count as usize,
+            read,
+            write,
+            except,
+            limit,
+            0,
+        )
+    }
 }
 
 /// Would [`now`] find anything (or fail)? The sets stay as they are.

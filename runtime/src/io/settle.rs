@@ -124,7 +124,15 @@ fn under_way_at(fd: c_int) -> u64 {
     // SAFETY: the buffers are as large as the calls' results; the state is the first byte.
     unsafe {
         let (queue, rest) = (&raw mut queued as usize, &raw mut unsent as usize);
-        syscall(libc::SYS_ioctl, fd as usize, libc::TIOCOUTQ as usize, queue, 0, 0, 0);
+        syscall(
+            libc::SYS_ioctl,
+            fd as usize,
+            libc::TIOCOUTQ as usize,
+            queue,
+            0,
+            0,
+            0,
+        );
         syscall(libc::SYS_ioctl, fd as usize, SIOCOUTQNSD, rest, 0, 0, 0);
         let (level, name) = (libc::IPPROTO_TCP as usize, libc::TCP_INFO as usize);
         let (to, size) = (&raw mut state as usize, &raw mut len as usize);

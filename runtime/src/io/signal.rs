@@ -10,7 +10,9 @@ use crate::os::syscall;
 use crate::serial::Serial;
 use crate::{gate, signals};
 use core::ffi::{c_int, c_void};
-use libc::{EFD_CLOEXEC, EFD_NONBLOCK, POLLIN, SFD_CLOEXEC, SFD_NONBLOCK, signalfd_siginfo, sigset_t};
+use libc::{
+    EFD_CLOEXEC, EFD_NONBLOCK, POLLIN, SFD_CLOEXEC, SFD_NONBLOCK, signalfd_siginfo, sigset_t,
+};
 use raddle_protocol::descriptor::What;
 use raddle_protocol::event::Kind;
 
@@ -129,7 +131,9 @@ pub unsafe fn read(fd: c_int, object: &Object, into: *mut c_void, len: usize, pc
                 let mut info: signalfd_siginfo = core::mem::zeroed();
                 info.ssi_signo = signal as u32;
                 info.ssi_pid = crate::os::process() as u32;
-                into.cast::<signalfd_siginfo>().add(count).write_unaligned(info);
+                into.cast::<signalfd_siginfo>()
+                    .add(count)
+                    .write_unaligned(info);
             }
             count += 1;
         }

@@ -1,6 +1,7 @@
 //! Intercepted functions of six arguments: the caller's address goes on the stack.
 
 /// As [`crate::intercept!`], for functions of exactly six arguments of the register class.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! intercept6 {
     ($(fn $name:ident($a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $d:ident: $td:ty, $e:ident: $te:ty, $f:ident: $tf:ty)

@@ -6,6 +6,7 @@ use super::{places, raw};
 use crate::gate;
 use crate::intercept;
 use crate::os::{self, syscall};
+use crate::start::network;
 use core::ffi::c_int;
 use libc::{POLLIN, POLLOUT, sockaddr, socklen_t};
 use raddle_protocol::descriptor::What;
@@ -14,7 +15,7 @@ use raddle_protocol::shared::flags;
 
 /// Is the network the target's own?
 pub fn own_network() -> bool {
-    gate::flags() & flags::OWN_NETWORK != 0 && !table::is_shared()
+    network::is_own() && !table::is_shared()
 }
 
 fn is_internet(family: c_int) -> bool {
@@ -33,7 +34,17 @@ fn is_stream(fd: c_int) -> bool {
 pub unsafe fn socket(family: c_int, kind: c_int, protocol: c_int, pc: usize) -> isize {
     let (family_word, kind_word) = (family as usize, kind as usize);
     // SAFETY: numbers only.
-    let fd = unsafe { syscall(libc::SYS_socket, family_word, kind_word, protocol as usize, 0, 0, 0) };
+    let fd = unsafe {
+        syscall(
+            libc::SYS_socket,
+            family_word,
+            kind_word,
+            protocol as usize,
+            0,
+            0,
+            0,
+        )
+    };
     if fd < 0 {
         return fd;
     }
@@ -45,6 +56,9 @@ pub unsafe fn socket(family: c_int, kind: c_int, protocol: c_int, pc: usize) -> 
     table::made(what, fd as c_int, -1, what == What::Other, pc);
     if what == What::Network {
         super::settle::prepare(fd as c_int);
+        if gate::flags() & flags::OWN_NETWORK != 0 && !network::is_own() {
+            gate::uncontrolled("network: not allowed one of its own");
+        }
         if kind & 0xf == libc::SOCK_STREAM {
             // Nagle's algorithm waits in real time for an acknowledgement.
             raw::set_socket_option(fd as c_int, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1);
@@ -54,11 +68,25 @@ pub unsafe fn socket(family: c_int, kind: c_int, protocol: c_int, pc: usize) -> 
 }
 
 /// `socketpair`.
-pub unsafe fn pair(family: c_int, kind: c_int, protocol: c_int, into: *mut c_int, pc: usize) -> isize {
+pub unsafe fn pair(
+    family: c_int,
+    kind: c_int,
+    protocol: c_int,
+    into: *mut c_int,
+    pc: usize,
+) -> isize {
     // SAFETY: the program's buffer.
     unsafe {
         let (family, kind, protocol) = (family as usize, kind as usize, protocol as usize);
-        let result = syscall(libc::SYS_socketpair, family, kind, protocol, into as usize, 0, 0);
+        let result = syscall(
+            libc::SYS_socketpair,
+            family,
+            kind,
+            protocol,
+            into as usize,
+            0,
+            0,
+        );
         if result == 0 {
             table::made(What::Pair, *into, *into.add(1), false, pc);
         }
@@ -101,7 +129,17 @@ pub unsafe fn bind(fd: c_int, name: *const sockaddr, len: socklen_t, pc: usize) 
 /// The system call itself.
 pub unsafe fn bind_call(fd: c_int, name: *const sockaddr, len: socklen_t) -> isize {
     // SAFETY: the program's arguments.
-    unsafe { syscall(libc::SYS_bind, fd as usize, name as usize, len as usize, 0, 0, 0) }
+    unsafe {
+        syscall(
+            libc::SYS_bind,
+            fd as usize,
+            name as usize,
+            len as usize,
+            0,
+            0,
+            0,
+        )
+    }
 }
 
 /// `listen`.
@@ -122,10 +160,24 @@ pub fn listen(fd: c_int, backlog: c_int, pc: usize) -> isize {
 }
 
 /// `accept4`.
-pub unsafe fn accept(fd: c_int, name: *mut sockaddr, len: *mut socklen_t, flags: c_int, pc: usize) -> isize {
+pub unsafe fn accept(
+    fd: c_int,
+    name: *mut sockaddr,
+    len: *mut socklen_t,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     // SAFETY: the program's arguments.
     let call = || unsafe {
-        syscall(libc::SYS_accept4, fd as usize, name as usize, len as usize, flags as usize, 0, 0)
+        syscall(
+            libc::SYS_accept4,
+            fd as usize,
+            name as usize,
+            len as usize,
+            flags as usize,
+            0,
+            0,
+        )
     };
     let Some(object) = table::find(fd) else {
         return call();
@@ -160,7 +212,15 @@ pub unsafe fn accept(fd: c_int, name: *mut sockaddr, len: *mut socklen_t, flags:
 pub unsafe fn connect(fd: c_int, name: *const sockaddr, len: socklen_t, pc: usize) -> isize {
     // SAFETY: the program's arguments.
     let call = || unsafe {
-        syscall(libc::SYS_connect, fd as usize, name as usize, len as usize, 0, 0, 0)
+        syscall(
+            libc::SYS_connect,
+            fd as usize,
+            name as usize,
+            len as usize,
+            0,
+            0,
+            0,
+        )
     };
     let Some(object) = table::find(fd) else {
         return call();
@@ -191,10 +251,17 @@ pub unsafe fn connect(fd: c_int, name: *const sockaddr, len: socklen_t, pc: usiz
 }
 
 /// A connection that waits until it is made, as a blocking socket does.
-fn connect_waiting(operation: &Operation, object: &Object, mut call: impl FnMut() -> isize) -> isize {
+fn connect_waiting(
+    operation: &Operation,
+    object: &Object,
+    mut call: impl FnMut() -> isize,
+) -> isize {
     let fd = operation.fd;
     // A full queue of a local listener can be noticed by trying only.
-    let waiting = Waiting::new(Condition::Change, object.what == What::Local && object.is_outside());
+    let waiting = Waiting::new(
+        Condition::Change,
+        object.what == What::Local && object.is_outside(),
+    );
     let result = operation.until_done(waiting, || raw::without_blocking(fd, &mut call));
     if result != -(libc::EINPROGRESS as isize) {
         return result;

@@ -37,7 +37,15 @@ fn deadline(fd: c_int, object: &Object, option: c_int) -> u64 {
     unsafe {
         let (to, size) = (&raw mut limit as usize, &raw mut len as usize);
         let (level, option) = (libc::SOL_SOCKET as usize, option as usize);
-        syscall(libc::SYS_getsockopt, fd as usize, level, option, to, size, 0);
+        syscall(
+            libc::SYS_getsockopt,
+            fd as usize,
+            level,
+            option,
+            to,
+            size,
+            0,
+        );
     }
     match time::microseconds(&limit) {
         0 => 0,
@@ -65,7 +73,9 @@ pub unsafe fn receive(
         ..operation
     };
     let waiting = Waiting::for_one(fd, POLLIN, object);
-    operation.until_done(waiting, || gently(fd, object, |quiet| attempt(flags | quiet)))
+    operation.until_done(waiting, || {
+        gently(fd, object, |quiet| attempt(flags | quiet))
+    })
 }
 
 /// As [`receive`], for one piece of what is sent.
@@ -88,7 +98,9 @@ pub unsafe fn send(
         ..operation
     };
     let waiting = Waiting::for_one(fd, POLLOUT, object);
-    operation.until_done(waiting, || gently(fd, object, |quiet| attempt(flags | quiet)))
+    operation.until_done(waiting, || {
+        gently(fd, object, |quiet| attempt(flags | quiet))
+    })
 }
 
 /// Lets `attempt` not wait: a socket by the flag that it is given, another descriptor by its
@@ -108,7 +120,15 @@ unsafe fn read_call(fd: c_int, socket: bool, into: usize, len: usize, flags: c_i
     // SAFETY: the program's buffer.
     unsafe {
         match socket {
-            true => syscall(libc::SYS_recvfrom, fd as usize, into, len, flags as usize, 0, 0),
+            true => syscall(
+                libc::SYS_recvfrom,
+                fd as usize,
+                into,
+                len,
+                flags as usize,
+                0,
+                0,
+            ),
             false => syscall(libc::SYS_read, fd as usize, into, len, 0, 0, 0),
         }
     }
@@ -118,7 +138,15 @@ unsafe fn write_call(fd: c_int, socket: bool, from: usize, len: usize, flags: c_
     // SAFETY: the program's buffer.
     unsafe {
         match socket {
-            true => syscall(libc::SYS_sendto, fd as usize, from, len, flags as usize, 0, 0),
+            true => syscall(
+                libc::SYS_sendto,
+                fd as usize,
+                from,
+                len,
+                flags as usize,
+                0,
+                0,
+            ),
             false => syscall(libc::SYS_write, fd as usize, from, len, 0, 0, 0),
         }
     }
@@ -128,7 +156,14 @@ unsafe fn write_call(fd: c_int, socket: bool, from: usize, len: usize, flags: c_
 ///
 /// # Safety
 /// As `read`.
-pub unsafe fn read(fd: c_int, object: &Object, into: *mut c_void, len: usize, flags: c_int, pc: usize) -> isize {
+pub unsafe fn read(
+    fd: c_int,
+    object: &Object,
+    into: *mut c_void,
+    len: usize,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     if object.what == What::Signal {
         // SAFETY: the caller's promise.
         return unsafe { super::signal::read(fd, object, into, len, pc) };
@@ -165,14 +200,25 @@ fn is_stream(fd: c_int) -> bool {
 ///
 /// # Safety
 /// As `write`.
-pub unsafe fn write(fd: c_int, object: &Object, from: *const c_void, len: usize, flags: c_int, pc: usize) -> isize {
+pub unsafe fn write(
+    fd: c_int,
+    object: &Object,
+    from: *const c_void,
+    len: usize,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     let socket = is_socket(object);
     let pipe = matches!(object.what, What::Pipe | What::Fifo);
     let pieces = !never_waits(fd, flags) && (pipe || (socket && is_stream(fd)));
     let mut done = 0;
     loop {
         let (at, rest) = (from as usize + done, len - done);
-        let most = if pieces && pipe { rest.min(PIPE_BUF) } else { rest };
+        let most = if pieces && pipe {
+            rest.min(PIPE_BUF)
+        } else {
+            rest
+        };
         // SAFETY: the caller's promise.
         let result = unsafe {
             send(fd, object, flags, pc, |quiet| {
@@ -193,22 +239,41 @@ pub unsafe fn write(fd: c_int, object: &Object, from: *const c_void, len: usize,
 ///
 /// # Safety
 /// As `readv`.
-pub unsafe fn read_vector(fd: c_int, object: &Object, parts: *const iovec, count: c_int, pc: usize) -> isize {
+pub unsafe fn read_vector(
+    fd: c_int,
+    object: &Object,
+    parts: *const iovec,
+    count: c_int,
+    pc: usize,
+) -> isize {
     // SAFETY: the caller's promise.
     unsafe {
         if count == 1 {
             return read(fd, object, (*parts).iov_base, (*parts).iov_len, 0, pc);
         }
         let socket = is_socket(object);
-        receive(fd, object, 0, pc, |quiet| vector_call(fd, socket, parts, count, quiet, false))
+        receive(fd, object, 0, pc, |quiet| {
+            vector_call(fd, socket, parts, count, quiet, false)
+        })
     }
 }
 
-unsafe fn vector_call(fd: c_int, socket: bool, parts: *const iovec, count: c_int, flags: c_int, out: bool) -> isize {
+unsafe fn vector_call(
+    fd: c_int,
+    socket: bool,
+    parts: *const iovec,
+    count: c_int,
+    flags: c_int,
+    out: bool,
+) -> isize {
     // SAFETY: the caller's promise; the message only points to its parts.
     unsafe {
         if !socket {
-            let call = if out { libc::SYS_writev } else { libc::SYS_readv };
+            let call = if out {
+                libc::SYS_writev
+            } else {
+                libc::SYS_readv
+            };
             return syscall(call, fd as usize, parts as usize, count as usize, 0, 0, 0);
         }
         let mut message: libc::msghdr = core::mem::zeroed();
@@ -225,7 +290,13 @@ unsafe fn vector_call(fd: c_int, socket: bool, parts: *const iovec, count: c_int
 ///
 /// # Safety
 /// As `writev`.
-pub unsafe fn write_vector(fd: c_int, object: &Object, parts: *const iovec, count: c_int, pc: usize) -> isize {
+pub unsafe fn write_vector(
+    fd: c_int,
+    object: &Object,
+    parts: *const iovec,
+    count: c_int,
+    pc: usize,
+) -> isize {
     if !(0..=1024).contains(&count) {
         return -(libc::EINVAL as isize);
     }
@@ -252,7 +323,13 @@ pub unsafe fn write_vector(fd: c_int, object: &Object, parts: *const iovec, coun
 }
 
 /// Writes all parts but the first `done` bytes of them.
-unsafe fn write_rest(fd: c_int, object: &Object, parts: &[iovec], mut done: usize, pc: usize) -> isize {
+unsafe fn write_rest(
+    fd: c_int,
+    object: &Object,
+    parts: &[iovec],
+    mut done: usize,
+    pc: usize,
+) -> isize {
     let mut before = 0;
     for part in parts {
         let end = before + part.iov_len;
@@ -277,10 +354,18 @@ unsafe fn write_rest(fd: c_int, object: &Object, parts: &[iovec], mut done: usiz
 ///
 /// # Safety
 /// As `sendmsg`.
-pub unsafe fn send_message(fd: c_int, object: &Object, message: *const libc::msghdr, flags: c_int, pc: usize) -> isize {
+pub unsafe fn send_message(
+    fd: c_int,
+    object: &Object,
+    message: *const libc::msghdr,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     // SAFETY: the caller's promise, also below.
     let first = unsafe {
-        send(fd, object, flags, pc, |quiet| raw::send_message(fd, message, quiet))
+        send(fd, object, flags, pc, |quiet| {
+            raw::send_message(fd, message, quiet)
+        })
     };
     if first < 0 || never_waits(fd, flags) || !is_stream(fd) {
         return first;
@@ -296,7 +381,13 @@ pub unsafe fn send_message(fd: c_int, object: &Object, message: *const libc::msg
 ///
 /// # Safety
 /// As `recvmsg`.
-pub unsafe fn receive_message(fd: c_int, object: &Object, message: *mut libc::msghdr, flags: c_int, pc: usize) -> isize {
+pub unsafe fn receive_message(
+    fd: c_int,
+    object: &Object,
+    message: *mut libc::msghdr,
+    flags: c_int,
+    pc: usize,
+) -> isize {
     // SAFETY: the caller's promise, also below. The kernel changes the lengths in the header, so
     // every attempt begins with those of the program.
     unsafe {
@@ -339,7 +430,13 @@ unsafe fn adopt_passed(message: *const libc::msghdr, pc: usize) {
 ///
 /// # Safety
 /// `attempt` relies on the program's arguments.
-pub unsafe fn between(from: c_int, to: c_int, waits: bool, pc: usize, mut attempt: impl FnMut() -> isize) -> Option<isize> {
+pub unsafe fn between(
+    from: c_int,
+    to: c_int,
+    waits: bool,
+    pc: usize,
+    mut attempt: impl FnMut() -> isize,
+) -> Option<isize> {
     let (source, target) = (table::find(from), table::find(to));
     let object = target.or(source)?;
     let fd = if target.is_some() { to } else { from };
@@ -357,7 +454,8 @@ pub unsafe fn between(from: c_int, to: c_int, waits: bool, pc: usize, mut attemp
             _ => Waiting::for_one(fd, POLLIN | POLLOUT, &object),
         };
         let result = operation.until_done(waiting, || {
-            let ready = |fd, object: &Option<Object>, events| object.is_none() || raw::is_ready(fd, events);
+            let ready =
+                |fd, object: &Option<Object>, events| object.is_none() || raw::is_ready(fd, events);
             if !ready(from, &source, POLLIN) || !ready(to, &target, POLLOUT) {
                 return -(libc::EALREADY as isize);
             }

@@ -20,7 +20,10 @@ pub enum Condition {
     /// On one of several.
     Many { fds: *mut pollfd, count: usize },
     /// As `select` asks: sets for reading, writing, exceptions, of this many descriptors.
-    Sets { sets: [*const libc::fd_set; 3], count: c_int },
+    Sets {
+        sets: [*const libc::fd_set; 3],
+        count: c_int,
+    },
     /// Nothing that can be polled: any change will do.
     Change,
 }
@@ -71,13 +74,16 @@ impl Waiting {
 
     fn is_due(&mut self) -> bool {
         let changed = self.tried != table::changes();
-        // SAFETY: the descriptors' arrays are those of the waiting call.
         match &mut self.condition {
             Condition::Change => changed,
-            Condition::One(one) => {
-                (self.tried == 0 || changed) && unsafe { raw::poll(one, 1, 0) > 0 }
-            }
+            // SAFETY: one entry.
+            Condition::One(one) if self.tried == 0 || changed => unsafe {
+                raw::poll(one, 1, 0) > 0
+            },
+            Condition::One(_) => false,
+            // SAFETY: the waiting call's array.
             Condition::Many { fds, count } => unsafe { raw::poll(*fds, *count, 0) > 0 },
+            // SAFETY: the waiting call's sets.
             Condition::Sets { sets, count } => unsafe { super::select::any(*count, *sets) },
         }
     }

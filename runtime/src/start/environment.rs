@@ -13,6 +13,8 @@ pub struct Settings {
     pub notify: i32,
     /// Device and inode of the program.
     pub target: (u64, u64),
+    /// Is the target to have a network of its own?
+    pub own_network: bool,
 }
 
 impl Settings {
@@ -26,6 +28,7 @@ impl Settings {
             control: -1,
             notify: -1,
             target: (0, 0),
+            own_network: false,
         };
         let mut has_target = false;
         // SAFETY: the caller's promise.
@@ -39,6 +42,7 @@ impl Settings {
                     settings.target = parse_identity(value)?;
                     has_target = true;
                 }
+                n if n == env::NETWORK.as_bytes() => settings.own_network = value == b"own",
                 _ => {}
             }
         }
@@ -88,12 +92,13 @@ pub fn executable_is(target: (u64, u64)) -> bool {
 /// # Safety
 /// As [`Settings::read`]; nobody else uses the environment now.
 pub unsafe fn clean(environment: *mut *mut c_char) {
-    const OURS: [&str; 5] = [
+    const OURS: [&str; 6] = [
         env::SHARED_FD,
         env::CONTROL_FD,
         env::NOTIFY_FD,
         env::TARGET,
         env::FILL,
+        env::NETWORK,
     ];
     let mut to = environment;
     let mut from = environment;

@@ -26,7 +26,17 @@ pub fn isolate() {
         // A change of credentials withdraws both.
         os::die_with_parent();
         // SAFETY: numbers only.
-        unsafe { syscall(libc::SYS_prctl, libc::PR_SET_DUMPABLE as usize, 1, 0, 0, 0, 0) };
+        unsafe {
+            syscall(
+                libc::SYS_prctl,
+                libc::PR_SET_DUMPABLE as usize,
+                1,
+                0,
+                0,
+                0,
+                0,
+            )
+        };
     }
     raise_loopback();
     // Connections that have ended must not keep the next execution from their ports.
@@ -39,7 +49,10 @@ fn identity() -> (u32, u32) {
     // SAFETY: no arguments.
     unsafe {
         let user = syscall(libc::SYS_geteuid, 0, 0, 0, 0, 0, 0);
-        (user as u32, syscall(libc::SYS_getegid, 0, 0, 0, 0, 0, 0) as u32)
+        (
+            user as u32,
+            syscall(libc::SYS_getegid, 0, 0, 0, 0, 0, 0) as u32,
+        )
     }
 }
 
@@ -52,7 +65,10 @@ fn unshare(what: c_int) -> bool {
 fn map_identity(user: u32, group: u32) {
     let mut line = Line::default();
     write(c"/proc/self/setgroups", b"deny");
-    for (file, id) in [(c"/proc/self/uid_map", user), (c"/proc/self/gid_map", group)] {
+    for (file, id) in [
+        (c"/proc/self/uid_map", user),
+        (c"/proc/self/gid_map", group),
+    ] {
         line.len = 0;
         // A line always has room for two numbers.
         let _ = write!(line, "{id} {id} 1");
@@ -69,7 +85,8 @@ struct Line {
 impl Write for Line {
     fn write_str(&mut self, text: &str) -> core::fmt::Result {
         let room = self.bytes.get_mut(self.len..self.len + text.len());
-        room.ok_or(core::fmt::Error)?.copy_from_slice(text.as_bytes());
+        room.ok_or(core::fmt::Error)?
+            .copy_from_slice(text.as_bytes());
         self.len += text.len();
         Ok(())
     }
@@ -100,10 +117,11 @@ fn raise_loopback() {
         for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
             *to = *from as _;
         }
-        let at = &raw mut request as usize;
-        syscall(libc::SYS_ioctl, fd as usize, libc::SIOCGIFFLAGS as usize, at, 0, 0, 0);
-        request.ifr_ifru.ifru_flags |= (libc::IFF_UP | libc::IFF_RUNNING) as i16;
-        syscall(libc::SYS_ioctl, fd as usize, libc::SIOCSIFFLAGS as usize, at, 0, 0, 0);
+        for call in [libc::SIOCGIFFLAGS, libc::SIOCSIFFLAGS] {
+            let at = &raw mut request as usize;
+            syscall(libc::SYS_ioctl, fd as usize, call as usize, at, 0, 0, 0);
+            request.ifr_ifru.ifru_flags |= libc::IFF_UP as i16;
+        }
         os::close(fd as c_int);
     }
 }
