@@ -37,6 +37,8 @@ const CASES: &[Case] = &[
     case("select_timeout.c", "assertion", "gave_up"),
     case("http.cpp", "assertion", "200 OK"),
     case("mpsc.rs", "exit", "3"),
+    case("stdio.c", "assertion", "strcmp"),
+    case("streams.cpp", "deadlock", "wait for ever"),
     case("fifo.c", "deadlock", "wait for ever"),
     case("flock.c", "deadlock", "2 threads wait for each other"),
     Case {

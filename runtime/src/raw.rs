@@ -12,6 +12,8 @@ mod trap;
 
 use crate::serial::Serial;
 
+pub use trap::install as install_trap;
+
 /// How many modules the dynamic linker had loaded in all when they were last looked at.
 static LOADED: Serial<u64> = Serial::new(0);
 

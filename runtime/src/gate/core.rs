@@ -437,6 +437,11 @@ impl<O: Os> Gate<O> {
         self.alive.next(from)
     }
 
+    /// Evaluates anew the thread that ran last, which has announced its next operation.
+    pub(super) fn evaluate_last(&mut self) {
+        self.evaluate(self.running);
+    }
+
     /// Can nobody's operation complete?
     pub(super) fn nobody_is_ready(&self) -> bool {
         self.ready.is_empty()

@@ -149,7 +149,7 @@ pub fn active() -> bool {
 pub fn passively<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: a plain flag; nobody else runs while it is changed, since nothing in `f` switches.
     let was = ::core::mem::replace(unsafe { ACTIVE.get() }, false);
-    let result = f();
+    let result = crate::io::letting_through(f);
     // SAFETY: as above.
     unsafe { *ACTIVE.get() = was };
     result
@@ -400,7 +400,7 @@ pub fn as_thread<R>(s: Slot, f: impl FnOnce() -> R) -> R {
     // SAFETY: the running thread.
     let active = unsafe { ::core::mem::replace(ACTIVE.get(), false) };
     let logging = ::core::mem::replace(&mut gate().logging, false);
-    let result = f();
+    let result = crate::io::letting_through(f);
     gate().logging = logging;
     // SAFETY: as above.
     unsafe { *ACTIVE.get() = active };

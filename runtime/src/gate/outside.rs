@@ -24,6 +24,15 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// [`Gate::touch_descriptors`] between steps, when the thread that ran last waits as well.
+    fn look_again(&mut self) {
+        self.touch_descriptors();
+        let last = self.running();
+        if self.is_alive(last) && self.pending(last).kind.is_descriptor() {
+            self.evaluate_last();
+        }
+    }
+
     /// Somebody is about to wait for the outside: look there now and then.
     pub fn expect_outside(&mut self) {
         self.look_after(BETWEEN_LOOKS);
@@ -36,7 +45,7 @@ impl<O: Os> Gate<O> {
         if watch.outside {
             self.look_after(BETWEEN_LOOKS);
             io::change();
-            self.touch_descriptors();
+            self.look_again();
         }
         if self.nobody_is_ready() {
             self.await_outside(watch);
@@ -77,7 +86,7 @@ impl<O: Os> Gate<O> {
         loop {
             let left = until.saturating_sub(io::real_time());
             watch.wait(left.min(LOOK) as i32);
-            self.touch_descriptors();
+            self.look_again();
             let over = left == 0 || !watch.outside && io::under_way() == 0;
             if over || !self.nobody_is_ready() {
                 return;
@@ -98,8 +107,8 @@ impl<O: Os> Gate<O> {
         }
         let until = io::real_time() + PREFIX;
         while !self.is_ready(s) && io::real_time() < until {
-            watch.wait(100);
-            self.touch_thread(s);
+            watch.wait(LOOK as i32);
+            self.look_again();
         }
         self.is_ready(s)
     }

@@ -67,6 +67,16 @@ impl Open {
     }
 }
 
+/// Is there a named pipe at `path`?
+///
+/// # Safety
+/// `path` is a string.
+pub unsafe fn is_fifo(path: *const c_char) -> bool {
+    // SAFETY: the caller's promise.
+    let stat = unsafe { raw::stat_path(path) };
+    stat.is_some_and(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFIFO)
+}
+
 /// Opens a file; a named pipe waits for its other side.
 ///
 /// # Safety

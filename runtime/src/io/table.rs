@@ -207,6 +207,7 @@ impl Object {
 
 /// A child process has, or may have, a copy of every descriptor that there is now.
 pub fn share_all() {
+    super::rearm();
     world().shared = world().all;
 }
 

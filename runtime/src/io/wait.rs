@@ -172,6 +172,7 @@ impl Operation {
 
     /// Announces and waits for the turn. Does not return when the thread is cancelled.
     pub fn arrive(&self, waiting: &mut Waiting) -> Wake {
+        super::rearm();
         if waiting.outside {
             gate::expect_outside();
         }

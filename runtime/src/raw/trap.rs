@@ -1,11 +1,13 @@
 //! SIGSYS: performs the call that the filter trapped.
 
 use crate::serial::Serial;
-use crate::{ends, futex, gate, os, threads};
+use crate::{ends, futex, gate, io, os, threads};
 use core::ffi::{c_int, c_void};
 
 /// `si_code` of a call that a filter trapped.
 const SYS_SECCOMP: c_int = 1;
+/// `si_code` of a call from outside of this library (`io::streams`).
+const SYS_USER_DISPATCH: c_int = 2;
 
 static INSTALLED: Serial<bool> = Serial::new(false);
 
@@ -22,13 +24,58 @@ pub fn install() {
     if core::mem::replace(unsafe { INSTALLED.get() }, true) {
         return;
     }
-    // SAFETY: the handler is made for this signal.
-    gate::passively(|| unsafe {
-        let mut ours: libc::sigaction = core::mem::zeroed();
-        ours.sa_sigaction = on_trap as *const () as usize;
-        ours.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER;
-        libc::sigaction(libc::SIGSYS, &ours, core::ptr::null_mut());
-    });
+    const SA_RESTORER: c_int = 0x0400_0000;
+    let ours = Action {
+        handler: on_trap as *const () as usize,
+        flags: (libc::SA_SIGINFO | libc::SA_NODEFER | SA_RESTORER) as u64,
+        restorer: restorer(),
+        mask: 0,
+    };
+    let (signal, at) = (libc::SIGSYS as usize, &raw const ours as usize);
+    // SAFETY: the handler is made for this signal, the structure is the kernel's.
+    unsafe {
+        os::syscall(
+            libc::SYS_rt_sigaction,
+            signal,
+            at,
+            0,
+            size_of::<u64>(),
+            0,
+            0,
+        )
+    };
+}
+
+/// The kernel's own `struct sigaction`.
+#[repr(C)]
+struct Action {
+    handler: usize,
+    flags: u64,
+    restorer: usize,
+    mask: u64,
+}
+
+// The way back from a handler, within this library, whose system calls are never trapped. The
+// bytes are those by which unwinders know a signal's frame; they ask for what lies just before.
+core::arch::global_asm!(
+    ".pushsection .text.raddle_restore, \"ax\", @progbits",
+    ".p2align 4",
+    "nop",
+    "nop",
+    ".hidden raddle_restore",
+    ".globl raddle_restore",
+    "raddle_restore:",
+    ".byte 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00",
+    "syscall",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    fn raddle_restore();
+}
+
+fn restorer() -> usize {
+    raddle_restore as *const () as usize
 }
 
 extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -36,7 +83,9 @@ extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context:
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let number = registers[libc::REG_RAX as usize];
     // SAFETY: as above.
-    if unsafe { (*info).si_code } != SYS_SECCOMP || number != libc::SYS_futex {
+    let code = unsafe { (*info).si_code };
+    let known = code == SYS_SECCOMP && number == libc::SYS_futex || code == SYS_USER_DISPATCH;
+    if !known {
         // SAFETY: as above.
         unsafe { ends::fatal_signal(signal, info, context) };
         return;
@@ -53,7 +102,12 @@ extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context:
     let pc = argument(libc::REG_RIP);
     // SAFETY: the program's arguments, as the kernel would take them.
     let result = unsafe {
-        if gate::active() && threads::is_running() {
+        if code == SYS_USER_DISPATCH {
+            let Some(result) = io::dispatched(number, args, registers, restorer()) else {
+                return;
+            };
+            result
+        } else if gate::active() && threads::is_running() {
             futex::trapped(args, pc)
         } else {
             let [a, b, c, d, e, f] = args;
