@@ -1,7 +1,7 @@
 //! From `__libc_start_main` to the program's `main`: attach to the controller's pages, wait for
 //! jobs as the zygote, obey one in a clone. See `raddle_protocol::shared`, "Life of a target".
 
-mod effects;
+pub mod effects;
 mod environment;
 mod freeze;
 pub mod network;

@@ -432,11 +432,6 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// The lowest alive thread that is at least `from`.
-    pub(super) fn next_alive(&self, from: Slot) -> Option<Slot> {
-        self.alive.next(from)
-    }
-
     /// Evaluates anew the thread that ran last, which has announced its next operation.
     pub(super) fn evaluate_last(&mut self) {
         self.evaluate(self.running);

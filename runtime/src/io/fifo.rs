@@ -7,6 +7,7 @@ use crate::intercept;
 use crate::objects::Table;
 use crate::os::syscall;
 use crate::serial::Serial;
+use crate::start::effects;
 use core::ffi::{CStr, c_char, c_int};
 use libc::{O_ACCMODE, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY, POLLHUP, POLLIN};
 use raddle_protocol::descriptor::What;
@@ -82,6 +83,9 @@ pub unsafe fn is_fifo(path: *const c_char) -> bool {
 /// # Safety
 /// As `openat`.
 pub unsafe fn open(open: Open, pc: usize) -> isize {
+    if open.flags & effects::CHANGES != 0 {
+        effects::note();
+    }
     let fifo = open
         .stat()
         .filter(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFIFO);

@@ -204,6 +204,7 @@ pub unsafe fn is_public(fd: c_int, name: *const sockaddr, len: socklen_t) -> boo
 /// # Safety
 /// `path` is a string.
 pub unsafe fn remember_directory(path: *const c_char) {
+    crate::start::effects::note();
     // SAFETY: the caller's promise.
     if let Some(stat) = unsafe { raw::stat_path(path) } {
         world().directories.entry(directory_key(&stat), || ());
@@ -236,6 +237,7 @@ pub fn is_private(path: &[u8]) -> bool {
 /// # Safety
 /// `path` is a string.
 pub unsafe fn make_fifo(path: *const c_char, mode: libc::mode_t) -> isize {
+    crate::start::effects::note();
     // SAFETY: the caller's promise.
     unsafe {
         let mode = (mode | libc::S_IFIFO) as usize;

@@ -32,6 +32,7 @@ pub fn prepare(fd: c_int) {
     let (probe, highest) = unsafe { (PROBE.get(), HIGHEST.get()) };
     *highest = fd.max(*highest);
     if *probe < 0 {
+        crate::start::effects::note();
         *probe = make().unwrap_or(-1);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::{direct, fifo, table};
 use crate::serial::Serial;
+use crate::start::effects;
 use crate::{futex, gate, intercept, os, raw, threads};
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -33,6 +34,7 @@ pub fn control_streams() {
             gate::uncontrolled("streams on descriptors that block");
             return;
         }
+        effects::note();
         // SAFETY: a plain flag of the running thread.
         unsafe { *ON.get() = true };
     }
@@ -152,7 +154,11 @@ pub unsafe fn dispatched(
 }
 
 /// Opening this path by a stream may block.
-unsafe fn prepare_for(path: *const c_char) {
+unsafe fn prepare_for(path: *const c_char, mode: *const c_char) {
+    // SAFETY: as below.
+    if unsafe { effects::mode_writes(mode) } {
+        effects::note();
+    }
     // SAFETY: the program's string.
     if !path.is_null() && unsafe { fifo::is_fifo(path) } {
         control_streams();
@@ -167,19 +173,19 @@ intercept! {
         real::fdopen(fd, mode)
     };
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, pc => {
-        prepare_for(path);
+        prepare_for(path, mode);
         real::fopen(path, mode)
     };
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE, pc => {
-        prepare_for(path);
+        prepare_for(path, mode);
         real::fopen64(path, mode)
     };
     fn freopen(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, pc => {
-        prepare_for(path);
+        prepare_for(path, mode);
         real::freopen(path, mode, stream)
     };
     fn freopen64(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, pc => {
-        prepare_for(path);
+        prepare_for(path, mode);
         real::freopen64(path, mode, stream)
     };
     /// Whoever locks a stream may go on while others run, who then wait for it in the C library.

@@ -2,7 +2,7 @@
 //! find the files, sockets or links that an execution from the start would make anew.
 //!
 //! Seen are: descriptors that were not there before `main`, shared mappings, bytes written to
-//! anything but standard output and standard error, and the calls below.
+//! anything but standard output and standard error, the calls below, and what `io` notes.
 
 use crate::os;
 use crate::serial::Serial;
@@ -126,8 +126,9 @@ fn each_line(path: &CStr, mut look: impl FnMut(&[u8])) -> Option<()> {
     result
 }
 
-/// The program calls something that changes the file system or another process.
-fn note() {
+/// The program calls something that changes the file system or another process, or that a copy of
+/// this process would share with it.
+pub fn note() {
     // SAFETY: a plain flag, set by the running thread.
     unsafe { *CALLED.get() = true };
 }
@@ -161,8 +162,6 @@ effects! {
     fn symlink(from: Path, to: Path) -> c_int;
     fn symlinkat(from: Path, at: c_int, to: Path) -> c_int;
     fn mknod(path: Path, mode: c_uint, device: c_ulong) -> c_int;
-    fn mkfifo(path: Path, mode: c_uint) -> c_int;
-    fn mkdtemp(template: *mut c_char) -> *mut c_char;
     fn mkstemp(template: *mut c_char) -> c_int;
     fn mkostemp(template: *mut c_char, flags: c_int) -> c_int;
     fn tmpfile() -> *mut c_void;
@@ -177,44 +176,19 @@ effects! {
     fn shmget(key: c_int, size: usize, flags: c_int) -> c_int;
     fn semget(key: c_int, count: c_int, flags: c_int) -> c_int;
     fn msgget(key: c_int, flags: c_int) -> c_int;
+    fn creat(path: Path, mode: c_uint) -> c_int;
+    fn creat64(path: Path, mode: c_uint) -> c_int;
 }
 
-/// Opens; an effect if it may make a file or empty one.
-macro_rules! opens {
-    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $ret:ty, $writes:expr;)*) => {
-        mod opening {
-            use super::*;
-            crate::intercept! {$(
-                fn $name($($arg: $ty),*) -> $ret, _pc => {
-                    if $writes {
-                        note();
-                    }
-                    real::$name($($arg),*)
-                };
-            )*}
-        }
-    };
-}
-
-const CHANGES: c_int = libc::O_CREAT | libc::O_TRUNC | libc::O_TMPFILE;
+/// Flags of an opening that may make a file or empty one.
+pub const CHANGES: c_int = libc::O_CREAT | libc::O_TRUNC | libc::O_TMPFILE;
 
 /// Does a mode of `fopen` change files?
 ///
 /// # Safety
 /// `mode` is a string.
-unsafe fn mode_writes(mode: Path) -> bool {
+pub unsafe fn mode_writes(mode: *const c_char) -> bool {
     // SAFETY: promised.
     let mode = unsafe { CStr::from_ptr(mode) };
     mode.to_bytes().iter().any(|b| b"wa+".contains(b))
-}
-
-opens! {
-    fn open(path: Path, flags: c_int, mode: c_uint) -> c_int, flags & CHANGES != 0;
-    fn open64(path: Path, flags: c_int, mode: c_uint) -> c_int, flags & CHANGES != 0;
-    fn openat(at: c_int, path: Path, flags: c_int, mode: c_uint) -> c_int, flags & CHANGES != 0;
-    fn openat64(at: c_int, path: Path, flags: c_int, mode: c_uint) -> c_int, flags & CHANGES != 0;
-    fn creat(path: Path, mode: c_uint) -> c_int, true;
-    fn creat64(path: Path, mode: c_uint) -> c_int, true;
-    fn fopen(path: Path, mode: Path) -> *mut c_void, mode_writes(mode);
-    fn fopen64(path: Path, mode: Path) -> *mut c_void, mode_writes(mode);
 }
