@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::policy::{Executions, Policy};
+use crate::watch::Treatment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -184,6 +185,8 @@ pub struct RunOptions {
     #[command(flatten)]
     pub corpus: CorpusOptions,
     #[command(flatten)]
+    pub watch: WatchOptions,
+    #[command(flatten)]
     pub findings: FindingOptions,
     #[command(flatten)]
     pub output: OutputOptions,
@@ -220,6 +223,27 @@ pub struct CoverageOptions {
     pub json: bool,
 }
 
+/// What executions are looked at for, besides how they end.
+#[derive(Debug, Args)]
+pub struct WatchOptions {
+    /// Data races: `report` them, `fail` the run for them, or look for none
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Treatment::Report)]
+    pub races: Treatment,
+
+    /// Threads alive at exit that nobody joined or detached
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Treatment::Report)]
+    pub leaked_threads: Treatment,
+
+    /// Do not try to make deadlocks of locks that are taken in different orders
+    #[arg(long)]
+    pub no_lock_order: bool,
+
+    /// Findings that are to be kept quiet, in ThreadSanitizer's syntax: race:, race_top:, mutex:,
+    /// deadlock:, thread:, called_from_lib:
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub struct ReplayOptions {
     /// The witness file
@@ -232,6 +256,10 @@ pub struct ReplayOptions {
     /// Stop at the failure in gdb; arguments for gdb may follow after `--`
     #[arg(long)]
     pub gdb: bool,
+
+    /// Replay the other execution of a race or of differing outputs instead
+    #[arg(long, conflicts_with = "gdb")]
+    pub other: bool,
 
     /// Run this program instead of the one that the witness names (when it was moved)
     #[arg(long, value_name = "PATH")]

@@ -17,9 +17,11 @@ use crate::report::{Style, report};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
+use crate::suppress::Suppressions;
 use crate::terminal::{complain, print};
 use crate::triage::{Triage, Wishes};
 use crate::verify;
+use crate::watch::Watch;
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -72,9 +74,14 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     let (policy, executions) = options.plan()?;
     let interrupt = Interrupt::install()?;
     let setup = Setup::new(&options.target, MAX_STEPS, &interrupt)?;
-    let expected_output = match &options.expect_output {
-        Some(path) => Some(setup::expected_output(path)?),
+    let reference = match &options.expect_output {
+        Some(path) => Some(Arc::new(setup::expected_output(path)?)),
         None => None,
+    };
+    let watch = Watch {
+        races: options.watch.races,
+        leaks: options.watch.leaked_threads,
+        lock_order: !options.watch.no_lock_order,
     };
     let mut campaign = Campaign {
         policy,
@@ -84,16 +91,24 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         workers: options.jobs,
         keep_going: options.findings.keep_going,
         same_output: options.same_output,
-        expected_output,
+        reference,
+        watch,
         keeper: None,
     };
     let style = Style::of_stdout();
-    let mut wishes = wishes(
-        &options.findings,
-        &options.output,
-        policy.to_string(),
-        options.seed,
-    );
+    let mut wishes = Wishes {
+        watch,
+        suppressions: match &options.watch.suppressions {
+            Some(path) => Suppressions::read(path)?,
+            None => Suppressions::default(),
+        },
+        ..wishes(
+            &options.findings,
+            &options.output,
+            policy.to_string(),
+            options.seed,
+        )
+    };
     if let Some(keeper) = keeper(&options.corpus, &setup, &campaign, &interrupt)? {
         if let Some(summary) = keeper.remembered(policy.to_string(), options.seed)? {
             return finish(&summary, None, &options.output, style);
@@ -173,6 +188,8 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
         policy,
         seed,
         keeper: None,
+        watch: Watch::OFF,
+        suppressions: Suppressions::default(),
     }
 }
 

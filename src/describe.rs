@@ -2,19 +2,22 @@
 
 use crate::callers::Callers;
 use crate::class::Class;
-use crate::objects::{Objects, noun};
 use crate::marks::all_callers;
+use crate::objects::{Objects, noun};
 use crate::symbols::{Symbols, is_own_code};
 use crate::watch::Mark;
 use raddle_analyzer::fingerprint;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::{End, Wait as RawWait};
 use raddle_protocol::shared::flags;
-use raddle_protocol::slot;
 use raddle_protocol::trace::{Outcome, Trace};
-use raddle_protocol::witness::{Access, Creation, Input, NO_OBJECT, Note, Object, Record, Site, Wait};
+use raddle_protocol::witness::{
+    Access, Creation, Input, NO_OBJECT, Note, Object, Record, Site, Wait,
+};
+use raddle_protocol::{Slot, slot};
 
 /// One failure, in words and places.
+#[derive(Clone, Debug)]
 pub struct Failure {
     pub class: Class,
     pub message: String,
@@ -25,6 +28,8 @@ pub struct Failure {
     pub accesses: Vec<Access>,
     /// Where the threads that it is about were created.
     pub threads: Vec<Creation>,
+    /// The thread that it is about, where that is not the one that ran last.
+    pub thread: Option<Slot>,
     /// What was found in the records; `None` for an end that says all.
     pub mark: Option<Mark>,
     /// What a run must record ([`raddle_protocol::shared::flags`]) so that the same failure has the
@@ -33,6 +38,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Is it the same failure, in another execution?
+    pub fn is_same(&self, other: &Failure) -> bool {
+        self.class == other.class && self.fingerprint == other.fingerprint
+    }
+
     /// With what is known of its threads.
     pub fn with(
         mut self,
@@ -68,6 +78,7 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
         notes,
         accesses: Vec::new(),
         threads: Vec::new(),
+        thread: None,
         mark: None,
         records: match deep {
             true => flags::EVENTS | flags::STACKS,
@@ -136,12 +147,7 @@ fn signal_name(number: i32) -> String {
     }
 }
 
-fn notes(
-    class: Class,
-    outcome: &Outcome,
-    callers: &Callers,
-    symbols: &mut Symbols,
-) -> Vec<Note> {
+fn notes(class: Class, outcome: &Outcome, callers: &Callers, symbols: &mut Symbols) -> Vec<Note> {
     let cut_off = matches!(outcome.end, End::Signal | End::Exit | End::None);
     if class == Class::Timeout && cut_off && outcome.detail[1] != 0 {
         return vec![Note {
@@ -264,6 +270,22 @@ pub struct Story {
     pub waits: Vec<Wait>,
     /// What was asked for, as it came.
     pub inputs: Vec<Asked>,
+}
+
+impl Story {
+    /// Lets the accesses of a failure refer to the story's objects.
+    pub fn place(&self, failure: &mut Failure, trace: &Trace) {
+        let Some(Mark::Race(race)) = &failure.mark else {
+            return;
+        };
+        let sides = [race.first.event, race.second.event];
+        for (access, event) in failure.accesses.iter_mut().zip(sides) {
+            let address = trace.events.get(event).map(|e| e.object);
+            let mut objects = self.objects.iter();
+            let index = objects.position(|o| Some(o.address) == address);
+            access.object = index.map_or(NO_OBJECT, |i| i as u32);
+        }
+    }
 }
 
 /// An input that the program asked for.

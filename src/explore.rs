@@ -9,10 +9,12 @@ use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, instrumented};
-use crate::triage::{Examined, Seen, Triage, class_of};
+use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
+use crate::watch::{Key, MOST_STEPS, Mark, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::search::{Next, Search, Standing};
 use raddle_protocol::job::Job;
+use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::fnv1a;
 use raddle_scheduler::{RunError, Session};
@@ -30,10 +32,18 @@ pub struct Campaign {
     pub workers: u16,
     pub keep_going: bool,
     pub same_output: bool,
-    /// Hash of the standard output that every execution must have.
-    pub expected_output: Option<u64>,
+    /// The standard output that every execution must have.
+    pub reference: Option<Arc<Reference>>,
+    pub watch: Watch,
     /// The corpus that the search goes on from and adds to.
     pub keeper: Option<Arc<Keeper>>,
+}
+
+impl Campaign {
+    /// Hash of the standard output that every execution must have.
+    pub fn expected_output(&self) -> Option<u64> {
+        self.reference.as_ref().map(|reference| reference.hash)
+    }
 }
 
 /// Runs the campaign and says what came of it.
@@ -57,10 +67,10 @@ pub fn explore(
         search.finish();
         result
     })?;
-    let (findings, notes, trouble) = triage.done();
+    let gathered = triage.done();
+    let trouble = gathered.trouble.clone();
     let mut summary = Summary::new(campaign.policy.to_string(), campaign.seed);
-    summary.findings = findings;
-    summary.notes = notes;
+    summary.gathered(gathered);
     summary.interrupted = interrupt.requested();
     let frontier = search.state().search.save();
     let fault = search.conclude(&mut summary);
@@ -105,16 +115,25 @@ fn attend(
     let mut examining = Duration::ZERO;
     loop {
         progress.executions(search.state().executions);
-        let Report { seen, proceed } = match inbox.recv_timeout(Duration::from_millis(200)) {
+        let Report { what, proceed } = match inbox.recv_timeout(Duration::from_millis(200)) {
             Ok(report) => report,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(examining),
         };
         let started = Instant::now();
-        let n = seen.execution - 1;
-        let examined = progress.aside(|| triage.examine(seen))?;
+        let n = match &what {
+            What::Failed(seen) => Some(seen.execution - 1),
+            What::Shown(_) => None,
+        };
+        let examined = progress.aside(|| match what {
+            What::Failed(seen) => triage.examine(seen),
+            What::Shown(sighted) => Ok(match triage.look_into(sighted)? {
+                true => Examined::Finding,
+                false => Examined::Suppressed,
+            }),
+        })?;
         examining += started.elapsed();
-        if let Some(keeper) = &campaign.keeper {
+        if let (Some(keeper), Some(n)) = (&campaign.keeper, n) {
             keeper.examined(n);
         }
         {
@@ -123,6 +142,7 @@ fn attend(
                 Examined::Finding => found += 1,
                 Examined::Known => state.known += 1,
                 Examined::Unfair => state.unfair += 1,
+                Examined::Suppressed => {}
             }
             if examined == Examined::Finding && !campaign.keep_going {
                 state.finished = true;
@@ -135,10 +155,23 @@ fn attend(
     }
 }
 
-/// A failing execution; the worker waits until it has been examined.
+/// What a worker has come upon; it waits until that has been examined.
 struct Report {
-    seen: Seen,
+    what: What,
     proceed: Sender<()>,
+}
+
+enum What {
+    /// An execution that failed.
+    Failed(Seen),
+    /// One that shows something besides.
+    Shown(Sighted),
+}
+
+/// Has something examined; `false` when nobody does so any more.
+fn report(reports: &Sender<Report>, what: What) -> bool {
+    let (proceed, answer) = bounded(1);
+    reports.send(Report { what, proceed }).is_ok() && answer.recv().is_ok()
 }
 
 /// One worker: takes jobs from the search until there are no more.
@@ -149,24 +182,35 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
     };
     search.state().instrumented = instrumented(session.modules());
     while let Some((n, job)) = search.next() {
-        let trace = match run(&mut session, &job) {
+        let trace = match search.run(&mut session, &job) {
             Ok(trace) => trace,
             Err(RunError::Stopped) => return search.lost(n),
             Err(error) => return search.failed(error.into()),
         };
-        if let Some((class, expected_output)) = search.observe(n, &trace) {
-            let (proceed, answer) = bounded(1);
+        let failed = search.observe(n, &trace);
+        let marks = search.new_marks(&trace);
+        let mut proceed = true;
+        if let Some((class, reference)) = failed {
             let seen = Seen {
                 execution: n + 1,
                 class,
-                job,
-                trace,
-                expected_output,
+                job: job.clone(),
+                trace: trace.clone(),
+                reference,
             };
-            let delivered = reports.send(Report { seen, proceed }).is_ok();
-            if !delivered || answer.recv().is_err() {
-                return;
-            }
+            proceed = report(&reports, What::Failed(seen));
+        }
+        for mark in marks {
+            let sighted = Sighted {
+                execution: n + 1,
+                mark,
+                job: job.clone(),
+                trace: trace.clone(),
+            };
+            proceed = proceed && report(&reports, What::Shown(sighted));
+        }
+        if !proceed {
+            return;
         }
     }
 }
@@ -211,17 +255,21 @@ struct State {
     diverged: u64,
     unsupported: Option<String>,
     fault: Option<Error>,
-    expected_output: Option<u64>,
+    reference: Option<Arc<Reference>>,
+    /// What executions have shown besides their ends.
+    marks: BTreeSet<Key>,
+    /// An execution was so long that no others are looked at for such.
+    too_long: bool,
 }
 
 impl<'a> Shared<'a> {
     fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Result<Shared<'a>> {
         let history = campaign.keeper.as_deref().and_then(Keeper::history);
         let mut search = campaign.policy.search(campaign.seed, history);
-        let mut expected_output = campaign.expected_output;
+        let mut reference = campaign.reference.clone();
         if let Some(keeper) = &campaign.keeper {
             let series = &keeper.series;
-            expected_output = expected_output.or(series.expected_output);
+            reference = reference.or_else(|| series.expected_output.map(Reference::remembered));
             if let Some(saved) = &series.frontier
                 && !search.restore(saved)
             {
@@ -245,7 +293,9 @@ impl<'a> Shared<'a> {
                 diverged: 0,
                 unsupported: None,
                 fault: None,
-                expected_output,
+                reference,
+                marks: BTreeSet::new(),
+                too_long: false,
             }),
             changed: Condvar::new(),
         })
@@ -292,6 +342,9 @@ impl<'a> Shared<'a> {
                         keeper.take();
                         job.flags |= keeper.flags(n);
                     }
+                    if !state.too_long {
+                        job.flags |= self.campaign.watch.flags(n);
+                    }
                     return Some((n, job));
                 }
                 Next::Wait => {
@@ -307,8 +360,34 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// Runs a job; without records where they would be too many.
+    fn run(&self, session: &mut Session, job: &Job) -> std::result::Result<Trace, RunError> {
+        match run(session, job) {
+            Err(RunError::TooManyRecords { .. }) if self.campaign.watch != Watch::OFF => {
+                self.state().too_long = true;
+                let mut plain = job.clone();
+                plain.flags &= !flags::EVENTS;
+                run(session, &plain)
+            }
+            result => result,
+        }
+    }
+
+    /// What an execution shows besides its end and none before it has shown.
+    fn new_marks(&self, trace: &Trace) -> Vec<Mark> {
+        let mut marks = self.campaign.watch.marks(trace);
+        let mut state = self.state();
+        state.too_long |= trace.counters.steps > MOST_STEPS;
+        marks.retain(|mark| match mark {
+            // Worth another try from another execution.
+            Mark::Cycle(_) => !(state.finished && !self.campaign.keep_going),
+            _ => state.marks.insert(mark.key(trace)),
+        });
+        marks
+    }
+
     /// Counts an execution; its class and the output that was expected if it failed.
-    fn observe(&self, n: u64, trace: &Trace) -> Option<(Class, Option<u64>)> {
+    fn observe(&self, n: u64, trace: &Trace) -> Option<(Class, Option<Arc<Reference>>)> {
         let mut state = self.state();
         state.executions += 1;
         let names = trace.uncontrolled.iter().cloned();
@@ -317,12 +396,19 @@ impl<'a> Shared<'a> {
         self.changed.notify_all();
         let means = meaning(&trace.outcome);
         let fine = means == Meaning::Fine;
-        if self.campaign.same_output && fine && state.expected_output.is_none() {
-            let hash = fnv1a(&trace.stdout);
-            state.expected_output = Some(hash);
+        if self.campaign.same_output && fine && state.reference.is_none() {
+            let reference = Reference {
+                what: format!("execution {}, with the output that was expected", n + 1),
+                hash: fnv1a(&trace.stdout),
+                stdout: Some(trace.stdout.clone()),
+                taken: trace.taken.clone(),
+            };
+            let hash = reference.hash;
             self.campaign.keeper.iter().for_each(|k| k.expect(hash));
+            state.reference = Some(Arc::new(reference));
         }
-        let class = class_of(trace, state.expected_output);
+        let expected = state.reference.as_ref().map(|r| r.hash);
+        let class = class_of(trace, expected);
         let label = match class {
             Some(Class::Output) => Class::Output.to_string(),
             _ => label(&trace.outcome),
@@ -342,7 +428,7 @@ impl<'a> Shared<'a> {
             }
             Meaning::Fine | Meaning::Finding(_) | Meaning::Void => {}
         }
-        let expected_output = state.expected_output;
+        let reference = state.reference.clone();
         let due = self.campaign.keeper.as_deref().and_then(|keeper| {
             let due = keeper.observed(n, trace, class.is_some());
             due.then(|| (keeper, keeper.collect(state.search.save())))
@@ -351,7 +437,7 @@ impl<'a> Shared<'a> {
         if let Some((keeper, pending)) = due {
             keeper.write(pending);
         }
-        class.map(|class| (class, expected_output))
+        class.map(|class| (class, reference))
     }
 
     /// Execution `n` came to nothing.

@@ -13,8 +13,8 @@ use raddle_analyzer::races::{Access, Race};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_protocol::{Slot, slot};
 use raddle_protocol::witness::{self, Creation, NO_OBJECT};
+use raddle_protocol::{Slot, slot};
 
 /// All failures of one of the classes race and leak that a trace with records shows.
 pub fn failures(class: Class, trace: &Trace, symbols: &mut Symbols) -> Vec<Failure> {
@@ -44,8 +44,7 @@ impl Stacks {
         let creates = |(i, e): (usize, &Event)| {
             (e.kind == Kind::ThreadCreate as u8).then_some((e.value as Slot, i))
         };
-        let created: Vec<(Slot, usize)> =
-            events.iter().enumerate().filter_map(creates).collect();
+        let created: Vec<(Slot, usize)> = events.iter().enumerate().filter_map(creates).collect();
         let mut wanted: Vec<usize> = created.iter().map(|c| c.1).collect();
         for mark in marks {
             match mark {
@@ -95,12 +94,7 @@ fn block_of(events: &[Event], race: &Race) -> Option<(usize, u64)> {
     Some((index, events[index].value))
 }
 
-fn describe_race(
-    race: &Race,
-    trace: &Trace,
-    stacks: &Stacks,
-    symbols: &mut Symbols,
-) -> Failure {
+fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symbols) -> Failure {
     let sides = [&race.first, &race.second];
     let accesses = sides.map(|side| witness::Access {
         what: what(side, &trace.events),
@@ -146,12 +140,7 @@ fn describe_race(
     .with(accesses.to_vec(), threads, notes)
 }
 
-fn describe_leak(
-    leak: &Leak,
-    trace: &Trace,
-    stacks: &Stacks,
-    symbols: &mut Symbols,
-) -> Failure {
+fn describe_leak(leak: &Leak, trace: &Trace, stacks: &Stacks, symbols: &mut Symbols) -> Failure {
     let creation = stacks.creation(leak.thread, trace, symbols);
     let stack: Vec<u32> = creation.iter().flat_map(|c| c.stack.clone()).collect();
     let message = format!(
@@ -164,6 +153,11 @@ fn describe_leak(
 
 fn failure(mark: Mark, message: String, stacks: &[Vec<u32>], symbols: &mut Symbols) -> Failure {
     let class = mark.class();
+    let thread = match &mark {
+        Mark::Race(race) => Some(race.second.thread),
+        Mark::Leak(leak) => Some(leak.thread),
+        Mark::Cycle(_) => None,
+    };
     let mut sites = Vec::new();
     let mut records = flags::EVENTS;
     for stack in stacks {
@@ -182,6 +176,7 @@ fn failure(mark: Mark, message: String, stacks: &[Vec<u32>], symbols: &mut Symbo
         notes: Vec::new(),
         accesses: Vec::new(),
         threads: Vec::new(),
+        thread,
         mark: Some(mark),
         records,
     }
@@ -219,7 +214,7 @@ pub fn describe_cycle(cycle: &Cycle, trace: &Trace, symbols: &mut Symbols) -> (S
     let mut wanted: Vec<usize> = cycle.0.iter().map(|nested| nested.wanted.event).collect();
     wanted.extend((0..n).filter_map(held).map(|h| h.event));
     let callers = callers::at(events, &wanted);
-    let mut site = |index: usize, symbols: &mut Symbols| {
+    let site = |index: usize, symbols: &mut Symbols| {
         symbols.site_called_from(events[index].pc, callers.of(index))
     };
     let mut parts = Vec::new();
@@ -238,6 +233,43 @@ pub fn describe_cycle(cycle: &Cycle, trace: &Trace, symbols: &mut Symbols) -> (S
         ));
     }
     (parts.join("; "), places)
+}
+
+/// The stacks of a failure and the names of what it is about, for suppressions.
+pub fn of_failure(
+    failure: &Failure,
+    trace: &Trace,
+    symbols: &mut Symbols,
+) -> (Vec<Vec<u32>>, Vec<String>) {
+    let mut names = Vec::new();
+    let stacks = match &failure.mark {
+        Some(Mark::Race(race)) => {
+            let variable = symbols.variable(race.address);
+            names.extend(variable.map(|v| v.0.to_string()));
+            failure.accesses.iter().map(|a| a.stack.clone()).collect()
+        }
+        Some(_) => failure.threads.iter().map(|t| t.stack.clone()).collect(),
+        None if failure.class == Class::Deadlock => waiting_stacks(trace, symbols),
+        None => vec![failure.stack.clone()],
+    };
+    (stacks, names)
+}
+
+/// Where the threads of a deadlock wait and where they took what they hold.
+fn waiting_stacks(trace: &Trace, symbols: &mut Symbols) -> Vec<Vec<u32>> {
+    let callers = all_callers(trace);
+    let mut stacks = Vec::new();
+    for wait in &trace.outcome.waits {
+        let mut stack = vec![symbols.site(wait.pc)];
+        for &caller in callers.of_waiting(wait.thread) {
+            stack.push(symbols.site(caller));
+        }
+        stacks.push(stack);
+        if wait.holder_pc != 0 {
+            stacks.push(vec![symbols.site(wait.holder_pc)]);
+        }
+    }
+    stacks
 }
 
 /// Who called the operations of this trace, up to its end.

@@ -2,11 +2,12 @@
 
 use crate::class::Class;
 use crate::cli::ReplayOptions;
-use crate::describe;
+use crate::describe::{self, Failure};
 use crate::divergence::{Difference, Divergence, Replayed, first, in_words};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::marks;
 use crate::report::{Names, Style, base_name, report};
 use crate::setup::{Setup, limits};
 use crate::store::read_witness;
@@ -15,6 +16,7 @@ use crate::symbols::Symbols;
 use crate::terminal::print;
 use crate::triage::{class_of, witness_records};
 use raddle_protocol::job::{Input, Job};
+use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -44,6 +46,9 @@ pub fn replay(options: &ReplayOptions) -> Result<Exit> {
     let setup = setup(&witness, options)?;
     let identity = &witness.modules[0].identity;
     check_program(&witness, &setup, options)?;
+    if options.other {
+        return replay_other(&witness, &setup, options, &interrupt);
+    }
     if options.gdb {
         return debug(&witness, &setup, options);
     }
@@ -184,11 +189,7 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<Setup> {
 fn job(witness: &Witness) -> Job {
     let recipe = &witness.recipe;
     let mut job = Job::new(Tail::RunUntilBlocked);
-    job.prefix = recipe
-        .steps
-        .iter()
-        .map(|&(what, count)| Step { what, count })
-        .collect();
+    job.prefix = steps(&recipe.steps);
     job.inputs = recipe
         .inputs
         .iter()
@@ -268,9 +269,24 @@ impl<'a> Replayer<'a> {
         Ok(Some((label, self.compare(&trace))))
     }
 
+    /// What of the witness's class the execution shows, or how it failed otherwise.
+    fn shown(&mut self, trace: &Trace) -> Vec<Failure> {
+        match Class::from_name(&self.witness.finding.class) {
+            Some(class @ (Class::Race | Class::Leak)) => {
+                marks::failures(class, trace, &mut self.symbols)
+            }
+            _ => {
+                let class = class_of(trace, self.witness.recipe.expected_output);
+                let failure = class.map(|c| describe::failure(c, trace, &mut self.symbols));
+                failure.into_iter().collect()
+            }
+        }
+    }
+
     fn compare(&mut self, trace: &Trace) -> Option<Divergence> {
         let finding = &self.witness.finding;
         let story = describe::story(trace, &mut self.symbols);
+        let shown = self.shown(trace);
         let replayed = Replayed {
             records: &story.records,
             sites: self.symbols.sites(),
@@ -280,8 +296,7 @@ impl<'a> Replayer<'a> {
         let names = Names::new(&story.records);
         let sites = self.symbols.sites();
         let words = |record: &_| in_words(record, sites, &names);
-        let class = class_of(trace, self.witness.recipe.expected_output);
-        let endless = class.is_some_and(|c| c == Class::Timeout && c.name() == finding.class);
+        let endless = |f: &Failure| f.class == Class::Timeout && f.class.name() == finding.class;
         let of = self.witness.events.len();
         let diverged = |event, difference| Divergence {
             event,
@@ -290,33 +305,85 @@ impl<'a> Replayer<'a> {
             changed: self.changed.clone(),
         };
         // How far an execution gets within a time limit is not the program's doing.
-        if !endless && let Some((event, difference)) = first(self.witness, &replayed, words) {
+        if !shown.iter().any(endless)
+            && let Some((event, difference)) = first(self.witness, &replayed, words)
+        {
             return Some(diverged(event, difference));
         }
+        let same = |f: &Failure| match self.changed.is_empty() {
+            true => f.fingerprint == finding.fingerprint,
+            false => f.class.name() == finding.class,
+        };
+        if shown.iter().any(same) {
+            return None;
+        }
         let expected = format!("{}: {}", finding.class, finding.message);
-        let Some(class) = class else {
-            let difference = match trace.outcome.end {
-                raddle_protocol::outcome::End::Divergence => Difference::Step {
-                    expected,
-                    refused: "the schedule could not be followed".to_string(),
-                },
-                _ => Difference::NoFailure { expected },
-            };
-            return Some(diverged(of + 1, difference));
+        let difference = match (shown.first(), trace.outcome.end) {
+            (Some(other), _) => Difference::Failure {
+                expected,
+                got: format!("{}: {}", other.class, other.message),
+            },
+            (None, End::Divergence) => Difference::Step {
+                expected,
+                refused: "the schedule could not be followed".to_string(),
+            },
+            (None, _) => Difference::NoFailure { expected },
         };
-        let failure = describe::failure(class, trace, &mut self.symbols);
-        let same = match self.changed.is_empty() {
-            true => failure.fingerprint == finding.fingerprint,
-            false => class.name() == finding.class,
-        };
-        let got = format!("{class}: {}", failure.message);
-        (!same).then(|| Divergence {
-            event: of + 1,
-            of,
-            difference: Difference::Failure { expected, got },
-            changed: self.changed.clone(),
-        })
+        Some(diverged(of + 1, difference))
     }
+}
+
+/// Runs the other execution that a witness holds, and says how it ended.
+fn replay_other(
+    witness: &Witness,
+    setup: &Setup,
+    options: &ReplayOptions,
+    interrupt: &Interrupt,
+) -> Result<Exit> {
+    let other = witness.finding.other.as_ref();
+    let Some(other) = other.filter(|other| !other.steps.is_empty()) else {
+        return Err(Error::usage(
+            format!(
+                "{}: there is no other execution in it",
+                options.witness.display()
+            ),
+            "leave --other out",
+        ));
+    };
+    let mut session = setup.session(&interrupt.search)?;
+    let mut job = setup.base.clone();
+    job.prefix = steps(&other.steps);
+    let started = Instant::now();
+    let mut summary = Summary::new("replay".to_string(), witness.finding.seed);
+    for _ in 0..options.times {
+        let trace = match session.run(&job) {
+            Ok(trace) => trace,
+            Err(RunError::Stopped) => break,
+            Err(error) => return Err(error.into()),
+        };
+        summary.executions += 1;
+        let label = crate::class::label(&trace.outcome);
+        *summary.outcomes.entry(label).or_default() += 1;
+        if trace.outcome.end == End::Divergence {
+            summary.verdict = Verdict::Diverged;
+        }
+        if summary.executions == 1 && !options.output.quiet {
+            print(&String::from_utf8_lossy(&trace.stdout));
+        }
+    }
+    summary.took(started.elapsed(), started.elapsed());
+    summary.interrupted = interrupt.requested();
+    let ends: Vec<&str> = summary.outcomes.keys().map(String::as_str).collect();
+    print(&format!("raddle: {}: {}\n", other.what, ends.join(", ")));
+    if let Some(path) = &options.output.json {
+        summary.write(path)?;
+    }
+    Ok(summary.exit())
+}
+
+fn steps(pairs: &[(u16, u16)]) -> Vec<Step> {
+    let step = |&(what, count): &(u16, u16)| Step { what, count };
+    pairs.iter().map(step).collect()
 }
 
 /// Which modules of the witness are not what they were.

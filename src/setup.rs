@@ -4,6 +4,7 @@ use crate::cli::{Network, Substrate, TargetOptions};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::triage::Reference;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::{env, flags};
@@ -148,8 +149,8 @@ fn network(job: &Job) -> Option<(OsString, OsString)> {
     own.then(|| (env::NETWORK.into(), "own".into()))
 }
 
-/// The hash of the standard output that a file holds, for `--expect-output`.
-pub fn expected_output(path: &Path) -> Result<u64> {
+/// The standard output that a file holds, for `--expect-output`.
+pub fn expected_output(path: &Path) -> Result<Reference> {
     let content = std::fs::read(path).map_err(|e| Error::file("read", path, &e))?;
     if content.len() > OUTPUT_BYTES {
         return Err(Error::usage(
@@ -160,7 +161,12 @@ pub fn expected_output(path: &Path) -> Result<u64> {
             "let the program write less",
         ));
     }
-    Ok(fnv1a(&content))
+    Ok(Reference {
+        what: format!("the content of {}", path.display()),
+        hash: fnv1a(&content),
+        stdout: Some(content),
+        taken: Vec::new(),
+    })
 }
 
 /// The limits of one execution.

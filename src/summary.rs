@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::report::{Style, base_name};
 use crate::store;
+use crate::triage::Gathered;
 use raddle_protocol::witness::Witness;
 use raddle_scheduler::Module;
 use serde::Serialize;
@@ -40,6 +41,12 @@ pub struct Summary {
     pub policy: String,
     pub seed: u64,
     pub findings: Vec<Found>,
+    /// Races and leaked threads that do not fail the run.
+    pub reports: Vec<Found>,
+    /// What was foreseen and not confirmed.
+    pub possibilities: Vec<Possibility>,
+    /// Rules of the suppression file that were of use, with how many findings each kept quiet.
+    pub suppressed: BTreeMap<String, u64>,
     /// How often each way to end was seen: "exit 0", "deadlock" …
     pub outcomes: BTreeMap<String, u64>,
     /// What was not under control, by name.
@@ -102,6 +109,16 @@ pub struct Found {
     pub seen: u64,
     /// When an earlier run stored it in the corpus, in UTC.
     pub known_since: Option<String>,
+}
+
+/// Something that may be wrong: no execution has shown it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Possibility {
+    pub class: String,
+    pub message: String,
+    pub fingerprint: String,
+    /// Where in the source.
+    pub places: Vec<String>,
 }
 
 /// One input of a finding.
@@ -169,6 +186,9 @@ impl Summary {
             policy,
             seed,
             findings: Vec::new(),
+            reports: Vec::new(),
+            possibilities: Vec::new(),
+            suppressed: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             uncontrolled: Vec::new(),
             instrumented: BTreeMap::new(),
@@ -193,6 +213,15 @@ impl Summary {
         };
         summary.notes.push(error.to_string());
         Some(summary)
+    }
+
+    /// Takes over what triage has gathered.
+    pub fn gathered(&mut self, gathered: Gathered) {
+        self.findings = gathered.findings;
+        self.reports = gathered.reports;
+        self.possibilities = gathered.possibilities;
+        self.suppressed = gathered.suppressed.into_iter().collect();
+        self.notes = gathered.notes;
     }
 
     /// Sets the time, and the rate from the time that went into the executions.
@@ -278,6 +307,7 @@ impl Summary {
         for note in &self.notes {
             text.push_str(&format!("  note: {note}\n"));
         }
+        text.push_str(&self.asides(style));
         if self.findings.len() > 1 || !reported {
             for found in &self.findings {
                 let file = found.witness.as_deref().map(Path::to_string_lossy);
@@ -296,6 +326,32 @@ impl Summary {
                 let (class, name) = (&found.class, &found.fingerprint);
                 text.push_str(&format!("  {class} {name}: known since {since} UTC\n"));
             }
+        }
+        text
+    }
+}
+
+impl Summary {
+    /// What does not decide the verdict.
+    fn asides(&self, style: Style) -> String {
+        let mut text = String::new();
+        for found in &self.reports {
+            let file = found.witness.as_deref().map(Path::to_string_lossy);
+            text.push_str(&format!(
+                "  {}: {}  {}\n",
+                style.bold(&found.class),
+                found.message,
+                file.unwrap_or_default()
+            ));
+        }
+        for possibility in &self.possibilities {
+            text.push_str(&format!(
+                "  possible {}: {}\n",
+                possibility.class, possibility.message
+            ));
+        }
+        for (rule, n) in &self.suppressed {
+            text.push_str(&format!("  suppressed by {rule}: {n}\n"));
         }
         text
     }

@@ -117,11 +117,11 @@ impl Rule {
         let tops = || case.stacks.iter().filter_map(|stack| stack.first());
         let any_frame = || all().any(|&s| names(case, s).any(fits));
         match (self.subject, case.class) {
-            (Subject::Race, Class::Race) => {
-                any_frame() || case.names.iter().any(|name| fits(name))
-            }
+            (Subject::Race, Class::Race) => any_frame() || case.names.iter().any(|name| fits(name)),
             (Subject::RaceTop, Class::Race) => tops().any(|&s| top(case, s).any(fits)),
-            (Subject::CalledFromLib, Class::Race) => tops().any(|&s| module(case, s).is_some_and(fits)),
+            (Subject::CalledFromLib, Class::Race) => {
+                tops().any(|&s| module(case, s).is_some_and(fits))
+            }
             (Subject::Mutex, Class::Misuse)
             | (Subject::Deadlock, Class::Deadlock)
             | (Subject::Thread, Class::Leak) => any_frame(),
@@ -150,7 +150,11 @@ fn names<'a>(case: &Case<'a>, site: u32) -> impl Iterator<Item = &'a str> {
 fn top<'a>(case: &Case<'a>, site: u32) -> impl Iterator<Item = &'a str> {
     let frame = case.sites.get(site as usize).and_then(|s| s.frames.first());
     let named = frame.map(|f| [f.function.as_deref(), f.file.as_deref()]);
-    named.into_iter().flatten().flatten().chain(module(case, site))
+    named
+        .into_iter()
+        .flatten()
+        .flatten()
+        .chain(module(case, site))
 }
 
 /// ThreadSanitizer's patterns: `*` is any text, `^` at the start and `$` at the end are the ends of
@@ -247,7 +251,10 @@ mod tests {
             source: None,
         };
         let sites = [
-            site(vec![frame("get", "/src/inner.h"), frame("load", "/src/a.c")], 0),
+            site(
+                vec![frame("get", "/src/inner.h"), frame("load", "/src/a.c")],
+                0,
+            ),
             site(vec![frame("main", "/src/main.c")], 0),
             site(vec![frame("deflate", "/src/z.c")], 1),
         ];

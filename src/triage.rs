@@ -1,5 +1,9 @@
 //! From a failing execution to a finding: run it again with records, shrink it, write it down.
 
+mod marks;
+
+pub use marks::Sighted;
+
 use crate::class::{Class, Meaning, meaning};
 use crate::corpus::{Keeper, Known, NewFinding};
 use crate::describe::{self, Failure};
@@ -8,9 +12,11 @@ use crate::interrupt::Interrupt;
 use crate::report::{Style, report};
 use crate::setup::Setup;
 use crate::store::{Place, write_witness};
-use crate::summary::Found;
+use crate::summary::{Found, Possibility};
+use crate::suppress::{Case, Suppressions};
 use crate::symbols::Symbols;
 use crate::terminal::print;
+use crate::watch::{Treatment, Watch};
 use raddle_analyzer::shrink::Shrinker;
 use raddle_protocol::job::{Job, total_steps};
 use raddle_protocol::schedule::{Step, Tail};
@@ -31,8 +37,48 @@ pub struct Wishes {
     pub style: Style,
     pub policy: String,
     pub seed: u64,
+    pub watch: Watch,
+    pub suppressions: Suppressions,
     /// Where findings are stored before they are told.
     pub keeper: Option<Arc<Keeper>>,
+}
+
+/// What triage has gathered.
+pub struct Gathered {
+    pub findings: Vec<Found>,
+    /// Races and leaked threads that do not fail the run.
+    pub reports: Vec<Found>,
+    pub possibilities: Vec<Possibility>,
+    /// Rules of the suppression file that were of use, with how many findings each kept quiet.
+    pub suppressed: Vec<(String, u64)>,
+    pub notes: Vec<String>,
+    /// The first witness that could not be written.
+    pub trouble: Option<crate::error::Error>,
+}
+
+/// What an execution should have printed, and how that was printed.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// What it is, in words.
+    pub what: String,
+    /// Of the output ([`witness::fnv1a`]).
+    pub hash: u64,
+    /// The output; `None` where only the hash is remembered.
+    pub stdout: Option<Vec<u8>>,
+    /// The schedule; empty where it was no execution of this run.
+    pub taken: Vec<Step>,
+}
+
+impl Reference {
+    /// Of an earlier run.
+    pub fn remembered(hash: u64) -> Arc<Reference> {
+        Arc::new(Reference {
+            what: "an execution of an earlier run".to_string(),
+            hash,
+            stdout: None,
+            taken: Vec::new(),
+        })
+    }
 }
 
 /// A failing execution as the search hands it over.
@@ -42,8 +88,14 @@ pub struct Seen {
     pub class: Class,
     pub job: Job,
     pub trace: Trace,
-    /// With `--same-output`: the hash of what it should have printed.
-    pub expected_output: Option<u64>,
+    /// With `--same-output`: what it should have printed.
+    pub reference: Option<Arc<Reference>>,
+}
+
+impl Seen {
+    fn expected_output(&self) -> Option<u64> {
+        self.reference.as_ref().map(|r| r.hash)
+    }
 }
 
 /// What a failing execution turned out to be.
@@ -55,6 +107,8 @@ pub enum Examined {
     Known,
     /// It only failed because its schedule was unfair.
     Unfair,
+    /// A rule of the suppression file keeps it quiet.
+    Suppressed,
 }
 
 /// Examines failing executions of one program and keeps the findings.
@@ -66,6 +120,11 @@ pub struct Triage<'a> {
     session: Option<Session>,
     symbols: Option<Symbols>,
     findings: Vec<Found>,
+    reports: Vec<Found>,
+    /// Witness files so far.
+    written: usize,
+    /// What became of marks: see [`marks`].
+    marked: marks::Marked,
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
 }
@@ -88,28 +147,43 @@ impl<'a> Triage<'a> {
             session: None,
             symbols: None,
             findings: Vec::new(),
+            reports: Vec::new(),
+            written: 0,
+            marked: marks::Marked::default(),
             notes: Vec::new(),
             trouble: None,
         }
     }
 
-    /// The findings, notes for the summary, and the first witness that could not be written.
-    pub fn done(self) -> (Vec<Found>, Vec<String>, Option<crate::error::Error>) {
-        (self.findings, self.notes, self.trouble)
+    /// All that was found.
+    pub fn done(mut self) -> Gathered {
+        self.notes.extend(self.marked.notes());
+        let used = self.wishes.suppressions.used();
+        Gathered {
+            suppressed: used.map(|(rule, n)| (rule.to_string(), n)).collect(),
+            findings: self.findings,
+            reports: self.reports,
+            possibilities: self.marked.possibilities,
+            notes: self.notes,
+            trouble: self.trouble,
+        }
     }
 
     /// Examines one failing execution.
     pub fn examine(&mut self, mut seen: Seen) -> Result<Examined> {
-        let failure = self.describe(seen.class, &seen.trace)?;
+        let failure = self.describe_in_depth(&seen)?;
         if let Some(known) = self.count_again(&failure) {
             return Ok(known);
+        }
+        if self.is_suppressed(&failure, &seen.trace)? {
+            return Ok(Examined::Suppressed);
         }
         if seen.class == Class::Livelock {
             match self.fairly(&seen)? {
                 Fair::Ends => return Ok(Examined::Unfair),
                 Fair::Fails(other) => {
                     seen = *other;
-                    let failure = self.describe(seen.class, &seen.trace)?;
+                    let failure = self.describe_in_depth(&seen)?;
                     if let Some(known) = self.count_again(&failure) {
                         return Ok(known);
                     }
@@ -125,9 +199,14 @@ impl<'a> Triage<'a> {
 
     /// Counts a finding that is known already; `None` when it is not, or is to be told again.
     fn count_again(&mut self, failure: &Failure) -> Option<Examined> {
-        let keeper = self.wishes.keeper.as_deref();
+        let fails = self.wishes.watch.treatment(failure.class) == Treatment::Fail;
+        let list = match fails {
+            true => &mut self.findings,
+            false => &mut self.reports,
+        };
+        let keeper = self.wishes.keeper.as_deref().filter(|_| fails);
         let same = |f: &&mut Found| f.fingerprint == failure.fingerprint;
-        let examined = match self.findings.iter_mut().find(same) {
+        let examined = match list.iter_mut().find(same) {
             Some(found) => {
                 found.seen += 1;
                 Examined::Finding
@@ -151,7 +230,7 @@ impl<'a> Triage<'a> {
         let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
         let records = match endless {
             true => witness_records(&seen.trace.taken),
-            false => flags::EVENTS,
+            false => flags::EVENTS | records_for(&failure, &seen.trace.taken),
         };
         let again = self.rerun(&seen.job, &seen.trace.taken, records)?;
         let reproduced = self.is_same(again.as_ref(), &seen, &failure)?;
@@ -167,25 +246,46 @@ impl<'a> Triage<'a> {
             }
             _ => (seen.trace.clone(), false),
         };
-        let mut witness = self.witness(&seen, &trace, reproduced)?;
-        if seen.class == Class::Livelock {
-            witness.finding.message = failure.message;
-        }
-        let path = self.wishes.place.path(self.findings.len(), &witness);
-        let written = write_witness(&path, &witness);
+        let witness = self.witness(&seen, &failure, &trace, reproduced)?;
+        self.publish(&witness, failure.class);
+        Ok(())
+    }
+
+    /// Writes and prints a witness, and puts it on its list.
+    fn publish(&mut self, witness: &Witness, class: Class) {
+        let fails = self.wishes.watch.treatment(class) == Treatment::Fail;
+        // The file that was asked for is for what fails.
+        let number = if fails {
+            self.findings.len()
+        } else {
+            self.written + 1
+        };
+        let path = self.wishes.place.path(number, witness);
+        let written = write_witness(&path, witness);
         let file = written.is_ok().then_some(path.as_path());
-        let known = self.store(&witness, file);
+        self.written += 1;
+        let known = match fails {
+            true => self.store(witness, file),
+            false => None,
+        };
         if self.wishes.print {
-            print(&report(&witness, file, self.wishes.style));
+            let style = Style {
+                brief: !fails,
+                ..self.wishes.style
+            };
+            print(&report(witness, file, style));
         }
-        self.findings.push(Found {
+        let found = Found {
             known_since: known.map(|known| known.since),
-            ..Found::new(&witness, file.map(Into::into))
-        });
+            ..Found::new(witness, file.map(Into::into))
+        };
+        match fails {
+            true => self.findings.push(found),
+            false => self.reports.push(found),
+        }
         if let Err(error) = written {
             self.trouble.get_or_insert(error);
         }
-        Ok(())
     }
 
     /// Stores a finding in the corpus, if there is one; what that knew of it.
@@ -248,8 +348,37 @@ impl<'a> Triage<'a> {
         Ok(self.symbols.as_mut().expect("it has just been put there"))
     }
 
-    fn describe(&mut self, class: Class, trace: &Trace) -> Result<Failure> {
-        Ok(describe::failure(class, trace, self.symbols()?))
+    /// What of the class of a finding a run shows.
+    fn failures(
+        &mut self,
+        class: Class,
+        trace: &Trace,
+        expected_output: Option<u64>,
+    ) -> Result<Vec<Failure>> {
+        let symbols = self.symbols()?;
+        Ok(match class {
+            Class::Race | Class::Leak => crate::marks::failures(class, trace, symbols),
+            _ => match class_of(trace, expected_output) {
+                Some(class) => vec![describe::failure(class, trace, symbols)],
+                None => Vec::new(),
+            },
+        })
+    }
+
+    /// Describes how an execution failed. Where the fingerprint needs to know who called a library,
+    /// it is run again for that.
+    fn describe_in_depth(&mut self, seen: &Seen) -> Result<Failure> {
+        let plain = describe::failure(seen.class, &seen.trace, self.symbols()?);
+        let wanted = records_for(&plain, &seen.trace.taken);
+        if wanted & !seen.job.flags == 0 {
+            return Ok(plain);
+        }
+        let Some(again) = self.rerun(&seen.job, &seen.trace.taken, wanted)? else {
+            return Ok(plain);
+        };
+        let found = self.failures(seen.class, &again, seen.expected_output())?;
+        let same = found.into_iter().find(|f| f.class == seen.class);
+        Ok(same.unwrap_or(plain))
     }
 
     /// Did this run fail in the same way?
@@ -257,12 +386,23 @@ impl<'a> Triage<'a> {
         let Some(trace) = trace else {
             return Ok(false);
         };
-        match class_of(trace, seen.expected_output) {
-            Some(class) if class == seen.class => {
-                Ok(self.describe(class, trace)?.fingerprint == failure.fingerprint)
-            }
-            _ => Ok(false),
-        }
+        let found = self.failures(seen.class, trace, seen.expected_output())?;
+        Ok(found.iter().any(|f| f.is_same(failure)))
+    }
+
+    /// Does a rule of the suppression file keep this quiet?
+    fn is_suppressed(&mut self, failure: &Failure, trace: &Trace) -> Result<bool> {
+        let symbols = self.symbols()?;
+        let (stacks, names) = crate::marks::of_failure(failure, trace, symbols);
+        let modules = symbols.modules();
+        let sites = symbols.sites().to_vec();
+        Ok(self.wishes.suppressions.cover(&Case {
+            class: failure.class,
+            stacks: &stacks,
+            names: &names,
+            sites: &sites,
+            modules: &modules,
+        }))
     }
 
     /// A schedule with the same failure and as few preemptions as can be found.
@@ -272,11 +412,15 @@ impl<'a> Triage<'a> {
         }
         let started = Instant::now();
         let mut shrinker = Shrinker::new(trace.taken.clone(), &trace.events);
+        if self.wishes.watch.treatment(seen.class) != Treatment::Fail {
+            shrinker = shrinker.at_most(CANDIDATES_OF_A_REPORT);
+        }
+        let records = flags::TOLERANT | records_for(failure, &trace.taken);
         while started.elapsed() < SHRINK_TIME
             && !self.interrupt.requested()
             && let Some(candidate) = shrinker.next()
         {
-            let tried = self.rerun(&seen.job, &candidate, flags::TOLERANT)?;
+            let tried = self.rerun(&seen.job, &candidate, records)?;
             let same = self.is_same(tried.as_ref(), seen, failure)?;
             if let Some(tried) = tried {
                 shrinker.observe(same, &tried.taken, tried.counters.preemptions);
@@ -296,7 +440,7 @@ impl<'a> Triage<'a> {
         let Some(trace) = self.run(&job)? else {
             return Ok(Fair::GoesOn);
         };
-        Ok(match class_of(&trace, seen.expected_output) {
+        Ok(match class_of(&trace, seen.expected_output()) {
             Some(Class::Livelock | Class::Timeout) => Fair::GoesOn,
             None => Fair::Ends,
             Some(class) => Fair::Fails(Box::new(Seen {
@@ -304,18 +448,33 @@ impl<'a> Triage<'a> {
                 class,
                 job: seen.job.clone(),
                 trace,
-                expected_output: seen.expected_output,
+                reference: seen.reference.clone(),
             })),
         })
     }
 
-    fn witness(&mut self, seen: &Seen, trace: &Trace, reproduced: bool) -> Result<Witness> {
-        let failure = self.describe(seen.class, trace)?;
+    fn witness(
+        &mut self,
+        seen: &Seen,
+        failure: &Failure,
+        trace: &Trace,
+        reproduced: bool,
+    ) -> Result<Witness> {
+        let found = self.failures(seen.class, trace, seen.expected_output())?;
+        let same = found.into_iter().find(|f| f.is_same(failure));
+        let message = failure.message.clone();
+        let mut failure = same.unwrap_or_else(|| failure.clone());
+        if seen.class == Class::Livelock {
+            // Of the long execution, not of the short one that stands for it.
+            failure.message = message;
+        }
+        let other = self.other(seen, &mut failure, trace)?;
         let command = self.setup.command()?;
         let timeout = self.setup.limits.wall;
         let (policy, seed) = (self.wishes.policy.clone(), self.wishes.seed);
         let symbols = self.symbols()?;
         let mut story = describe::story(trace, symbols);
+        story.place(&mut failure, trace);
         let left_out = leave_out_middle(&mut story.records);
         let outcome = &trace.outcome;
         Ok(Witness {
@@ -331,13 +490,13 @@ impl<'a> Triage<'a> {
                 timeout_ms: timeout.as_millis() as u64,
                 clock_base: seen.job.clock_base,
                 entropy: seen.job.entropy,
-                expected_output: seen.expected_output,
+                expected_output: seen.expected_output(),
             },
             finding: Finding {
                 class: failure.class.to_string(),
                 message: failure.message,
                 fingerprint: failure.fingerprint,
-                thread: outcome.thread,
+                thread: failure.thread.unwrap_or(outcome.thread),
                 stack: failure.stack,
                 waits: story.waits,
                 notes: failure.notes,
@@ -350,6 +509,9 @@ impl<'a> Triage<'a> {
                 uncontrolled: trace.uncontrolled.clone(),
                 stdout: last_bytes(&trace.stdout),
                 stderr: last_bytes(&trace.stderr),
+                accesses: failure.accesses,
+                threads: failure.threads,
+                other,
             },
             sites: symbols.sites().to_vec(),
             objects: story.objects,
@@ -357,6 +519,14 @@ impl<'a> Triage<'a> {
             events_left_out: left_out,
         })
     }
+}
+
+/// So many candidates are tried to simplify what does not fail the run.
+const CANDIDATES_OF_A_REPORT: usize = 80;
+
+/// What a run of this schedule must record so that a failure can be recognised.
+fn records_for(failure: &Failure, steps: &[Step]) -> u32 {
+    failure.records & (witness_records(steps) | flags::EVENTS)
 }
 
 /// Flags that change what is recorded, not what happens.

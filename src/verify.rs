@@ -97,7 +97,7 @@ pub fn verify(
                 class,
                 job,
                 trace,
-                expected_output: None,
+                reference: None,
             };
             if progress.aside(|| triage.examine(seen))? == Examined::Finding {
                 found += 1;
@@ -108,9 +108,9 @@ pub fn verify(
             }
         }
     };
-    let (findings, notes, trouble) = triage.done();
-    summary.findings = findings;
-    summary.notes = notes;
+    let gathered = triage.done();
+    let trouble = gathered.trouble.clone();
+    summary.gathered(gathered);
     summary.uncontrolled = uncontrolled.into_iter().collect();
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();

@@ -224,7 +224,7 @@ fn witnesses_that_cannot_be_used() {
     put("truncated", &text.as_bytes()[..text.len() / 2]);
     put(
         "future",
-        text.replacen("witness 1\n", "witness 2\n", 1).as_bytes(),
+        text.replacen("witness 2\n", "witness 99\n", 1).as_bytes(),
     );
     put(
         "corrupt",
@@ -241,7 +241,7 @@ fn witnesses_that_cannot_be_used() {
             &dir,
             &[
                 case(&[command, "truncated"], &["truncated", "again"], bad),
-                case(&[command, "future"], &["version 2", "use the raddle"], bad),
+                case(&[command, "future"], &["version 99", "use the raddle"], bad),
                 case(&[command, "corrupt"], &["corrupt", "checksum"], bad),
                 case(&[command, "elf"], &["not a raddle witness"], bad),
                 case(&[command, "empty"], &["not a raddle witness"], bad),

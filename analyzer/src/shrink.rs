@@ -32,6 +32,7 @@ pub struct Shrinker {
     /// Hashes of the candidates so far.
     tried: HashSet<u64>,
     asked: usize,
+    most: usize,
 }
 
 impl Shrinker {
@@ -48,11 +49,18 @@ impl Shrinker {
             round: Vec::new(),
             tried: HashSet::new(),
             asked: 0,
+            most: MAX_CANDIDATES,
         };
         shrinker.start_round(taken);
         // The schedule itself comes first: its run tells how many preemptions it has.
         shrinker.round.push(Edit::Keep(usize::MAX));
         shrinker
+    }
+
+    /// Asks for so many candidates at most.
+    pub fn at_most(mut self, candidates: usize) -> Shrinker {
+        self.most = candidates.min(MAX_CANDIDATES);
+        self
     }
 
     fn start_round(&mut self, best: Vec<Step>) {
@@ -65,7 +73,7 @@ impl Shrinker {
     /// The next candidate; `None` when the search is over.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Vec<Step>> {
-        while self.asked < MAX_CANDIDATES {
+        while self.asked < self.most {
             let candidate = self.round.pop()?.apply(&self.blocks, &self.orders);
             if self.tried.insert(hash(&candidate)) {
                 self.asked += 1;

@@ -85,6 +85,6 @@ fn circumstances(setup: &Setup, campaign: &Campaign) -> Result<String> {
     setup.stdin_content()?.hash(&mut hasher);
     (base.flags, base.max_steps, base.clock_base, base.entropy).hash(&mut hasher);
     setup.limits.wall.hash(&mut hasher);
-    (campaign.same_output, campaign.expected_output).hash(&mut hasher);
+    (campaign.same_output, campaign.expected_output()).hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))
 }

@@ -1,5 +1,6 @@
 //! A witness as people read it. Everything comes from the witness: nothing is run.
 
+mod sides;
 mod table;
 mod text;
 mod words;
@@ -20,13 +21,17 @@ pub fn report(witness: &Witness, file: Option<&Path>, style: Style) -> String {
     let names = Names::new(&witness.events);
     let mut lines = head(witness, &names, style);
     lines.extend(stack(witness, &names, style));
+    lines.extend(sides::accesses(witness, &names, style));
     lines.extend(waits(witness, &names, style));
+    lines.extend(sides::threads(witness, &names, style));
     lines.extend(notes(witness, style));
     lines.extend(inputs(witness, &names, style));
-    lines.extend(interleaving(witness, &names, style));
-    lines.extend(blocks(witness, &names, style));
-    lines.extend(output("standard output", &witness.finding.stdout, style));
-    lines.extend(output("standard error", &witness.finding.stderr, style));
+    if !style.brief {
+        lines.extend(interleaving(witness, &names, style));
+        lines.extend(blocks(witness, &names, style));
+        lines.extend(output("standard output", &witness.finding.stdout, style));
+        lines.extend(output("standard error", &witness.finding.stderr, style));
+    }
     lines.extend(foot(witness, file, style));
     let mut text = String::new();
     for line in lines {
@@ -88,8 +93,15 @@ fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     }
     let title = format!("stack of {}", names.of(finding.thread));
     let mut lines = heading(&title, style).to_vec();
+    lines.extend(frames(&finding.stack, witness, style));
+    lines
+}
+
+/// The frames of a stack, one a line.
+fn frames(stack: &[u32], witness: &Witness, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
     let mut number = 0;
-    'stack: for &site in own_part(&finding.stack, witness) {
+    'stack: for &site in own_part(stack, witness) {
         let site = &witness.sites[site as usize];
         for (i, frame) in site.frames.iter().enumerate() {
             let function = frame.function.as_deref().map(short_function);
@@ -326,6 +338,15 @@ fn foot(witness: &Witness, file: Option<&Path>, style: Style) -> Vec<String> {
         let command = format!("raddle replay {}", shell_word(&file.to_string_lossy()));
         lines.push(format!("  replay it   {}", style.bold(&command)));
         lines.push(format!("  in gdb      {command} --gdb"));
+        if let Some(other) = witness
+            .finding
+            .other
+            .as_ref()
+            .filter(|o| !o.steps.is_empty())
+        {
+            lines.push(format!("  {}", other.what));
+            lines.push(format!("              {command} --other"));
+        }
     }
     lines
 }

@@ -116,6 +116,7 @@ fn plain(width: usize) -> Style {
         width,
         colour: false,
         full: false,
+        brief: false,
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Style {
     pub colour: bool,
     /// Leave nothing out of long interleavings.
     pub full: bool,
+    /// Leave the interleaving and the outputs out.
+    pub brief: bool,
 }
 
 /// Columns where the output is no terminal.
@@ -33,6 +35,7 @@ impl Style {
             width: width.clamp(40, 400),
             colour: console::colors_enabled(),
             full: false,
+            brief: false,
         }
     }
 

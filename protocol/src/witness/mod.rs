@@ -97,12 +97,14 @@ impl Witness {
                 && crate::event::Kind::from_u8(w.kind).is_some()
         });
         let notes_fit = f.notes.iter().all(|n| n.site.is_none_or(site));
-        let accesses_fit = f.accesses.iter().all(|a| {
-            thread(a.thread) && object(a.object) && a.stack.iter().all(|&s| site(s))
-        });
-        let creations_fit = f.threads.iter().all(|c| {
-            thread(c.thread) && thread(c.creator) && c.stack.iter().all(|&s| site(s))
-        });
+        let accesses_fit = f
+            .accesses
+            .iter()
+            .all(|a| thread(a.thread) && object(a.object) && a.stack.iter().all(|&s| site(s)));
+        let creations_fit = f
+            .threads
+            .iter()
+            .all(|c| thread(c.thread) && thread(c.creator) && c.stack.iter().all(|&s| site(s)));
         if !accesses_fit || !creations_fit {
             return Err("an access or a thread refers to something that is not there");
         }

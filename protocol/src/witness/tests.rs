@@ -129,6 +129,20 @@ fn a_witness_survives_the_file() {
 }
 
 #[test]
+fn the_first_version_is_read_too() {
+    let mut old = sample();
+    old.finding.accesses.clear();
+    old.finding.threads.clear();
+    old.finding.other = None;
+    let text = encode(&old);
+    let body = text.lines().nth(1).unwrap();
+    let lacking = body.replace(r#","accesses":[],"threads":[],"other":null"#, "");
+    assert!(lacking.len() < body.len());
+    let file = signed(&format!("raddle witness 1\n{lacking}\n"));
+    assert_eq!(decode(&file), Ok(old));
+}
+
+#[test]
 fn every_truncation_is_called_one() {
     let file = encode(&sample());
     assert_eq!(decode(b""), Err(DecodeError::NotAWitness));
@@ -186,6 +200,12 @@ fn an_index_out_of_its_table_is_refused() {
         |w| w.finding.waits[0].kind = 0,
         |w| w.finding.waits[0].holder_site = Some(1),
         |w| w.finding.notes[0].site = Some(1),
+        |w| w.finding.accesses[0].stack[0] = 1,
+        |w| w.finding.accesses[0].thread = 9000,
+        |w| w.finding.accesses[0].object = 1,
+        |w| w.finding.threads[0].stack[0] = 1,
+        |w| w.finding.threads[0].creator = 9000,
+        |w| w.finding.other.as_mut().unwrap().steps[0].1 = 0,
     ];
     for (i, spoil) in spoil.iter().enumerate() {
         let mut witness = sample();

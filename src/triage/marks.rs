@@ -1,0 +1,345 @@
+//! Marks: what executions show besides their ends. Races and leaked threads are made findings or
+//! reports, orders of locks that may meet are tried until they deadlock, or listed as possible.
+
+use super::{
+    Class, Examined, Failure, Job, Result, Seen, Step, Trace, Treatment, Triage, class_of, flags,
+    last_bytes, witness_records,
+};
+use crate::marks::describe_cycle;
+use crate::report::{base_name, place};
+use crate::summary::Possibility;
+use crate::suppress::Case;
+use crate::watch::{Key, Mark};
+use raddle_analyzer::direct;
+use raddle_analyzer::fingerprint;
+use raddle_analyzer::locks::Cycle;
+use raddle_analyzer::races::Race;
+use raddle_protocol::witness::{Note, Other};
+use std::collections::BTreeMap;
+
+/// An execution that shows something.
+pub struct Sighted {
+    /// Number of the execution, from 1.
+    pub execution: u64,
+    pub mark: Mark,
+    pub job: Job,
+    pub trace: Trace,
+}
+
+/// What became of marks.
+#[derive(Default)]
+pub struct Marked {
+    pub possibilities: Vec<Possibility>,
+    /// Attempts to make a deadlock of a cycle.
+    attempts: BTreeMap<Key, u32>,
+    /// Races and leaks that were not looked into any more.
+    left_out: u64,
+    /// Marks that were not there when the same schedule was run again.
+    vanished: u64,
+}
+
+/// So many executions are taken as a start to make a deadlock of the same cycle.
+const ATTEMPTS: u32 = 3;
+/// So many reports are made that do not fail the run.
+const MOST_REPORTS: usize = 50;
+/// Libraries whose own synchronisation is not seen.
+const OWN_WAYS: [&str; 4] = ["libgomp", "libomp", "libiomp", "libtbb"];
+
+impl Marked {
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.left_out > 0 {
+            let n = self.left_out;
+            notes.push(format!(
+                "{n} more races and leaked threads were not looked into"
+            ));
+        }
+        if self.vanished > 0 {
+            notes.push(format!(
+                "{} races or leaked threads were not seen again under the same schedule: \
+                 something is not under control",
+                self.vanished
+            ));
+        }
+        notes
+    }
+}
+
+impl Triage<'_> {
+    /// Looks into a mark. `true`: it is a finding that fails the run.
+    pub fn look_into(&mut self, sighted: Sighted) -> Result<bool> {
+        match &sighted.mark {
+            Mark::Cycle(cycle) => {
+                let cycle = cycle.clone();
+                self.confirm(&sighted, &cycle)
+            }
+            Mark::Race(_) | Mark::Leak(_) => self.keep_mark(sighted),
+        }
+    }
+
+    fn keep_mark(&mut self, sighted: Sighted) -> Result<bool> {
+        let class = sighted.mark.class();
+        let fails = self.wishes.watch.treatment(class) == Treatment::Fail;
+        if !fails && self.reports.len() >= MOST_REPORTS {
+            self.marked.left_out += 1;
+            return Ok(false);
+        }
+        let key = sighted.mark.key(&sighted.trace);
+        let seen = Seen {
+            execution: sighted.execution,
+            class,
+            job: sighted.job,
+            trace: sighted.trace,
+            reference: None,
+        };
+        let records = witness_records(&seen.trace.taken);
+        let Some(again) = self.rerun(&seen.job, &seen.trace.taken, records)? else {
+            return Ok(false);
+        };
+        let failures = self.failures(class, &again, None)?;
+        let is_it = |f: &Failure| f.mark.as_ref().is_some_and(|m| m.key(&again) == key);
+        let Some(failure) = failures.into_iter().find(is_it) else {
+            self.marked.vanished += 1;
+            return Ok(false);
+        };
+        if self.is_suppressed(&failure, &again)? {
+            return Ok(false);
+        }
+        if class == Class::Race && self.is_only_possible(&failure)? {
+            return Ok(false);
+        }
+        if let Some(known) = self.count_again(&failure) {
+            return Ok(fails && known == Examined::Finding);
+        }
+        self.keep(seen, failure)?;
+        Ok(fails)
+    }
+
+    /// In a program with a library that synchronises in ways that are not seen, a race is only
+    /// possible: lists it so.
+    fn is_only_possible(&mut self, failure: &Failure) -> Result<bool> {
+        let modules = self.symbols()?.modules();
+        let names = modules
+            .iter()
+            .map(|m| base_name(&m.path.to_text()).to_string());
+        let own_ways = |name: &String| OWN_WAYS.iter().any(|known| name.starts_with(known));
+        let Some(library) = names.into_iter().find(own_ways) else {
+            return Ok(false);
+        };
+        let symbols = self.symbols()?;
+        let tops = failure.accesses.iter().filter_map(|a| a.stack.first());
+        let places = tops.map(|&s| place(&symbols.sites()[s as usize])).collect();
+        self.possible(Possibility {
+            class: Class::Race.to_string(),
+            message: format!(
+                "{}; {library} may order them in a way that is not seen",
+                failure.message
+            ),
+            fingerprint: failure.fingerprint.clone(),
+            places,
+        });
+        Ok(true)
+    }
+
+    fn possible(&mut self, possibility: Possibility) {
+        let known = &mut self.marked.possibilities;
+        if !known
+            .iter()
+            .any(|p| p.fingerprint == possibility.fingerprint)
+        {
+            known.push(possibility);
+        }
+    }
+
+    /// Tries to make a deadlock of a cycle of locks. `true`: there is one now among the findings.
+    fn confirm(&mut self, sighted: &Sighted, cycle: &Cycle) -> Result<bool> {
+        let key = sighted.mark.key(&sighted.trace);
+        let attempts = self.marked.attempts.entry(key).or_default();
+        *attempts += 1;
+        if *attempts > ATTEMPTS {
+            return Ok(false);
+        }
+        let trace = &sighted.trace;
+        for schedule in direct::toward_cycle(&trace.taken, &trace.events, cycle) {
+            let Some(run) = self.rerun(&sighted.job, &schedule, flags::TOLERANT)? else {
+                break;
+            };
+            if class_of(&run, None) != Some(Class::Deadlock) {
+                continue;
+            }
+            let seen = Seen {
+                execution: sighted.execution,
+                class: Class::Deadlock,
+                job: sighted.job.clone(),
+                trace: run,
+                reference: None,
+            };
+            return Ok(self.examine(seen)? == Examined::Finding);
+        }
+        let records = witness_records(&trace.taken);
+        let again = self.rerun(&sighted.job, &trace.taken, records)?;
+        self.list_cycle(again.as_ref().unwrap_or(trace), cycle, trace)?;
+        Ok(false)
+    }
+
+    /// Lists a cycle that made no deadlock as possible. `again`: the same execution with all
+    /// records.
+    fn list_cycle(&mut self, again: &Trace, cycle: &Cycle, trace: &Trace) -> Result<()> {
+        let wanted = Mark::Cycle(cycle.clone()).key(trace);
+        let cycles = raddle_analyzer::locks::cycles(&again.events).into_iter();
+        let same = |c: &Cycle| Mark::Cycle(c.clone()).key(again) == wanted;
+        let found = cycles.into_iter().find(same);
+        let symbols = self.symbols()?;
+        let (message, places) = match &found {
+            Some(cycle) => describe_cycle(cycle, again, symbols),
+            None => describe_cycle(cycle, trace, symbols),
+        };
+        let sites = symbols.sites().to_vec();
+        let modules = symbols.modules();
+        let texts: Vec<String> = places.iter().map(|&s| place(&sites[s as usize])).collect();
+        let stacks: Vec<Vec<u32>> = places.iter().map(|&s| vec![s]).collect();
+        let class = Class::Deadlock;
+        let case = Case {
+            class,
+            stacks: &stacks,
+            names: &[],
+            sites: &sites,
+            modules: &modules,
+        };
+        if !self.wishes.suppressions.cover(&case) {
+            self.possible(Possibility {
+                class: class.to_string(),
+                message,
+                fingerprint: fingerprint::of("possible deadlock", &texts),
+                places: texts,
+            });
+        }
+        Ok(())
+    }
+
+    /// Another execution to compare a finding with, and what there is to say about it.
+    pub(super) fn other(
+        &mut self,
+        seen: &Seen,
+        failure: &mut Failure,
+        trace: &Trace,
+    ) -> Result<Option<Other>> {
+        if let (Class::Output, Some(reference)) = (seen.class, &seen.reference) {
+            let expected = reference.stdout.as_deref();
+            let notes = expected.map(|expected| differences(expected, &trace.stdout));
+            failure.notes.extend(notes.unwrap_or_default());
+            return Ok(Some(Other {
+                what: reference.what.clone(),
+                steps: in_pairs(&reference.taken),
+                stdout: expected.map(last_bytes),
+            }));
+        }
+        let Some(Mark::Race(race)) = failure.mark.clone() else {
+            return Ok(None);
+        };
+        let turned = self.turned_round(seen, trace, &race)?;
+        if turned.is_none() {
+            let text = "no execution was found with the accesses in the other order";
+            failure.notes.push(Note {
+                text: text.to_string(),
+                site: None,
+            });
+        }
+        Ok(turned.map(|steps| Other {
+            what: "the accesses in the other order".to_string(),
+            steps: in_pairs(&steps),
+            stdout: None,
+        }))
+    }
+
+    /// A schedule on which the accesses of a race come in the other order.
+    fn turned_round(
+        &mut self,
+        seen: &Seen,
+        trace: &Trace,
+        race: &Race,
+    ) -> Result<Option<Vec<Step>>> {
+        let schedule = direct::other_order(&trace.taken, &trace.events, race);
+        let run = self.rerun(&seen.job, &schedule, flags::TOLERANT | flags::EVENTS)?;
+        let turned = |run: &Trace| direct::is_other_order(&trace.events, race, &run.events);
+        Ok(run.filter(turned).map(|run| run.taken))
+    }
+}
+
+fn in_pairs(steps: &[Step]) -> Vec<(u16, u16)> {
+    steps.iter().map(|s| (s.what, s.count)).collect()
+}
+
+/// Lines that are told of in a difference of outputs.
+const MOST_LINES: usize = 5;
+/// Characters of each.
+const LONGEST_LINE: usize = 100;
+
+/// Where two outputs differ, line by line.
+fn differences(expected: &[u8], stdout: &[u8]) -> Vec<Note> {
+    let lines = |bytes: &[u8]| -> Vec<String> {
+        let text = String::from_utf8_lossy(bytes);
+        text.lines().map(str::to_string).collect()
+    };
+    let (theirs, ours) = (lines(expected), lines(stdout));
+    let shown = |line: Option<&String>| match line {
+        Some(line) => {
+            let visible = line.chars().map(|c| if c.is_control() { '·' } else { c });
+            format!("`{}`", visible.take(LONGEST_LINE).collect::<String>())
+        }
+        None => "nothing".to_string(),
+    };
+    let most = theirs.len().max(ours.len());
+    let differing = (0..most).filter(|&i| theirs.get(i) != ours.get(i));
+    let all: Vec<usize> = differing.collect();
+    let mut notes: Vec<String> = all
+        .iter()
+        .take(MOST_LINES)
+        .map(|&i| {
+            let (then, now) = (shown(theirs.get(i)), shown(ours.get(i)));
+            format!("line {}: {then} expected, {now} printed", i + 1)
+        })
+        .collect();
+    if all.len() > MOST_LINES {
+        notes.push(format!(
+            "and {} more lines that differ",
+            all.len() - MOST_LINES
+        ));
+    }
+    if all.is_empty() {
+        notes.push("the lines are the same, their ends are not".to_string());
+    }
+    let note = |text| Note { text, site: None };
+    notes.into_iter().map(note).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_told_by_lines() {
+        let table: [(&str, &str, &[&str]); 4] = [
+            ("a\nb\n", "a\nc\n", &["line 2: `b` expected, `c` printed"]),
+            ("a\n", "a\nb\n", &["line 2: nothing expected, `b` printed"]),
+            ("a\n", "a", &["the lines are the same, their ends are not"]),
+            (
+                "1\n2\n3\n4\n5\n6\n7\n",
+                "",
+                &[
+                    "line 1: `1` expected, nothing printed",
+                    "line 2: `2` expected, nothing printed",
+                    "line 3: `3` expected, nothing printed",
+                    "line 4: `4` expected, nothing printed",
+                    "line 5: `5` expected, nothing printed",
+                    "and 2 more lines that differ",
+                ],
+            ),
+        ];
+        for (expected, printed, texts) in table {
+            let notes = differences(expected.as_bytes(), printed.as_bytes());
+            let notes: Vec<&str> = notes.iter().map(|n| n.text.as_str()).collect();
+            assert_eq!(notes, texts);
+        }
+    }
+}
