@@ -186,6 +186,14 @@ pub struct Summary {
     pub executions_per_second: f64,
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// Races and leaked threads that do not fail the run.
+    #[serde(default)]
+    pub reports: Vec<Finding>,
+    #[serde(default)]
+    pub possibilities: Vec<Possibility>,
+    /// Rules of a suppression file, with how many findings each kept quiet.
+    #[serde(default)]
+    pub suppressed: BTreeMap<String, u64>,
     /// How often each outcome was seen: "exit N" or the class of a finding.
     #[serde(default)]
     pub outcomes: BTreeMap<String, u64>,
@@ -223,6 +231,14 @@ pub struct Finding {
     pub inputs: serde_json::Value,
 }
 
+/// Something that may be wrong and that no execution has shown.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Possibility {
+    pub class: String,
+    pub message: String,
+    pub places: Vec<String>,
+}
+
 /// What one use of the command gave.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -253,7 +269,7 @@ pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
         .unwrap_or_else(|error| panic!("{shown}: no summary: {error}\n{}", output.all()));
     let mut summary: Summary = serde_json::from_str(&text)
         .unwrap_or_else(|error| panic!("{shown}: bad summary: {error}\n{text}"));
-    for finding in &mut summary.findings {
+    for finding in summary.findings.iter_mut().chain(&mut summary.reports) {
         finding.witness = finding.witness.take().map(|path| dir.join(path));
     }
     Run {
