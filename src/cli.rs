@@ -170,9 +170,20 @@ pub struct RunOptions {
 
     /// Which thread goes on: `random` (any), `pct:D` (random priorities, D-1 changes), `pos`
     /// (random priorities of operations), `rr` (run until blocked), `dfs` (every interleaving,
-    /// for small programs), `mix` (random, pct:3 and pos in turn)
+    /// for small programs), `hapset`, `hapset:pcb:K` (of those only what shows a pair of
+    /// statements in a new order; with at most K preemptions), `pset` (the same, looking at memory
+    /// alone), `steer` (drives threads to what was not tested yet), `mix` (random, pct:3 and pos
+    /// in turn)
     #[arg(long, value_name = "P", default_value = "mix")]
     pub policy: String,
+
+    /// With `hapset`: tell statements apart by so many callers
+    #[arg(long, value_name = "K")]
+    pub context: Option<u8>,
+
+    /// With `hapset`: learn from so many random executions first
+    #[arg(long, value_name = "N")]
+    pub learn: Option<u64>,
 
     /// Standard output must be the same in every execution; a difference is a finding
     #[arg(long)]
@@ -322,6 +333,7 @@ impl RunOptions {
     /// The policy and the number of executions; `None`: no limit.
     pub fn plan(&self) -> Result<(Policy, Option<u64>)> {
         let policy: Policy = self.policy.parse()?;
+        let policy = policy.with(self.context, self.learn)?;
         if self.executions == Some(0) {
             return Err(Error::usage(
                 "`-n 0` asks for no execution at all",

@@ -1,6 +1,7 @@
 //! `raddle run`: many executions of one program, each under another schedule.
 
 use crate::class::{Class, Meaning, label, meaning};
+use crate::corpus::names::Names;
 use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -12,6 +13,7 @@ use crate::summary::{Summary, Verdict, instrumented};
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
 use crate::watch::{Key, MOST_STEPS, Mark, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use raddle_analyzer::hapset::knowledge::Places;
 use raddle_analyzer::search::{Next, Search, Standing};
 use raddle_protocol::job::Job;
 use raddle_protocol::shared::flags;
@@ -55,7 +57,7 @@ pub fn explore(
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
     let started = Instant::now();
-    let search = Shared::new(setup, campaign, started)?;
+    let search = Shared::new(setup, campaign, started, interrupt)?;
     let (reports, inbox) = bounded(usize::from(campaign.workers));
     let examining = std::thread::scope(|scope| {
         for _ in 0..campaign.workers {
@@ -114,7 +116,11 @@ fn attend(
     let mut found = 0u64;
     let mut examining = Duration::ZERO;
     loop {
-        progress.executions(search.state().executions);
+        {
+            let state = search.state();
+            progress.executions(state.executions);
+            progress.pairs(state.search.pairs_seen());
+        }
         let Report { what, proceed } = match inbox.recv_timeout(Duration::from_millis(200)) {
             Ok(report) => report,
             Err(RecvTimeoutError::Timeout) => continue,
@@ -263,9 +269,18 @@ struct State {
 }
 
 impl<'a> Shared<'a> {
-    fn new(setup: &'a Setup, campaign: &'a Campaign, started: Instant) -> Result<Shared<'a>> {
+    fn new(
+        setup: &'a Setup,
+        campaign: &'a Campaign,
+        started: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Shared<'a>> {
         let history = campaign.keeper.as_deref().and_then(Keeper::history);
-        let mut search = campaign.policy.search(campaign.seed, history);
+        let places = || -> Result<Box<dyn Places>> {
+            let session = setup.session(&interrupt.search)?;
+            Ok(Box::new(Names::new(session.modules(), &setup.program.path)))
+        };
+        let mut search = campaign.policy.search(campaign.seed, history, places)?;
         let mut reference = campaign.reference.clone();
         if let Some(keeper) = &campaign.keeper {
             let series = &keeper.series;

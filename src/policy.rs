@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use raddle_analyzer::dfs::Dfs;
+use raddle_analyzer::hapset::guided::{Base, Guided, Settings};
 use raddle_analyzer::hapset::knowledge::{Knowledge, Places};
 use raddle_analyzer::sampling::{MIX_DEPTH, Rule, Sampling};
 use raddle_analyzer::search::Search;
@@ -14,27 +15,55 @@ pub enum Policy {
     Sampling(Rule),
     /// Drives executions to what was not tested yet.
     Steer,
+    /// Systematic, but only what shows a new predecessor pair.
+    Guided(Settings),
     /// Every interleaving, one after the other.
     Dfs,
 }
 
 impl Policy {
-    /// The search of this name, at its start. `history`: what earlier runs have tested.
-    pub fn search(self, seed: u64, history: Option<History>) -> Box<dyn Search> {
-        match self {
+    /// The search of this name, at its start. `history`: what earlier runs have tested; `places`:
+    /// makes what knows the program's lines.
+    pub fn search(
+        self,
+        seed: u64,
+        history: Option<History>,
+        places: impl FnOnce() -> Result<Box<dyn Places>>,
+    ) -> Result<Box<dyn Search>> {
+        Ok(match self {
             Policy::Sampling(rule) => Box::new(Sampling::new(rule, seed)),
             Policy::Steer => Box::new(match history {
                 Some((knowledge, places)) => Steer::new(seed).knowing(knowledge, places),
                 None => Steer::new(seed),
             }),
+            Policy::Guided(settings) => Box::new(match history {
+                Some((known, places)) => Guided::new(settings, seed, places).knowing(known),
+                None => Guided::new(settings, seed, places()?),
+            }),
             Policy::Dfs => Box::new(Dfs::new()),
+        })
+    }
+
+    /// With `--context` and `--learn`, which only a guided search has.
+    pub fn with(self, context: Option<u8>, learn: Option<u64>) -> Result<Policy> {
+        match self {
+            Policy::Guided(settings) => Ok(Policy::Guided(Settings {
+                context: usize::from(context.unwrap_or(0)),
+                learn: learn.unwrap_or(0),
+                ..settings
+            })),
+            other if context.is_none() && learn.is_none() => Ok(other),
+            other => Err(Error::usage(
+                format!("--context and --learn mean nothing to the policy {other}"),
+                "choose --policy hapset with them, or leave them out",
+            )),
         }
     }
 
     /// How many executions it has by itself when no number is given; `None`: a search that samples.
     pub fn executions(self) -> Option<Executions> {
         match self {
-            Policy::Dfs => Some(Executions::All),
+            Policy::Dfs | Policy::Guided(_) => Some(Executions::All),
             Policy::Sampling(Rule::RunUntilBlocked) => Some(Executions::One),
             Policy::Sampling(_) | Policy::Steer => None,
         }
@@ -73,6 +102,9 @@ impl std::str::FromStr for Policy {
         if let Some(depth) = number(text, "pct", 1000) {
             return sampling(Rule::Pct(depth?));
         }
+        if let Some(settings) = guided(text) {
+            return settings.map(Policy::Guided);
+        }
         match text {
             "mix" => sampling(Rule::Mix),
             "random" => sampling(Rule::Random),
@@ -83,7 +115,7 @@ impl std::str::FromStr for Policy {
             "dfs" => Ok(Policy::Dfs),
             _ => Err(Error::usage(
                 format!("unknown policy `{text}`"),
-                "choose one of steer, mix, random, pct:D, pos, rr, dfs",
+                "choose one of steer, mix, random, pct:D, pos, rr, dfs, hapset, hapset:pcb:K, pset",
             )),
         }
     }
@@ -98,8 +130,60 @@ impl fmt::Display for Policy {
             Policy::Sampling(Rule::Pos) => f.write_str("pos"),
             Policy::Sampling(Rule::RunUntilBlocked) => f.write_str("rr"),
             Policy::Steer => f.write_str("steer"),
+            Policy::Guided(settings) => show_guided(settings, f),
             Policy::Dfs => f.write_str("dfs"),
         }
+    }
+}
+
+/// `hapset` or `pset`, then the base. `None`: another policy.
+fn guided(text: &str) -> Option<Result<Settings>> {
+    let (name, base) = match text.split_once(':') {
+        Some((name, base)) => (name, Some(base)),
+        None => (text, None),
+    };
+    let memory_only = match name {
+        "hapset" => false,
+        "pset" => true,
+        _ => return None,
+    };
+    let base = match base {
+        None | Some("dpor") => Some(Base::Dpor),
+        Some(base) => base
+            .strip_prefix("pcb:")
+            .and_then(|k| k.parse().ok())
+            .map(Base::Preemptions),
+    };
+    let settings = base.map(|base| Settings {
+        base,
+        context: 0,
+        learn: 0,
+        memory_only,
+        guided: true,
+    });
+    Some(settings.ok_or_else(|| {
+        Error::usage(
+            format!("`{text}` names no search"),
+            format!("write {name}, {name}:dpor or for example {name}:pcb:2"),
+        )
+    }))
+}
+
+fn show_guided(settings: &Settings, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(if settings.memory_only {
+        "pset"
+    } else {
+        "hapset"
+    })?;
+    if let Base::Preemptions(most) = settings.base {
+        write!(f, ":pcb:{most}")?;
+    }
+    if settings.context > 0 {
+        write!(f, ", context {}", settings.context)?;
+    }
+    match settings.learn {
+        0 => Ok(()),
+        n => write!(f, ", learnt from {n}"),
     }
 }
 
@@ -110,11 +194,34 @@ mod tests {
     #[test]
     fn names_survive_parsing() {
         for name in [
-            "steer", "mix", "random", "pct:1", "pct:12", "pos", "rr", "dfs",
+            "steer",
+            "mix",
+            "random",
+            "pct:1",
+            "pct:12",
+            "pos",
+            "rr",
+            "dfs",
+            "hapset",
+            "hapset:pcb:0",
+            "pset",
+            "pset:pcb:2",
         ] {
             assert_eq!(name.parse::<Policy>().unwrap().to_string(), name);
         }
-        for name in ["", "Random", "pct:", "pct:0", "pct:x", "pct:1001", "bfs"] {
+        for name in [
+            "",
+            "Random",
+            "pct:",
+            "pct:0",
+            "pct:x",
+            "pct:1001",
+            "bfs",
+            "hapset:",
+            "hapset:pcb",
+            "pset:x",
+            "hapset:pcb:-1",
+        ] {
             assert!(name.parse::<Policy>().is_err(), "{name}");
         }
     }

@@ -2,10 +2,12 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A line on standard error; nothing where that is no terminal.
-pub struct Progress(ProgressBar);
+pub struct Progress(ProgressBar, Arc<AtomicU64>);
 
 impl Progress {
     /// `most`: how many executions there will be, if that is known.
@@ -15,14 +17,22 @@ impl Progress {
             None => ProgressBar::no_length(),
         };
         let template = match most {
-            Some(_) => "  {bar:30} {pos}/{len} executions, {rate} a second, {msg}",
-            None => "  {spinner} {elapsed}: {pos} executions, {rate} a second, {msg}",
+            Some(_) => "  {bar:30} {pos}/{len} executions, {rate} a second, {pairs}{msg}",
+            None => "  {spinner} {elapsed}: {pos} executions, {rate} a second, {pairs}{msg}",
         };
+        let pairs = Arc::new(AtomicU64::new(0));
+        let shown = pairs.clone();
         let style = ProgressStyle::with_template(template)
             .expect("the template is constant")
             .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
                 // Writing to a string cannot fail.
                 let _ = write!(text, "{:.0}", state.per_sec());
+            })
+            .with_key("pairs", move |_: &ProgressState, text: &mut dyn Write| {
+                let pairs = shown.load(Ordering::Relaxed);
+                if pairs > 0 {
+                    let _ = write!(text, "{pairs} predecessor pairs, ");
+                }
             });
         bar.set_style(style);
         bar.set_draw_target(match quiet {
@@ -33,12 +43,17 @@ impl Progress {
         if !quiet {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Progress(bar)
+        Progress(bar, pairs)
     }
 
     /// So many executions are done.
     pub fn executions(&self, n: u64) {
         self.0.set_position(n);
+    }
+
+    /// So many predecessor pairs have been seen, if the search counts them.
+    pub fn pairs(&self, seen: Option<usize>) {
+        self.1.store(seen.unwrap_or(0) as u64, Ordering::Relaxed);
     }
 
     pub fn say(&self, message: String) {

@@ -3,6 +3,7 @@
 pub mod dfs;
 pub mod direct;
 pub mod estimate;
+mod fast;
 pub mod fingerprint;
 pub mod hapset;
 pub mod leaks;

@@ -75,6 +75,12 @@ pub trait Search: Send {
     /// What may be claimed now.
     fn standing(&self) -> Standing;
 
+    /// How many predecessor pairs executions have shown so far; `None` where the search does not
+    /// look for them.
+    fn pairs_seen(&self) -> Option<usize> {
+        None
+    }
+
     /// The predecessor pairs that executions have shown so far; nothing where the search does not
     /// look for them. To be kept as [`crate::hapset::knowledge::Knowledge`].
     fn pairs(&self) -> Vec<Counted> {

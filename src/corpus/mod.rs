@@ -10,7 +10,7 @@ mod database;
 mod identity;
 mod keeper;
 mod locks;
-mod names;
+pub mod names;
 mod numbers;
 mod series;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What in a trace counts for predecessor sets: accesses, and operations that synchronise.
 
+use crate::fast::FastMap;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
-use std::collections::HashMap;
 
 /// What an operation does to its object, as far as its order with others matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +119,12 @@ pub struct Operation {
 impl Operation {
     /// Do the two touch the same object in ways whose order matters? (Their threads do not count.)
     pub fn conflicts(&self, other: &Operation) -> bool {
-        self.class.conflicts(other.class) && self.object < other.end && other.object < self.end
+        self.class.conflicts(other.class) && self.overlaps(other)
+    }
+
+    /// Do the two touch the same object?
+    pub fn overlaps(&self, other: &Operation) -> bool {
+        self.object < other.end && other.object < self.end
     }
 }
 
@@ -146,11 +151,11 @@ pub fn operations(events: &[Event]) -> Vec<Operation> {
 #[derive(Default)]
 struct Walk {
     step: u32,
-    counts: HashMap<(Slot, u64, u64, u8), u32>,
-    bits: HashMap<u64, u64>,
-    held: HashMap<Slot, u64>,
+    counts: FastMap<(Slot, u64, u64, u8), u32>,
+    bits: FastMap<u64, u64>,
+    held: FastMap<Slot, u64>,
     /// The mutex of the condition that a thread waits for.
-    waits: HashMap<Slot, u64>,
+    waits: FastMap<Slot, u64>,
 }
 
 impl Walk {

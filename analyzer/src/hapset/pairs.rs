@@ -1,8 +1,8 @@
 //! Predecessor pairs: which event is immediately dependent upon which.
 
 use super::operation::Operation;
+use crate::fast::FastMap;
 use raddle_protocol::Slot;
-use std::collections::HashMap;
 
 /// Bytes of one word of the index.
 const WORD: u64 = 4;
@@ -27,9 +27,10 @@ struct Last {
 
 /// The predecessor pairs of an execution (definition 2 and Algorithm 1, `learnHaPSets`): for each
 /// operation and each other thread, that thread's last operation on the same object, if the two
-/// conflict.
+/// conflict and the operation's own thread did nothing to the object in between (as in the paper's
+/// first example, where e2 keeps e1 out of the set of e3).
 pub fn predecessors(operations: &[Operation]) -> Vec<Pair> {
-    let mut index: HashMap<u64, Vec<Last>> = HashMap::new();
+    let mut index: FastMap<u64, Vec<Last>> = FastMap::default();
     let mut pairs = Vec::new();
     for (i, operation) in operations.iter().enumerate() {
         let first = operation.object / WORD;
@@ -37,7 +38,13 @@ pub fn predecessors(operations: &[Operation]) -> Vec<Pair> {
         let known = pairs.len();
         for word in first..=last {
             let here = index.entry(word).or_default();
+            let own = here.iter().filter(|o| o.thread == operation.thread);
+            let own = own.filter(|o| operations[o.operation as usize].overlaps(operation));
+            let since = own.map(|o| o.operation).max();
             for other in here.iter().filter(|o| o.thread != operation.thread) {
+                if since.is_some_and(|own| own > other.operation) {
+                    continue;
+                }
                 let before = &operations[other.operation as usize];
                 let pair = Pair {
                     before: other.operation,

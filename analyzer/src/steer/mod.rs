@@ -8,7 +8,7 @@
 //! that every schedule keeps a positive probability.
 
 mod draw;
-mod order;
+pub(crate) mod order;
 mod plan;
 mod pool;
 mod table;
@@ -20,7 +20,7 @@ use crate::sampling::Rule as Sampled;
 use crate::search::{Next, Plan, Search, Standing};
 use draw::Draw;
 use order::Order;
-use pool::Pool;
+use pool::{Base, Pool};
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -38,7 +38,8 @@ pub struct Steer {
     draw: Draw,
     /// Steps of the longest execution so far.
     longest: u64,
-    observed: u64,
+    /// Steps of the shortest one: a measure of how long it is worth while to hold a thread.
+    shortest: u64,
     /// What the executions under way are to show.
     out: BTreeMap<u64, Vec<PairId>>,
 }
@@ -51,7 +52,7 @@ impl Steer {
             pool: Pool::default(),
             draw: Draw::new(seed),
             longest: 0,
-            observed: 0,
+            shortest: u64::MAX,
             out: BTreeMap::new(),
         }
     }
@@ -78,8 +79,8 @@ impl Search for Steer {
 
     fn observe(&mut self, n: u64, trace: &Trace) {
         let aims = self.out.remove(&n).unwrap_or_default();
-        self.observed += 1;
         self.longest = self.longest.max(trace.counters.steps);
+        self.shortest = self.shortest.min(trace.counters.steps);
         let ops = operations(&trace.events);
         let ids: Vec<_> = ops.iter().map(|op| self.table.statement(op)).collect();
         let found = predecessors(&ops);
@@ -92,12 +93,12 @@ impl Search for Steer {
             pair.gains += u32::from(news > 0);
         }
         if (news > 0 || self.draw.chance(1, 16)) && Pool::accepts(&ops) {
-            let mut races = found;
-            races.retain(|race| {
-                let (a, b) = (&ops[race.before as usize], &ops[race.after as usize]);
-                a.locks & b.locks == 0 && !order.is_certain(a, b)
-            });
-            self.pool.add(&mut self.draw, &trace.taken, ops, races);
+            let base = Base {
+                taken: trace.taken.clone(),
+                operations: ops,
+                order,
+            };
+            self.pool.add(&mut self.draw, base);
         }
     }
 
@@ -111,6 +112,10 @@ impl Search for Steer {
 
     fn pairs(&self) -> Vec<Counted> {
         self.table.counted()
+    }
+
+    fn pairs_seen(&self) -> Option<usize> {
+        Some(self.table.pairs.iter().filter(|p| p.seen > 0).count())
     }
 }
 

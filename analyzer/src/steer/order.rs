@@ -1,14 +1,14 @@
 //! The order that no schedule can change: creation before the child's steps, these before the join.
 
+use crate::fast::FastMap;
 use crate::hapset::operation::Operation;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
-use std::collections::HashMap;
 
 /// Where threads were created and joined, as indices of events.
 #[derive(Default)]
 pub struct Order {
-    threads: HashMap<Slot, Life>,
+    threads: FastMap<Slot, Life>,
 }
 
 #[derive(Clone, Copy)]

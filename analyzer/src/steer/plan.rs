@@ -7,9 +7,6 @@ use crate::search::Plan;
 use raddle_protocol::constraint::{Constraint, Point, Rule};
 use raddle_protocol::schedule::Tail;
 
-/// After so many tries in vain an untested pair is tried as seldom as others.
-const HOPE: u32 = 6;
-
 /// The ways to choose constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -44,12 +41,17 @@ impl Steer {
         if self.table.pairs.is_empty() || self.draw.chance(1, PLAIN) {
             return Way::Plain;
         }
-        let open = self.table.pairs.iter().any(is_open);
+        let hope = self.table.pairs.iter().map(promise).max().unwrap_or(0);
+        let drive = match hope {
+            FRESH => 20,
+            7.. => 8,
+            _ => 3,
+        };
         let ways = [
-            (Way::Drive, if open { 8 } else { 0 }),
-            (Way::Combine, 3),
+            (Way::Drive, drive),
+            (Way::Combine, 2),
             (Way::TakeTurns, 2),
-            (Way::Reverse, 3),
+            (Way::Reverse, 4),
         ];
         match self.draw.weighted(ways.iter().map(|w| w.1)) {
             Some(i) => ways[i].0,
@@ -58,15 +60,23 @@ impl Steer {
     }
 
     fn patience(&self) -> u32 {
-        (2 * self.longest + 50).clamp(200, 50_000) as u32
+        (self.shortest.min(50_000) * 2 + 50).clamp(100, 50_000) as u32
     }
 
     fn drive(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
         let pairs = &self.table.pairs;
-        let least = pairs.iter().filter(|p| is_open(p)).map(|p| p.tries).min()?;
-        let wanted = |p: &Pair| u32::from(is_open(p) && p.tries == least);
-        let aim = self.draw.weighted(pairs.iter().map(wanted))?;
+        let aim = self.draw.weighted(pairs.iter().map(promise))?;
+        let tries = pairs[aim].tries;
         let mut aims = vec![aim as PairId];
+        if tries < 2 {
+            let mut plan = Plan::tail(self.tail(n));
+            if self.draw.below(10) < 5 {
+                plan.tail = Tail::RunUntilBlocked;
+            }
+            let constraint = self.constraint(aims[0], Rule::After, tries > 0);
+            plan.constraints.push(constraint);
+            return Some((plan, aims));
+        }
         while aims.len() < 4 && self.draw.chance(1, 3) {
             aims.extend(self.any_pair());
         }
@@ -97,16 +107,16 @@ impl Steer {
                 1 => Rule::NotRightAfter,
                 _ => Rule::After,
             };
-            let constraint = self.constraint(aim, rule);
+            let constraint = self.constraint(aim, rule, true);
             plan.constraints.push(constraint);
         }
         plan
     }
 
-    fn constraint(&mut self, aim: PairId, rule: Rule) -> Constraint {
+    fn constraint(&mut self, aim: PairId, rule: Rule, narrow: bool) -> Constraint {
         let pair = self.table.pairs[aim as usize];
         let [mut first, mut then] = [pair.first, pair.then].map(|s| self.point(s));
-        if pair.first == pair.then || self.draw.chance(1, 3) {
+        if pair.first == pair.then || (narrow && self.draw.chance(1, 3)) {
             first.thread = pair.first_example.thread;
             then.thread = pair.then_example.thread;
         }
@@ -172,12 +182,24 @@ impl Steer {
         let patience = self.patience();
         let (prefix, constraint) = self.pool.reversal(&mut self.draw, patience)?;
         let mut plan = Plan::tail(self.tail(n));
+        if self.draw.below(10) < 4 {
+            plan.tail = Tail::RunUntilBlocked;
+        }
         plan.prefix = prefix;
         plan.constraints.push(constraint);
         Some((plan, Vec::new()))
     }
 }
 
-fn is_open(pair: &Pair) -> bool {
-    pair.seen == 0 && !pair.known && pair.tries < HOPE
+/// The weight of a pair that is untested and was never driven to.
+const FRESH: u32 = 60;
+
+/// How much it is worth driving to a pair. What came about by chance, or in one try, may still be
+/// worth it in company with something else.
+fn promise(pair: &Pair) -> u32 {
+    let weights = match pair.seen > 0 || pair.known {
+        false => [FRESH, 24, 12, 8, 4, 2],
+        true => [6, 3, 2, 1, 1, 1],
+    };
+    weights[(pair.tries as usize).min(5)]
 }

@@ -1,8 +1,8 @@
 //! Executions that showed something new, to start others from.
 
 use super::draw::Draw;
+use super::order::Order;
 use crate::hapset::operation::Operation;
-use crate::hapset::pairs::Pair;
 use raddle_protocol::constraint::{Constraint, Point, Rule};
 use raddle_protocol::job::push_step;
 use raddle_protocol::schedule::Step;
@@ -13,11 +13,44 @@ const MOST: usize = 32;
 const LONGEST: usize = 20_000;
 
 /// One execution.
-struct Base {
-    taken: Vec<Step>,
-    operations: Vec<Operation>,
-    /// Conflicting operations whose order may be turned round.
-    races: Vec<Pair>,
+pub struct Base {
+    pub taken: Vec<Step>,
+    pub operations: Vec<Operation>,
+    pub order: Order,
+}
+
+/// Operations that are looked at for one that may be turned round, and behind it for the other.
+const LOOKS: usize = 16;
+const AHEAD: usize = 2000;
+
+impl Base {
+    /// Two operations of different threads in conflict that might come in the other order.
+    fn race(&self, draw: &mut Draw) -> Option<(&Operation, &Operation)> {
+        for _ in 0..LOOKS {
+            let at = draw.below(self.operations.len());
+            let before = self.operations.get(at)?;
+            let later = self.operations[at + 1..].iter().take(AHEAD);
+            let mut chosen = None;
+            let mut found = 0;
+            for after in later.filter(|after| self.may_precede(after, before)) {
+                found += 1;
+                if draw.below(found) == 0 {
+                    chosen = Some(after);
+                }
+            }
+            if let Some(after) = chosen {
+                return Some((before, after));
+            }
+        }
+        None
+    }
+
+    fn may_precede(&self, after: &Operation, before: &Operation) -> bool {
+        after.thread != before.thread
+            && after.conflicts(before)
+            && after.locks & before.locks == 0
+            && !self.order.is_certain(before, after)
+    }
 }
 
 /// The executions that are kept.
@@ -27,25 +60,11 @@ pub struct Pool(Vec<Base>);
 impl Pool {
     /// Is it worth while to offer such an execution?
     pub fn accepts(operations: &[Operation]) -> bool {
-        operations.len() <= LONGEST
+        (1..=LONGEST).contains(&operations.len())
     }
 
     /// Keeps an execution, in the place of another one when there are many.
-    pub fn add(
-        &mut self,
-        draw: &mut Draw,
-        taken: &[Step],
-        operations: Vec<Operation>,
-        races: Vec<Pair>,
-    ) {
-        if races.is_empty() {
-            return;
-        }
-        let base = Base {
-            taken: taken.to_vec(),
-            operations,
-            races,
-        };
+    pub fn add(&mut self, draw: &mut Draw, base: Base) {
         match self.0.len() < MOST {
             true => self.0.push(base),
             // The first one, without preemptions, stays.
@@ -57,13 +76,11 @@ impl Pool {
         self.0.is_empty()
     }
 
-    /// An execution as far as an operation that another one followed, and the constraint that
+    /// An execution as far as an operation that a conflicting one followed, and the constraint that
     /// turns the two round.
     pub fn reversal(&self, draw: &mut Draw, patience: u32) -> Option<(Vec<Step>, Constraint)> {
         let base = self.0.get(draw.below(self.0.len()))?;
-        let race = base.races.get(draw.below(base.races.len()))?;
-        let before = &base.operations[race.before as usize];
-        let after = &base.operations[race.after as usize];
+        let (before, after) = base.race(draw)?;
         let point = |op: &Operation| Point {
             pc: op.pc,
             object: op.object,

@@ -1,11 +1,11 @@
 //! Statements and the ordered pairs of them that are possible, tested, and promising.
 
 use super::order::Order;
+use crate::fast::FastMap;
 use crate::hapset::knowledge::{Code, Counted, Knowledge, Places, Statement};
 use crate::hapset::operation::{Class, Operation};
 use crate::hapset::pairs::Pair as Found;
 use raddle_protocol::Slot;
-use std::collections::HashMap;
 
 /// Objects that one statement keeps apart; beyond, it is one statement for all others.
 const OBJECTS: usize = 4;
@@ -60,10 +60,10 @@ pub type PairId = u32;
 pub struct Table {
     pub statements: Vec<Spot>,
     pub pairs: Vec<Pair>,
-    ids: HashMap<(u64, u8, u64), StatementId>,
+    ids: FastMap<(u64, u8, u64), StatementId>,
     /// By pc and kind: objects that have statements of their own.
-    objects: HashMap<(u64, u8), usize>,
-    by_statements: HashMap<(StatementId, StatementId), PairId>,
+    objects: FastMap<(u64, u8), usize>,
+    by_statements: FastMap<(StatementId, StatementId), PairId>,
     known: Option<Known>,
 }
 
@@ -211,9 +211,9 @@ impl Table {
 /// of each.
 fn by_object(ops: &[Operation], ids: &[StatementId]) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut at: HashMap<u64, usize> = HashMap::new();
-    let mut last: HashMap<(u64, StatementId, Slot), usize> = HashMap::new();
-    let mut threads: HashMap<(u64, StatementId), usize> = HashMap::new();
+    let mut at: FastMap<u64, usize> = FastMap::default();
+    let mut last: FastMap<(u64, StatementId, Slot), usize> = FastMap::default();
+    let mut threads: FastMap<(u64, StatementId), usize> = FastMap::default();
     for (i, (op, &id)) in ops.iter().zip(ids).enumerate() {
         let word = op.object / 8;
         let next = groups.len();
