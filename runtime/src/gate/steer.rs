@@ -259,3 +259,7 @@ pub(super) fn operation(thread: Slot, p: &Pending) -> Operation {
         pc: p.pc as u64,
     }
 }
+
+#[cfg(test)]
+#[path = "steer_tests.rs"]
+mod tests;
