@@ -249,6 +249,10 @@ pub struct WatchOptions {
     #[arg(long)]
     pub no_lock_order: bool,
 
+    /// Condition waits may end although nobody signalled (a few in each execution)
+    #[arg(long)]
+    pub spurious: bool,
+
     /// Findings that are to be kept quiet, in ThreadSanitizer's syntax: race:, race_top:, mutex:,
     /// deadlock:, thread:, called_from_lib:
     #[arg(long, value_name = "FILE")]

@@ -22,6 +22,7 @@ use crate::terminal::{complain, print};
 use crate::triage::{Triage, Wishes};
 use crate::verify;
 use crate::watch::Watch;
+use raddle_protocol::shared::flags;
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -73,7 +74,10 @@ const MAX_STEPS: u64 = 10_000_000;
 fn run_command(options: &RunOptions) -> Result<Exit> {
     let (policy, executions) = options.plan()?;
     let interrupt = Interrupt::install()?;
-    let setup = Setup::new(&options.target, MAX_STEPS, &interrupt)?;
+    let mut setup = Setup::new(&options.target, MAX_STEPS, &interrupt)?;
+    if options.watch.spurious {
+        setup.base.flags |= flags::SPURIOUS;
+    }
     let reference = match &options.expect_output {
         Some(path) => Some(Arc::new(setup::expected_output(path)?)),
         None => None,

@@ -105,7 +105,8 @@ kinds! {
     /// `object`: mutex.
     MutexDestroy = 15, true, "mutex_destroy";
 
-    /// The thread released the mutex and began to wait. `object`: condition; `value`: mutex.
+    /// The thread released the mutex and began to wait. `object`: condition; `value`: mutex. With
+    /// [`crate::shared::flags::SPURIOUS`] a [`Kind::Choice`] follows: 1 if it will wake for no reason.
     CondWait = 20, true, "cond_wait";
     /// The waiter holds its mutex again. `object`: condition; `value`: 0, ETIMEDOUT or
     /// ECANCELED.

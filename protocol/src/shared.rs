@@ -120,6 +120,10 @@ pub mod flags {
     /// the target says so by [`env::NETWORK`]; where the system does not allow it, the runtime
     /// reports that as not controlled.
     pub const OWN_NETWORK: u32 = 1 << 20;
+    /// Condition waits may end although nobody signalled: a [`crate::event::Kind::Choice`] behind
+    /// the [`crate::event::Kind::CondWait`] says whether (1) or not, for four waits of an execution
+    /// at most.
+    pub const SPURIOUS: u32 = 1 << 10;
 }
 
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).

@@ -2,7 +2,7 @@
 
 use super::model::queue::{Queue, Stage};
 use super::models::Models;
-use super::{WAITERS, check_alive, misuse, mutex, pending};
+use super::{WAITERS, check_alive, misuse, mutex, pending, spurious};
 use crate::gate::{self, Pending, Wake};
 use crate::intercept;
 use crate::time::{self, Clock};
@@ -83,14 +83,30 @@ pub unsafe fn wait(
         WAITERS.get().push(queue(object), me, object, u32::MAX);
         mutex::give_up(m, pc);
     }
+    let spurious = spurious::chosen();
+    if spurious == Some(true) {
+        // SAFETY: the running thread.
+        unsafe { WAITERS.get() }.release(queue(object), me);
+    }
     gate::log(Kind::CondWait, object, m as u64, pc);
+    if let Some(chosen) = spurious {
+        gate::log_choice(usize::from(chosen), 2);
+    }
 
-    let wake = gate::point(Pending {
-        aux: m as u64,
-        deadline,
-        cancellable: true,
-        ..pending(Kind::CondWake, object, pc)
-    });
+    let wake = match spurious {
+        Some(true) => gate::point(Pending {
+            aux: m as u64,
+            ready: mutex::ready,
+            holder: mutex::holder,
+            ..pending(Kind::CondWake, m as u64, pc)
+        }),
+        _ => gate::point(Pending {
+            aux: m as u64,
+            deadline,
+            cancellable: true,
+            ..pending(Kind::CondWake, object, pc)
+        }),
+    };
     let mut result = end_of_wait(object, me, wake, pc);
     // SAFETY: as above.
     unsafe {

@@ -15,6 +15,7 @@ pub mod once;
 pub mod rwlock;
 pub mod sem;
 pub mod spin;
+mod spurious;
 
 use crate::gate::{self, Fatal, Pending};
 use crate::heap;
