@@ -235,7 +235,7 @@ impl Order {
             Kind::BarrierArrive | Kind::BarrierLeave => self.barrier(kind, me, event),
             Kind::MutexUnlock | Kind::SpinUnlock if event.value == 0 => self.release(me, object),
             Kind::SemPost if event.value == 0 => self.release(me, object),
-            Kind::OnceDone => self.release(me, object),
+            Kind::OnceDone | Kind::Release => self.release(me, object),
             Kind::MutexLock
             | Kind::MutexTryLock
             | Kind::MutexTimedLock
@@ -248,7 +248,7 @@ impl Order {
                     self.acquire(me, object);
                 }
             }
-            Kind::OnceEnter => self.acquire(me, object),
+            Kind::OnceEnter | Kind::Acquire => self.acquire(me, object),
             // A signal of a condition orders nothing by itself; the mutex does.
             Kind::CondSignal | Kind::CondBroadcast | Kind::CondLeave => {}
             Kind::MutexUnlock | Kind::SpinUnlock | Kind::SemPost => {}
