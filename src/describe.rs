@@ -320,6 +320,10 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
                 let site = symbols.site_called_from(event.pc, &called_from);
                 objects.allocated(event, site);
             }
+            Kind::DescriptorMade => {
+                let site = symbols.site(event.pc);
+                objects.made(event, site);
+            }
             _ if kind.is_step() || kind == Kind::Choice || kind == Kind::Input => {
                 let site = event_site(kind, event, &mut callers, symbols);
                 let record = record(kind, event, site, &mut objects, symbols);

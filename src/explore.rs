@@ -495,7 +495,7 @@ impl<'a> Shared<'a> {
             Verdict::Diverged
         } else if !summary.complete {
             Verdict::NothingFound
-        } else if standing.bounds.is_empty() {
+        } else if standing.bounds.is_empty() && summary.uncontrolled.is_empty() {
             Verdict::Explored
         } else {
             Verdict::ExploredWithinBounds

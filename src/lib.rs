@@ -12,6 +12,7 @@ pub mod divergence;
 pub mod error;
 pub mod exit;
 pub mod explore;
+pub mod faults;
 pub mod interrupt;
 pub mod marks;
 pub mod objects;

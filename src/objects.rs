@@ -3,6 +3,7 @@
 
 use crate::symbols::Symbols;
 use raddle_protocol::arena;
+use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Block, NO_OBJECT, Object};
 use std::collections::{BTreeMap, HashMap};
@@ -15,6 +16,8 @@ pub struct Objects {
     /// Blocks allocated so far: first address, with the block's number once it has a name.
     blocks: BTreeMap<u64, (Block, Option<usize>)>,
     block_names: usize,
+    /// Where the objects of descriptors were made; their numbers in the place of a size.
+    made: BTreeMap<u64, Block>,
     counts: HashMap<&'static str, usize>,
 }
 
@@ -27,6 +30,16 @@ impl Objects {
             size: event.value,
         };
         self.blocks.insert(event.object, (block, None));
+    }
+
+    /// Notes the making of an object with descriptors ([`Kind::DescriptorMade`]).
+    pub fn made(&mut self, event: &Event, site: u32) {
+        let made = Block {
+            site,
+            thread: event.thread,
+            size: event.value,
+        };
+        self.made.insert(event.object, made);
     }
 
     /// The index of the object that `kind` refers to at `address`; [`NO_OBJECT`] for 0.
@@ -71,13 +84,16 @@ impl Objects {
             return (name, Some(block.clone()));
         }
         let noun = match noun(kind) {
+            _ if descriptor::what_of(address).is_some() => {
+                descriptor::what_of(address).map_or("descriptor", What::text)
+            }
             "memory" if arena::slot_of(address).is_some() => "heap?",
             "memory" => "local",
             noun => noun,
         };
         let count = self.counts.entry(noun).or_default();
         *count += 1;
-        (format!("{noun}#{count}"), None)
+        (format!("{noun}#{count}"), self.made.get(&address).cloned())
     }
 }
 

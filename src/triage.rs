@@ -499,7 +499,7 @@ impl<'a> Triage<'a> {
                 thread: failure.thread.unwrap_or(outcome.thread),
                 stack: failure.stack,
                 waits: story.waits,
-                notes: failure.notes,
+                notes: [failure.notes, crate::faults::notes(&story.records)].concat(),
                 execution: seen.execution,
                 preemptions: trace.counters.preemptions,
                 found_preemptions: seen.trace.counters.preemptions,

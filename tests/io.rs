@@ -122,6 +122,20 @@ fn executions_at_the_same_time_do_not_share_a_port() {
 }
 
 #[test]
+fn a_deadlock_says_what_was_waited_for_and_where_it_was_made() {
+    let program = program("pipe_queue.c", &[], false);
+    let run = run(&["run", "--seed", "1"], &program, &[]);
+    let text = run.output.all();
+    for part in [
+        "waits in read pipe#1",
+        "descriptors 3 and 4",
+        "pipe_queue.c:",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+#[test]
 fn a_peer_outside_is_waited_for_and_said() {
     const EXECUTIONS: usize = 20;
     let program = program("outside.c", &[], false);
@@ -167,6 +181,7 @@ fn faults_happen_only_where_they_are_asked_for() {
         let text = run.output.all();
         assert_eq!(run.output.status, status, "{options:?}\n{text}");
         if status == 66 {
+            assert!(text.contains("injected fault"), "{text}");
             let witness = run.summary.findings[0].witness.as_ref();
             let mut replay = Command::new(raddle());
             let replay = replay

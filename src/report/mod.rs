@@ -9,6 +9,7 @@ pub use text::{Names, Style, base_name, place};
 pub use words::words as event_words;
 
 use crate::symbols::is_own_code;
+use raddle_protocol::descriptor;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Bytes, Input, Site, Wait, Witness};
@@ -294,17 +295,30 @@ fn blocks(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
             continue;
         }
         seen.push(name.to_string());
-        lines.push(format!(
-            "    {name}: {} bytes, allocated by {} at {}",
-            block.size,
+        let (by, at) = (
             names.of(block.thread),
-            located(&witness.sites[block.site as usize], style)
-        ));
+            located(&witness.sites[block.site as usize], style),
+        );
+        lines.push(match descriptor::what_of(object.address) {
+            Some(_) => format!("    {name}: {}, made by {by} at {at}", numbers(block.size)),
+            None => format!(
+                "    {name}: {} bytes, allocated by {by} at {at}",
+                block.size
+            ),
+        });
     }
     if !lines.is_empty() {
         lines.insert(0, String::new());
     }
     lines
+}
+
+/// The descriptors that an object was made with, the second one in the upper half.
+fn numbers(packed: u64) -> String {
+    match (packed as u32, packed >> 32) {
+        (one, 0) => format!("descriptor {one}"),
+        (one, two) => format!("descriptors {one} and {two}"),
+    }
 }
 
 fn output(what: &str, bytes: &Bytes, style: Style) -> Vec<String> {

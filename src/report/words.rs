@@ -55,6 +55,8 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::Fence => text.to_string(),
         Kind::Choice => format!("chooses alternative {value}"),
         Kind::Input => input(record, witness),
+        Kind::Accept if value < 1 << 31 => format!("{text} {object}: descriptor {value}"),
+        kind if kind.is_descriptor() => format!("{text} {object}{}", moved(kind, value as i64)),
         Kind::BarrierLeave => format!("{text} {object}"),
         _ => format!("{text} {object}{}", result(value)),
     }
@@ -83,6 +85,24 @@ fn result(value: u64) -> String {
         libc::EDEADLK => ": would wait for itself".to_string(),
         libc::EPERM => ": not permitted".to_string(),
         n => format!(": result {n}"),
+    }
+}
+
+/// What came of an operation on a descriptor: a count, or minus an errno.
+fn moved(kind: Kind, value: i64) -> String {
+    let counts = matches!(
+        kind,
+        Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Transfer
+    );
+    match (value, value.unsigned_abs() as i32) {
+        (0, _) if kind == Kind::DescriptorRead => ": the end".to_string(),
+        (1.., _) if counts => format!(": {value} bytes"),
+        (0.., _) => String::new(),
+        (_, libc::EAGAIN) => ": would wait".to_string(),
+        (_, libc::EINTR) => ": interrupted".to_string(),
+        (_, libc::EINPROGRESS) => ": under way".to_string(),
+        (_, libc::EPIPE) => ": nobody reads".to_string(),
+        (_, code) => format!(": errno {code}"),
     }
 }
 

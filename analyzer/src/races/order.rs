@@ -4,6 +4,7 @@
 use super::atomics::{Atomics, Strength};
 use super::clock::Clock;
 use raddle_protocol::Slot;
+use raddle_protocol::descriptor;
 use raddle_protocol::event::{Event, Kind};
 use std::collections::HashMap;
 
@@ -256,6 +257,14 @@ impl Order {
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadDetach => {}
             Kind::Yield | Kind::Sleep | Kind::ProcessEnd => {}
+            // What one changes others see at other descriptors (the other end of a connection, a
+            // poll of several), which the trace does not connect: all are ordered.
+            kind if kind.is_descriptor() && !matches!(kind, Kind::FileLock | Kind::FileUnlock) => {
+                if kind.is_step() {
+                    self.acquire(me, descriptor::BASE);
+                    self.release(me, descriptor::BASE);
+                }
+            }
             // Futexes, whose atomics may lie in code that is not instrumented, and whatever else
             // threads do to each other through one object: no order is ruled out.
             _ if kind.is_step() && object != 0 => {

@@ -7,6 +7,7 @@ use crate::gate::{self, Pending, Wake};
 use core::ffi::{c_int, c_short};
 use libc::pollfd;
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
 /// `-errno` of an operation that would have to wait.
@@ -195,6 +196,9 @@ impl Operation {
 
     /// The operation has taken effect: whoever waits may go on.
     pub fn conclude(&self, result: isize) {
+        if gate::flags() & flags::SYMBOLIC != 0 {
+            gate::uncontrolled("descriptors, which verify does not model");
+        }
         settle::settle(self.kind, self.object);
         table::change();
         gate::touch_descriptors();
