@@ -350,7 +350,8 @@ fn a_killed_run_has_lost_nothing_that_it_had_printed() {
     let database = rusqlite::Connection::open(dir.join("corpus/corpus.db")).expect("it opens");
     let first_not_done: i64 = database
         .query_row(
-            "SELECT coalesce((SELECT min(start) FROM lease WHERE lease.series = series.id), next)
+            "SELECT coalesce((SELECT min(start) FROM lease
+                 WHERE lease.series = series.id AND start < stop), next)
              FROM series WHERE policy = 'random'",
             [],
             |row| row.get(0),

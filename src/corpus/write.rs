@@ -140,6 +140,8 @@ impl Place {
         for l in progress.leases {
             lease.execute(params![l.start as i64, l.id, self.run])?;
         }
+        let done = "DELETE FROM lease WHERE run = ? AND start >= stop";
+        t.execute(done, [self.run])?;
         Ok(())
     }
 

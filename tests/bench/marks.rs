@@ -1,0 +1,179 @@
+//! Executions to the first finding for every program of `tests/marks`: the mean over twenty seeds,
+//! for each policy, beside the best number that is published; executions a second; and how the
+//! number grows with the threads of the program.
+//!
+//! `cargo bench --bench marks -- [--seeds N] [--limit N] [WORD…]`: only marks whose name has one of
+//! the words.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../marks/mod.rs"]
+#[allow(dead_code, reason = "a bench uses a part of it")]
+mod marks;
+
+use common::Run;
+use marks::{MARKS, Mark};
+use std::process::Command;
+use std::sync::Mutex;
+
+const POLICIES: [&str; 5] = ["steer", "random", "pct:3", "pos", "mix"];
+/// Where so many seeds in a row found nothing, the others are not tried.
+const PATIENCE: u64 = 3;
+/// Threads of the growth table.
+const THREADS: [&str; 6] = ["2", "4", "8", "16", "32", "64"];
+
+/// What is measured.
+struct Wishes {
+    seeds: u64,
+    /// Most executions of one run.
+    limit: u64,
+    words: Vec<String>,
+}
+
+impl Wishes {
+    fn of_arguments() -> Wishes {
+        let mut wishes = Wishes {
+            seeds: 20,
+            limit: 2000,
+            words: Vec::new(),
+        };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let mut number = || {
+                let text = arguments.next().unwrap_or_default();
+                text.parse().expect("a number follows")
+            };
+            match argument.as_str() {
+                "--bench" => {}
+                "--seeds" => wishes.seeds = number(),
+                "--limit" => wishes.limit = number(),
+                _ => wishes.words.push(argument),
+            }
+        }
+        wishes
+    }
+
+    fn wants(&self, mark: &Mark) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| mark.name.contains(word))
+    }
+}
+
+fn run(mark: &Mark, flags: &[&str], policy: &str, seed: u64, limit: u64) -> Run {
+    let (seed, limit) = (seed.to_string(), limit.to_string());
+    let options = [
+        "run",
+        "-q",
+        "--no-shrink",
+        "--policy",
+        policy,
+        "--seed",
+        &seed,
+        "-n",
+        &limit,
+    ];
+    common::run(&options, &mark.program(flags), mark.args)
+}
+
+/// Mean executions to the finding, as text: `>` where some seeds found nothing within the limit
+/// (which then counts as their number), and how many did.
+fn mean(mark: &Mark, policy: &str, wishes: &Wishes) -> String {
+    let (mut tried, mut found, mut executions) = (0, 0, 0);
+    while tried < wishes.seeds && !(found == 0 && tried == PATIENCE) {
+        tried += 1;
+        let run = run(mark, &[], policy, tried, wishes.limit);
+        executions += run.summary.executions;
+        let first = run.summary.findings.first();
+        found += u64::from(first.is_some_and(|finding| finding.class == mark.class));
+    }
+    let mean = executions as f64 / tried as f64;
+    match found {
+        0 => format!("- (0/{tried})"),
+        _ if found < tried => format!(">{mean:.0} ({found}/{tried})"),
+        _ => format!("{mean:.1}"),
+    }
+}
+
+/// Executions a second where nothing is found.
+fn rate(mark: &Mark, policy: &str, limit: u64) -> String {
+    let run = run(mark, &["-DFIXED"], policy, 1, limit);
+    format!("{:.0}", run.summary.executions_per_second)
+}
+
+fn title(mark: &Mark) -> String {
+    format!("{} {}", mark.name, mark.args.join(" "))
+        .trim()
+        .to_string()
+}
+
+/// Does the command know this policy?
+fn knows(policy: &str) -> bool {
+    let mut command = Command::new(common::raddle());
+    command.args(["run", "--policy", policy, "-n", "1", "--", "/bin/true"]);
+    common::output(&mut command, common::LIMIT).status != 64
+}
+
+fn table(wishes: &Wishes) {
+    let mut policies = POLICIES.to_vec();
+    policies.retain(|policy| knows(policy));
+    // An exhaustive search has no seed: one run says it.
+    let exhaustive = knows("dpor");
+    print!("| program | published | ");
+    print!("{} |", policies.join(" | "));
+    println!(
+        "{} steer/s | random/s |",
+        if exhaustive { " dpor |" } else { "" }
+    );
+    println!(
+        "|---{}|",
+        "|---".repeat(policies.len() + 3 + usize::from(exhaustive))
+    );
+    for mark in MARKS.iter().filter(|mark| wishes.wants(mark)) {
+        let cells = Mutex::new(vec![String::new(); policies.len()]);
+        let numbers: Vec<usize> = (0..policies.len()).collect();
+        common::in_parallel(&numbers, |&i| {
+            let text = mean(mark, policies[i], wishes);
+            cells.lock().expect("no worker panics here")[i] = text;
+            Ok(())
+        });
+        let cells = cells.into_inner().expect("no worker panics here");
+        let published = mark.published.map_or("-".to_string(), |n| n.to_string());
+        print!("| {} | {published} | {} |", title(mark), cells.join(" | "));
+        if exhaustive {
+            let once = Wishes {
+                seeds: 1,
+                words: Vec::new(),
+                ..*wishes
+            };
+            print!(" {} |", mean(mark, "dpor", &once));
+        }
+        let limit = wishes.limit.min(1000);
+        println!(
+            " {} | {} |",
+            rate(mark, "steer", limit),
+            rate(mark, "random", limit)
+        );
+    }
+}
+
+/// The programs whose number of threads is an argument.
+fn growth(wishes: &Wishes) {
+    println!("\n| threads, policy steer | {} |", THREADS.join(" | "));
+    println!("|---{}|", "|---".repeat(THREADS.len()));
+    for name in ["reorder", "twostage"] {
+        let sized = |mark: &&Mark| mark.name == name && wishes.wants(mark);
+        let Some(mark) = MARKS.iter().find(sized) else {
+            continue;
+        };
+        let cells = THREADS.map(|threads| {
+            let args: &'static [&'static str] = Box::leak(Box::new([threads]));
+            mean(&Mark { args, ..*mark }, "steer", wishes)
+        });
+        println!("| {name} | {} |", cells.join(" | "));
+    }
+}
+
+fn main() {
+    let wishes = Wishes::of_arguments();
+    table(&wishes);
+    growth(&wishes);
+}
