@@ -120,6 +120,100 @@ fn memory_of_thread_sanitizer_builds_is_seen() {
     });
 }
 
+const ASAN: &[&str] = &["-fsanitize=address"];
+const UBSAN: &[&str] = &["-fsanitize=undefined", "-fno-sanitize-recover=undefined"];
+
+/// The same program by gcc and by clang with its own linker.
+fn by_both(source: &str, options: &'static [&'static str], defines: &[&str]) -> [PathBuf; 2] {
+    let stem = Path::new(source)
+        .file_stem()
+        .expect("a name")
+        .to_string_lossy();
+    let name = format!("{stem}{}{}", options.concat(), defines.concat());
+    let program = scratch("foreign-clang").join(name.replace('=', "-"));
+    let mut clang = Command::new(CLANG);
+    clang
+        .args(["-g", "-O1", "-pthread"])
+        .args(options)
+        .args(defines);
+    let path = root().join("tests/foreign").join(source);
+    run_tool(clang.arg(path).arg("-o").arg(&program));
+    [Build::Gnu(options).program(source, defines), program]
+}
+
+#[test]
+fn reports_of_sanitizers_are_findings() {
+    let cases = [
+        (
+            "freed_early.c",
+            ASAN,
+            "use-after-free",
+            "heap-use-after-free, READ of size 4",
+        ),
+        (
+            "overrun.c",
+            ASAN,
+            "misuse",
+            "heap-buffer-overflow, WRITE of size 4",
+        ),
+        ("shifted.c", UBSAN, "crash", "a sanitizer ended the program"),
+    ];
+    in_parallel(&cases, |&(source, options, class, message)| {
+        for program in by_both(source, options, &[]) {
+            let found = check(&program, Some(class), 500)?;
+            let finding = &found.summary.findings[0];
+            if !finding.message.contains(message) || finding.preemptions > 1 {
+                return Err(format!("{}: {finding:?}", found.shown));
+            }
+        }
+        for program in by_both(source, options, &["-DFIXED"]) {
+            let fine = check(&program, None, 100)?;
+            let noted = |note: &String| note.contains("LeakSanitizer is switched off");
+            if fine.summary.notes.iter().any(noted) != (options == ASAN) {
+                return Err(format!("{}: {:?}", fine.shown, fine.summary.notes));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_report_tells_where_the_block_was_freed() {
+    for program in by_both("freed_early.c", ASAN, &[]) {
+        let run = run(&["run", "--seed", "1", "-n", "500"], &program, &[]);
+        assert_eq!(run.output.status, 66, "{}", run.output.all());
+        let freed = "was freed by T2 at freed_early.c:31  free(block);";
+        for text in ["reader at ", freed] {
+            assert!(run.output.stdout.contains(text), "{}", run.output.all());
+        }
+    }
+}
+
+#[test]
+fn programs_may_bring_their_own_heap() {
+    let cases: [(&[&str], Option<&str>); 4] = [
+        (&["-DJEMALLOC", "-ljemalloc"], Some("assertion")),
+        (&["-DJEMALLOC", "-ljemalloc", "-DFIXED"], None),
+        (&["-DMIMALLOC", "-lmimalloc"], Some("assertion")),
+        (&["-DMIMALLOC", "-lmimalloc", "-DFIXED"], None),
+    ];
+    in_parallel(&cases, |&(options, class)| {
+        let options: Vec<&str> = [&["-Wl,--no-as-needed"], options].concat();
+        let program = compile(Compiler::Gcc, "tests/foreign/allocators.c", &options);
+        check(&program, class, if class.is_some() { 1000 } else { 100 }).map(|_| ())
+    });
+}
+
+#[test]
+fn stacks_of_every_kind_work_and_an_overflow_is_told() {
+    let fixed = Build::Gnu(&[]).program("stacks.c", &["-DFIXED"]);
+    check(&fixed, None, 50).unwrap_or_else(|why| panic!("{why}"));
+    let broken = Build::Gnu(&[]).program("stacks.c", &[]);
+    let run = check(&broken, Some("crash"), 5).unwrap_or_else(|why| panic!("{why}"));
+    let message = &run.summary.findings[0].message;
+    assert!(message.contains("stack overflow"), "{message}");
+}
+
 #[test]
 fn sixteen_bytes_and_annotations_work_under_every_compiler() {
     let cases: [(&str, Build); 4] = [

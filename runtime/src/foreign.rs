@@ -1,4 +1,5 @@
 //! Programs that other tools have instrumented: their hooks, and their runtime libraries beside
 //! ours.
 
+pub mod sanitizers;
 mod tsan;

@@ -123,6 +123,7 @@ fn prepare() {
     threads::prepare();
     ends::install();
     raw::look_at_modules();
+    crate::foreign::sanitizers::install();
     // SAFETY: the functions live as long as the process.
     unsafe { libc::pthread_atfork(Some(before_fork), None, Some(after_fork_in_child)) };
 }

@@ -6,6 +6,7 @@ mod settings;
 
 pub use cancel::cancel_now;
 
+use crate::foreign::sanitizers;
 use crate::gate::{self, Pending, State, Wake};
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
@@ -188,7 +189,7 @@ fn spawn_with(
     expression: u32,
     pc: usize,
 ) -> c_int {
-    gate::simple(Kind::ThreadCreate, 0, pc);
+    sanitizers::point(Kind::ThreadCreate, 0, pc);
     crate::raw::look_at_modules();
     // SAFETY: the program's attributes are initialised.
     let attributes = unsafe { Attributes::read(attr) };
@@ -454,7 +455,7 @@ unsafe extern "C-unwind" fn detach_from(
 /// Detaches as `pthread_detach` does; the events included. Returns 0 or an errno.
 pub fn detach(thread: pthread_t, pc: usize) -> c_int {
     known(thread, "pthread_detach", pc);
-    gate::simple(Kind::ThreadDetach, thread, pc);
+    sanitizers::point(Kind::ThreadDetach, thread, pc);
     let target = known(thread, "pthread_detach", pc);
     let info = info(target);
     let result = if info.detached { libc::EINVAL } else { 0 };

@@ -98,22 +98,23 @@ impl Sanitizers {
 
     /// Settings that the runtimes get on top of the user's.
     pub fn set(self, environment: &mut BTreeMap<OsString, OsString>) {
+        // The reports shall be quick and short, since their stacks are told by raddle as well; the
+        // user may want it otherwise.
+        const QUIET: &str = "symbolize=0:print_legend=0";
         // The check of leaks stops all threads of the process by other means than ours; and the
         // library that stands first in the list of loaded ones is raddle's.
-        const NO_LEAKS: &str = "detect_leaks=0";
-        let mut append = |name: &str, options: &str| {
+        const NEEDED: &str = "verify_asan_link_order=0:detect_leaks=0";
+        let mut set = |name: &str, before: &str, after: &str| {
             let value = environment.entry(name.into()).or_default();
-            if !value.is_empty() {
-                value.push(":");
-            }
-            value.push(OsStr::new(options));
+            let parts = [OsStr::new(before), value, OsStr::new(after)];
+            let parts: Vec<&OsStr> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+            *value = parts.join(OsStr::new(":"));
         };
         if self.address {
-            append("ASAN_OPTIONS", "verify_asan_link_order=0");
-            append("ASAN_OPTIONS", NO_LEAKS);
+            set("ASAN_OPTIONS", QUIET, NEEDED);
         }
         if self.leak {
-            append("LSAN_OPTIONS", NO_LEAKS);
+            set("LSAN_OPTIONS", "", NEEDED);
         }
     }
 
@@ -176,10 +177,13 @@ mod tests {
             ..Sanitizers::default()
         };
         for (before, after) in [
-            (None, "verify_asan_link_order=0:detect_leaks=0"),
+            (
+                None,
+                "symbolize=0:print_legend=0:verify_asan_link_order=0:detect_leaks=0",
+            ),
             (
                 Some("detect_leaks=1"),
-                "detect_leaks=1:verify_asan_link_order=0:detect_leaks=0",
+                "symbolize=0:print_legend=0:detect_leaks=1:verify_asan_link_order=0:detect_leaks=0",
             ),
         ] {
             let mut environment = BTreeMap::new();

@@ -82,9 +82,9 @@ pub struct Gate<O: Os> {
     /// Alive threads.
     alive: SlotSet,
     /// Alive threads whose announced operation can complete (stale for the running thread).
-    ready: SlotSet,
+    pub(super) ready: SlotSet,
     /// Alive threads that can go on only by letting their time run out.
-    timed: SlotSet,
+    pub(super) timed: SlotSet,
     no_one: SlotSet,
     /// How many parked threads (alive, not running) have announced an operation on an object of
     /// this hash: lets [`Gate::touch`] end at once for an object that nobody waits at.

@@ -1,5 +1,6 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
+mod alone;
 mod callers;
 mod core;
 mod deadlock;
@@ -214,6 +215,13 @@ pub fn simple(kind: Kind, object: u64, pc: usize) {
     crate::signals::resumed();
     if gate().cancelled_now() {
         crate::threads::cancel_now();
+    }
+}
+
+/// [`simple`] at which nobody else can be chosen.
+pub fn alone(kind: Kind, object: u64, pc: usize) {
+    if let Err(Stop) = gate().announce_alone(kind, object, pc) {
+        stop();
     }
 }
 

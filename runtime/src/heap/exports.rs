@@ -11,41 +11,104 @@ use raddle_protocol::event::Kind;
 type Block = *mut c_void;
 const PAGE: usize = 4096;
 
-crate::export! {
+/// [`crate::export!`], where a sanitizer in the process may have a heap of its own: then its function
+/// (of the name behind the comma) is called as if the program had.
+macro_rules! exports {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? = $imp:path, $other:literal;)*) => {$(
+        const _: $crate::export_type!(($($ty),*) $(-> $ret)?) = $imp;
+
+        #[cfg(not(test))]
+        const _: () = {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name($($arg: $ty),*) $(-> $ret)? {
+                core::arch::naked_asm!(
+                    concat!(".weak ", $other),
+                    concat!("mov rax, [rip + ", $other, "@GOTPCREL]"),
+                    "test rax, rax",
+                    "jnz 2f",
+                    "mov r9, [rsp]",
+                    "jmp {}",
+                    "2: jmp rax",
+                    sym $imp,
+                )
+            }
+        };
+    )*};
+}
+
+exports! {
     /// As in C.
-    fn malloc(size: usize) -> Block = malloc_from;
+    fn malloc(size: usize) -> Block = malloc_from, "__interceptor_malloc";
     /// As in C.
-    fn calloc(count: usize, size: usize) -> Block = calloc_from;
+    fn calloc(count: usize, size: usize) -> Block = calloc_from, "__interceptor_calloc";
     /// As in C.
-    fn realloc(block: Block, size: usize) -> Block = realloc_from;
+    fn realloc(block: Block, size: usize) -> Block = realloc_from, "__interceptor_realloc";
     /// As in C.
-    fn reallocarray(block: Block, count: usize, size: usize) -> Block = reallocarray_from;
+    fn reallocarray(block: Block, count: usize, size: usize) -> Block = reallocarray_from, "__interceptor_reallocarray";
     /// As in C.
-    fn free(block: Block) = free_from;
+    fn free(block: Block) = free_from, "__interceptor_free";
     /// As `free`.
-    fn cfree(block: Block) = free_from;
+    fn cfree(block: Block) = free_from, "__interceptor_free";
     /// As in POSIX.
-    fn posix_memalign(out: *mut Block, align: usize, size: usize) -> c_int = posix_memalign_from;
+    fn posix_memalign(out: *mut Block, align: usize, size: usize) -> c_int = posix_memalign_from, "__interceptor_posix_memalign";
     /// As in C.
-    fn aligned_alloc(align: usize, size: usize) -> Block = memalign_from;
+    fn aligned_alloc(align: usize, size: usize) -> Block = memalign_from, "__interceptor_aligned_alloc";
     /// As in the C library.
-    fn memalign(align: usize, size: usize) -> Block = memalign_from;
+    fn memalign(align: usize, size: usize) -> Block = memalign_from, "__interceptor_memalign";
     /// As in the C library.
-    fn valloc(size: usize) -> Block = valloc_from;
+    fn valloc(size: usize) -> Block = valloc_from, "__interceptor_valloc";
     /// As in the C library.
-    fn pvalloc(size: usize) -> Block = pvalloc_from;
+    fn pvalloc(size: usize) -> Block = pvalloc_from, "__interceptor_pvalloc";
     /// As in the C library; never more than was asked for.
-    fn malloc_usable_size(block: Block) -> usize = usable_from;
+    fn malloc_usable_size(block: Block) -> usize = usable_from, "__interceptor_malloc_usable_size";
     /// The C library's other name.
-    fn __libc_malloc(size: usize) -> Block = malloc_from;
+    fn __libc_malloc(size: usize) -> Block = malloc_from, "__interceptor_malloc";
     /// The C library's other name.
-    fn __libc_calloc(count: usize, size: usize) -> Block = calloc_from;
+    fn __libc_calloc(count: usize, size: usize) -> Block = calloc_from, "__interceptor_calloc";
     /// The C library's other name.
-    fn __libc_realloc(block: Block, size: usize) -> Block = realloc_from;
+    fn __libc_realloc(block: Block, size: usize) -> Block = realloc_from, "__interceptor_realloc";
     /// The C library's other name.
-    fn __libc_free(block: Block) = free_from;
+    fn __libc_free(block: Block) = free_from, "__interceptor_free";
     /// The C library's other name.
-    fn __libc_memalign(align: usize, size: usize) -> Block = memalign_from;
+    fn __libc_memalign(align: usize, size: usize) -> Block = memalign_from, "__interceptor_memalign";
+}
+
+/// A heap that the program brings (jemalloc, mimalloc), behind ours: blocks that it got by other
+/// names than those of C may still come to `free`.
+mod brought {
+    use super::Block;
+    use core::ffi::{c_int, c_void};
+    use core::sync::atomic::{AtomicU8, Ordering};
+
+    crate::real! {
+        fn free(block: Block);
+        fn realloc(block: Block, size: usize) -> Block;
+        fn malloc_usable_size(block: Block) -> usize;
+    }
+
+    /// Is there another heap than the C library's?
+    #[cold]
+    pub fn is_there() -> bool {
+        // 0: not known yet.
+        static KNOWN: AtomicU8 = AtomicU8::new(0);
+        if KNOWN.load(Ordering::Relaxed) == 0 {
+            let mut info = core::mem::MaybeUninit::<libc::Dl_info>::uninit();
+            // SAFETY: a plain look-up; the structure is filled if the result is not 0.
+            let other = unsafe {
+                let next = libc::dlsym(libc::RTLD_NEXT, c"free".as_ptr());
+                let known: c_int = libc::dladdr(next.cast_const(), info.as_mut_ptr());
+                let c_library = libc::gnu_get_libc_version as *const c_void;
+                let mut theirs = core::mem::MaybeUninit::<libc::Dl_info>::uninit();
+                known != 0
+                    && libc::dladdr(c_library, theirs.as_mut_ptr()) != 0
+                    && info.assume_init().dli_fbase != theirs.assume_init().dli_fbase
+            };
+            KNOWN.store(1 + u8::from(other), Ordering::Relaxed);
+        }
+        KNOWN.load(Ordering::Relaxed) == 2
+    }
 }
 
 fn set_errno(value: c_int) {
@@ -119,6 +182,14 @@ fn release(block: Block, step: bool, operation: Operation, pc: usize) {
         if super::is_c_library(pc) {
             return; // memory of the dynamic linker's own, from before it found us
         }
+        if brought::is_there() {
+            // SAFETY: the program's own block, from its own heap or wild there.
+            unsafe { brought::free(block) };
+            if step {
+                gate::log(Kind::Free, address as u64, 0, pc);
+            }
+            return;
+        }
         report(Fault::Wild, operation, pc)
     };
     let size = match give_back(arena, address, pc) {
@@ -184,6 +255,13 @@ extern "C-unwind" fn realloc_from(
     }
     let step = announce_free(block as u64, pc);
     let operation = call("realloc", block);
+    if owner(block as usize).is_none() && brought::is_there() {
+        if step {
+            gate::log(Kind::Free, block as u64, 0, pc);
+        }
+        // SAFETY: as in `release`.
+        return unsafe { brought::realloc(block, size) };
+    }
     if size == 0 {
         release(block, step, operation, pc);
         return core::ptr::null_mut();
@@ -314,6 +392,10 @@ extern "C-unwind" fn usable_from(
 ) -> usize {
     if block.is_null() {
         return 0;
+    }
+    if owner(block as usize).is_none() && brought::is_there() {
+        // SAFETY: as in `release`.
+        return unsafe { brought::malloc_usable_size(block) };
     }
     let size = |arena: Arena| {
         let _guard = Guard::enter();
