@@ -178,6 +178,16 @@ fn reports_of_sanitizers_are_findings() {
 }
 
 #[test]
+fn accesses_by_hooks_of_raddle_cc_are_checked_too() {
+    let cases: [(&str, Option<&str>); 2] = [("freed_early.c", Some("use-after-free")), ("freed_early.c", None)];
+    in_parallel(&cases, |&(source, class)| {
+        let defines: &[&str] = if class.is_none() { &["-DFIXED"] } else { &[] };
+        let program = Build::Raddle(ASAN).program(source, defines);
+        check(&program, class, if class.is_some() { 500 } else { 100 }).map(|_| ())
+    });
+}
+
+#[test]
 fn a_report_tells_where_the_block_was_freed() {
     for program in by_both("freed_early.c", ASAN, &[]) {
         let run = run(&["run", "--seed", "1", "-n", "500"], &program, &[]);

@@ -9,6 +9,7 @@ pub use table::{Byte, Half};
 #[cfg(test)]
 pub use table::{HookType, Row};
 
+use crate::foreign::sanitizers;
 use crate::gate;
 use crate::heap::{self, Operation};
 use crate::shadow::one_body;
@@ -62,6 +63,7 @@ fn enter(kind: Kind, at: Address, size: u64, pc: usize) {
 /// Ends the execution if the access at `at` leaves the heap block or hits a freed one.
 #[inline]
 pub fn check(kind: Kind, at: u64, size: u64, pc: usize) {
+    sanitizers::check_access(kind, at, size, pc);
     if let Err(fault) = heap::check_access(at, size) {
         let operation = Operation::Access {
             name: kind.text(),

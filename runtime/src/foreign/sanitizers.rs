@@ -56,6 +56,11 @@ struct Found {
     frees: usize,
     /// Another `pthread_create`, `pthread_detach` stands in front of ours.
     wrapped: bool,
+    poisoned: Option<unsafe extern "C" fn(usize, usize) -> usize>,
+    report_read: Option<unsafe extern "C" fn(usize, usize)>,
+    report_write: Option<unsafe extern "C" fn(usize, usize)>,
+    /// Where the access is that we report ourselves; 0: it is not ours.
+    access_pc: usize,
     report_pc: Option<unsafe extern "C" fn() -> usize>,
     locate: Option<Locate>,
     report_address: Option<unsafe extern "C" fn() -> usize>,
@@ -69,6 +74,10 @@ static FOUND: Serial<Found> = Serial::new(Found {
     freed: [(0, 0); FREED],
     frees: 0,
     wrapped: false,
+    poisoned: None,
+    report_read: None,
+    report_write: None,
+    access_pc: 0,
     report_pc: None,
     locate: None,
     report_address: None,
@@ -131,6 +140,9 @@ pub fn install() {
         all.address = true;
         all.unwinder = module(_Unwind_FindEnclosingFunction as *const () as usize);
         all.locate = function(c"__asan_locate_address");
+        all.poisoned = function(c"__asan_region_is_poisoned");
+        all.report_read = function(c"__asan_report_load_n");
+        all.report_write = function(c"__asan_report_store_n");
         all.report_pc = function(c"__asan_get_report_pc");
         all.report_address = function(c"__asan_get_report_address");
         all.free_stack = function(c"__asan_get_free_stack");
@@ -154,6 +166,30 @@ pub fn point(kind: Kind, object: u64, pc: usize) {
 /// Does AddressSanitizer call here, by way of the unwinder, to make a report? It holds locks then.
 pub fn reports(pc: usize) -> bool {
     found().address && module(pc) == found().unwinder
+}
+
+/// Has AddressSanitizer look at an access that one of our hooks performs: the compiler does not
+/// check what has become a call. Returns if all is well, or if its report is not the end.
+pub fn check_access(kind: Kind, at: u64, size: u64, pc: usize) {
+    let all = found();
+    let Some(poisoned) = all.poisoned else {
+        return;
+    };
+    let reads = matches!(kind, Kind::Read | Kind::AtomicRead | Kind::ReadRange);
+    let report = if reads {
+        all.report_read
+    } else {
+        all.report_write
+    };
+    // SAFETY: looks at the shadow of any address; the report needs no more than that.
+    unsafe {
+        let first = poisoned(at as usize, size as usize);
+        if let (true, Some(report)) = (first != 0, report) {
+            all.access_pc = pc;
+            report(at as usize, size as usize);
+            all.access_pc = 0;
+        }
+    }
 }
 
 /// A block was allocated; who asked is not known, so there is nothing to record.
@@ -220,7 +256,10 @@ unsafe extern "C" fn on_report(report: *const c_char) {
     // SAFETY: the functions answer for the report that is being made.
     let (pc, address) = unsafe {
         (
-            all.report_pc.map_or(0, |get| get()),
+            match (all.access_pc, all.report_pc) {
+                (0, Some(get)) => get(),
+                (own, _) => own,
+            },
             all.report_address.map_or(0, |get| get()),
         )
     };

@@ -19,3 +19,29 @@ impl<O: Os> Gate<O> {
         result.map(|_| ())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gate::tests::World;
+    use raddle_protocol::event::Kind;
+    use raddle_protocol::schedule::Tail;
+    use raddle_protocol::slot;
+
+    #[test]
+    fn nobody_else_is_chosen_and_everybody_is_there_afterwards() {
+        for seed in 0..50 {
+            let mut world = World::new(0, Tail::Random { seed }, &[]).children(3);
+            for _ in 0..5 {
+                assert!(
+                    world
+                        .gate
+                        .announce_alone(Kind::ThreadCreate, 0, 0x20)
+                        .is_ok()
+                );
+                assert_eq!(world.gate.running(), slot::MAIN);
+            }
+            let others = (0..50).any(|_| world.work().is_ok_and(|next| next != slot::MAIN));
+            assert!(others, "{seed}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 /// A controller that empties the regions at once and keeps what was in them.
 #[derive(Default)]
-struct Fake {
+pub(super) struct Fake {
     base: usize,
     taken: Vec<Step>,
     events: Vec<Event>,
@@ -71,12 +71,12 @@ fn holder_of(object: u64) -> Slot {
     LOCKS.with(|locks| locks.borrow().get(&object).copied().unwrap_or(slot::NONE))
 }
 
-struct World {
-    gate: Gate<Fake>,
+pub(super) struct World {
+    pub(super) gate: Gate<Fake>,
 }
 
 impl World {
-    fn new(flags: u32, tail: Tail, prefix: &[Step]) -> World {
+    pub(super) fn new(flags: u32, tail: Tail, prefix: &[Step]) -> World {
         World::with(
             JobWords {
                 flags,
@@ -108,7 +108,7 @@ impl World {
     }
 
     /// Main creates `n` children, whose slots are 1 to n. No steps.
-    fn children(mut self, n: usize) -> World {
+    pub(super) fn children(mut self, n: usize) -> World {
         assert_eq!(self.gate.running(), slot::MAIN);
         for expected in 1..=n as Slot {
             let s = self.gate.name_child().unwrap();
@@ -120,7 +120,7 @@ impl World {
     }
 
     /// The running thread announces something that can always complete.
-    fn work(&mut self) -> Result<Slot, Stop> {
+    pub(super) fn work(&mut self) -> Result<Slot, Stop> {
         self.gate.announce_ready(Kind::Yield, 0, 0x20)
     }
 

@@ -17,7 +17,7 @@ macro_rules! block {
         /// As in C; an access that `libraddle.so` is told of.
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
-        pub unsafe extern "C" fn $name() {
+        unsafe extern "C" fn $name() {
             naked_asm!(
                 "cmp byte ptr [rip + {ready}], 0",
                 "je 2f",
@@ -67,7 +67,7 @@ macro_rules! forward {
         /// See `sanitizer/common_interface_defs.h`.
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
-        pub unsafe extern "C" fn $name() {
+        unsafe extern "C" fn $name() {
             naked_asm!(concat!("jmp qword ptr [rip + ", $hook, "@GOTPCREL]"))
         }
     )*};
@@ -88,7 +88,7 @@ macro_rules! nothing {
         /// Has no meaning without ThreadSanitizer's runtime.
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
-        pub unsafe extern "C" fn $name() {
+        unsafe extern "C" fn $name() {
             naked_asm!("xor eax, eax", "ret")
         }
     )*};
