@@ -94,6 +94,12 @@ fn settle(keeper: &Keeper, frontier: Option<Vec<u64>>, summary: &mut Summary) ->
         .then(|| Remembered::of(summary, keeper.series.executions));
     let (account, trouble) = keeper.finish(frontier, verdict);
     summary.corpus = account;
+    if keeper.starts_over {
+        summary.notes.push(
+            "this search cannot go on from where an earlier run stopped it: it started over"
+                .to_string(),
+        );
+    }
     if keeper.series.shared {
         summary.notes.push(
             "another run explores the same with this corpus; what is left to explore is noted by \

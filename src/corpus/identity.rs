@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::explore::Campaign;
-use crate::policy::Executions;
+use crate::policy::{Executions, Policy};
 use crate::report::shell_word;
 use crate::setup::Setup;
 use crate::symbols::file_identity;
@@ -43,10 +43,21 @@ pub fn key(setup: &Setup, campaign: &Campaign, modules: &[Module]) -> Result<Key
         program: program.to_string_lossy().into_owned(),
         circumstances: circumstances(setup, campaign)?,
         command: words.join(" "),
-        policy: campaign.policy.to_string(),
+        policy: policy(campaign.policy),
         seed: if exhaustive { 0 } else { campaign.seed },
         exhaustive,
     })
+}
+
+/// The search, with the options that its name does not have.
+fn policy(policy: Policy) -> String {
+    match policy {
+        Policy::Guided(settings) if (settings.context, settings.learn) != (0, 0) => format!(
+            "{policy} --context {} --learn {}",
+            settings.context, settings.learn
+        ),
+        _ => policy.to_string(),
+    }
 }
 
 /// Identifies the content of the program, of its own libraries and of raddle.
@@ -86,5 +97,6 @@ fn circumstances(setup: &Setup, campaign: &Campaign) -> Result<String> {
     (base.flags, base.max_steps, base.clock_base, base.entropy).hash(&mut hasher);
     setup.limits.wall.hash(&mut hasher);
     (campaign.same_output, campaign.expected_output()).hash(&mut hasher);
+    format!("{:?}", campaign.watch).hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))
 }

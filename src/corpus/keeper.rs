@@ -40,6 +40,8 @@ pub struct Keeper {
     pub series: Series,
     /// Findings of this program that earlier runs stored, by fingerprint.
     pub known: BTreeMap<String, Known>,
+    /// Earlier runs have explored a part, but there is no saying which.
+    pub starts_over: bool,
     /// `--new-only`: those are no findings of this run.
     pub new_only: bool,
 }
@@ -129,6 +131,7 @@ impl Keeper {
             }),
             names: Mutex::new(names),
             knowledge,
+            starts_over: key.exhaustive && series.executions > 0 && series.frontier.is_none(),
             corpus: Mutex::new(corpus),
             series,
             known,

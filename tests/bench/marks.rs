@@ -2,8 +2,8 @@
 //! for each policy, beside the best number that is published; executions a second; and how the
 //! number grows with the threads of the program.
 //!
-//! `cargo bench --bench marks -- [--seeds N] [--limit N] [WORD…]`: only marks whose name has one of
-//! the words.
+//! `cargo bench --bench marks -- [--seeds N] [--limit N] [--policy P]… [WORD…]`: only marks whose name
+//! has one of the words.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -16,6 +16,7 @@ use marks::{MARKS, Mark};
 use std::process::Command;
 use std::sync::Mutex;
 
+/// Those that are compared, where no others are named.
 const POLICIES: [&str; 5] = ["steer", "random", "pct:3", "pos", "mix"];
 /// Where so many seeds in a row found nothing, the others are not tried.
 const PATIENCE: u64 = 3;
@@ -27,6 +28,7 @@ struct Wishes {
     seeds: u64,
     /// Most executions of one run.
     limit: u64,
+    policies: Vec<String>,
     words: Vec<String>,
 }
 
@@ -35,6 +37,7 @@ impl Wishes {
         let mut wishes = Wishes {
             seeds: 20,
             limit: 2000,
+            policies: Vec::new(),
             words: Vec::new(),
         };
         let mut arguments = std::env::args().skip(1);
@@ -47,9 +50,16 @@ impl Wishes {
                 "--bench" => {}
                 "--seeds" => wishes.seeds = number(),
                 "--limit" => wishes.limit = number(),
+                "--policy" => wishes.policies.extend(arguments.next()),
                 _ => wishes.words.push(argument),
             }
         }
+        if wishes.policies.is_empty() {
+            wishes.policies = POLICIES.map(String::from).to_vec();
+            // Has no seed, and is run once.
+            wishes.policies.push("dpor".to_string());
+        }
+        wishes.policies.retain(|policy| knows(policy));
         wishes
     }
 
@@ -78,7 +88,8 @@ fn run(mark: &Mark, flags: &[&str], policy: &str, seed: u64, limit: u64) -> Run 
 /// (which then counts as their number), and how many did.
 fn mean(mark: &Mark, policy: &str, wishes: &Wishes) -> String {
     let (mut tried, mut found, mut executions) = (0, 0, 0);
-    while tried < wishes.seeds && !(found == 0 && tried == PATIENCE) {
+    let seeds = if policy == "dpor" { 1 } else { wishes.seeds };
+    while tried < seeds && !(found == 0 && tried == PATIENCE) {
         tried += 1;
         let run = run(mark, &[], policy, tried, wishes.limit);
         executions += run.summary.executions;
@@ -113,39 +124,21 @@ fn knows(policy: &str) -> bool {
 }
 
 fn table(wishes: &Wishes) {
-    let mut policies = POLICIES.to_vec();
-    policies.retain(|policy| knows(policy));
-    // An exhaustive search has no seed: one run says it.
-    let exhaustive = knows("dpor");
-    print!("| program | published | ");
-    print!("{} |", policies.join(" | "));
-    println!(
-        "{} steer/s | random/s |",
-        if exhaustive { " dpor |" } else { "" }
-    );
-    println!(
-        "|---{}|",
-        "|---".repeat(policies.len() + 3 + usize::from(exhaustive))
-    );
+    let policies = &wishes.policies;
+    let names = policies.join(" | ");
+    println!("| program | published | {names} | steer/s | random/s |");
+    println!("|---{}|", "|---".repeat(policies.len() + 3));
     for mark in MARKS.iter().filter(|mark| wishes.wants(mark)) {
         let cells = Mutex::new(vec![String::new(); policies.len()]);
         let numbers: Vec<usize> = (0..policies.len()).collect();
         common::in_parallel(&numbers, |&i| {
-            let text = mean(mark, policies[i], wishes);
+            let text = mean(mark, &policies[i], wishes);
             cells.lock().expect("no worker panics here")[i] = text;
             Ok(())
         });
         let cells = cells.into_inner().expect("no worker panics here");
         let published = mark.published.map_or("-".to_string(), |n| n.to_string());
         print!("| {} | {published} | {} |", title(mark), cells.join(" | "));
-        if exhaustive {
-            let once = Wishes {
-                seeds: 1,
-                words: Vec::new(),
-                ..*wishes
-            };
-            print!(" {} |", mean(mark, "dpor", &once));
-        }
         let limit = wishes.limit.min(1000);
         println!(
             " {} | {} |",
