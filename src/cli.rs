@@ -99,6 +99,11 @@ pub struct TargetOptions {
     #[arg(long, value_enum, default_value_t = Network::Auto)]
     pub network: Network,
 
+    /// What a loop does that changes nothing and waits for another thread's write: `park` lets it
+    /// go on only when something that it reads has changed, `run` runs every iteration
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = BusyWaits::Park)]
+    pub busy_waits: BusyWaits,
+
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM ARGS")]
     pub command: Vec<OsString>,
@@ -116,6 +121,12 @@ pub enum Network {
     Auto,
     Own,
     Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BusyWaits {
+    Park,
+    Run,
 }
 
 /// Where results go.
@@ -192,6 +203,10 @@ pub struct RunOptions {
     /// Standard output must be what this file holds; a difference is a finding
     #[arg(long, value_name = "FILE", conflicts_with = "same_output")]
     pub expect_output: Option<PathBuf>,
+
+    /// Anything that is not under control is an error (exit status 68), and the search ends there
+    #[arg(long)]
+    pub strict: bool,
 
     #[command(flatten)]
     pub corpus: CorpusOptions,

@@ -97,6 +97,7 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         same_output: options.same_output,
         reference,
         watch,
+        strict: options.strict,
         keeper: None,
     };
     let style = Style::of_stdout();

@@ -189,7 +189,7 @@ fn fingerprint_sites(
     let mut places: Vec<u32> = Vec::new();
     let mut deep = false;
     match class {
-        Class::Deadlock => {
+        _ if class == Class::Deadlock || outcome.end == End::Livelock => {
             let cycle = outcome.waits.iter().any(|w| w.in_cycle != 0);
             for wait in &outcome.waits {
                 if !cycle || wait.in_cycle != 0 {

@@ -15,6 +15,7 @@ use crate::watch::{Key, MOST_STEPS, Mark, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
 use raddle_analyzer::search::{Next, Search, Standing};
+use raddle_protocol::event::Kind;
 use raddle_protocol::job::Job;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -37,6 +38,8 @@ pub struct Campaign {
     /// The standard output that every execution must have.
     pub reference: Option<Arc<Reference>>,
     pub watch: Watch,
+    /// What is not under control is an error.
+    pub strict: bool,
     /// The corpus that the search goes on from and adds to.
     pub keeper: Option<Arc<Keeper>>,
 }
@@ -265,6 +268,8 @@ struct State {
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
     diverged: u64,
+    /// A schedule was left out in which a thread that waits in a loop is never passed over.
+    fair_only: bool,
     unsupported: Option<String>,
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
@@ -312,6 +317,7 @@ impl<'a> Shared<'a> {
                 unfair: 0,
                 known: 0,
                 diverged: 0,
+                fair_only: false,
                 unsupported: None,
                 fault: None,
                 reference,
@@ -358,7 +364,7 @@ impl<'a> Shared<'a> {
                     job.prefix = plan.prefix;
                     job.tail = plan.tail;
                     job.constraints = plan.constraints;
-                    job.flags |= plan.flags;
+                    job.flags |= plan.flags | self.campaign.policy.flags();
                     if let Some(keeper) = keeper {
                         keeper.take();
                         job.flags |= keeper.flags(n);
@@ -414,7 +420,17 @@ impl<'a> Shared<'a> {
         let names = trace.uncontrolled.iter().cloned();
         state.uncontrolled.extend(names);
         state.search.observe(n, trace);
+        state.fair_only |= trace
+            .events
+            .iter()
+            .any(|e| e.kind() == Some(Kind::PassedOver));
         self.changed.notify_all();
+        if self.campaign.strict && !trace.uncontrolled.is_empty() {
+            let names = trace.uncontrolled.join(", ");
+            let what = format!("not under control, which --strict forbids: {names}");
+            state.unsupported.get_or_insert(what);
+            state.finished = true;
+        }
         let means = meaning(&trace.outcome);
         let fine = means == Meaning::Fine;
         if self.campaign.same_output && fine && state.reference.is_none() {
@@ -479,7 +495,12 @@ impl<'a> Shared<'a> {
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        let standing = state.search.standing();
+        let mut standing = state.search.standing();
+        if state.fair_only && self.campaign.policy.flags() & flags::EXACT_SPINS != 0 {
+            let bound = "a thread that waits in a loop of calls lets another one go first after two \
+                         rounds";
+            standing.bounds.push(bound.into());
+        }
         let astray = standing.mismatches.max(state.diverged);
         summary.executions = state.executions;
         summary.complete = standing.complete && astray == 0 && state.unfair == 0;

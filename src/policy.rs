@@ -7,6 +7,7 @@ use raddle_analyzer::hapset::knowledge::{Knowledge, Places};
 use raddle_analyzer::sampling::{MIX_DEPTH, Rule, Sampling};
 use raddle_analyzer::search::Search;
 use raddle_analyzer::steer::Steer;
+use raddle_protocol::shared::flags;
 use std::fmt;
 
 /// `--policy`.
@@ -57,6 +58,14 @@ impl Policy {
                 format!("--context and --learn mean nothing to the policy {other}"),
                 "choose --policy hapset with them, or leave them out",
             )),
+        }
+    }
+
+    /// What its jobs ask for: see [`raddle_protocol::shared::flags`].
+    pub fn flags(self) -> u32 {
+        match self.executions() {
+            Some(Executions::All) => flags::EXACT_SPINS,
+            Some(Executions::One) | None => 0,
         }
     }
 

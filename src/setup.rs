@@ -1,6 +1,6 @@
 //! From options to what the scheduler needs: the target, its limits, the fixed part of each job.
 
-use crate::cli::{Network, Substrate, TargetOptions};
+use crate::cli::{BusyWaits, Network, Substrate, TargetOptions};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -65,6 +65,9 @@ impl Setup {
         }
         if options.lazy_time {
             base.flags |= flags::LAZY_TIME;
+        }
+        if options.busy_waits == BusyWaits::Run {
+            base.flags |= flags::RUN_SPINS;
         }
         Ok(Setup {
             target: Target {

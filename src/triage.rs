@@ -19,6 +19,7 @@ use crate::terminal::print;
 use crate::watch::{Treatment, Watch};
 use raddle_analyzer::shrink::Shrinker;
 use raddle_protocol::job::{Job, total_steps};
+use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -178,7 +179,7 @@ impl<'a> Triage<'a> {
         if self.is_suppressed(&failure, &seen.trace)? {
             return Ok(Examined::Suppressed);
         }
-        if seen.class == Class::Livelock {
+        if seen.trace.outcome.end == End::StepLimit && seen.class == Class::Livelock {
             match self.fairly(&seen)? {
                 Fair::Ends => return Ok(Examined::Unfair),
                 Fair::Fails(other) => {
@@ -227,7 +228,8 @@ impl<'a> Triage<'a> {
     fn keep(&mut self, seen: Seen, failure: Failure) -> Result<()> {
         // A run that does not end takes as long as the limit, and is the same for any schedule: one
         // must do.
-        let endless = matches!(seen.class, Class::Timeout | Class::Livelock);
+        let cut_off = seen.trace.outcome.end != End::Livelock;
+        let endless = matches!(seen.class, Class::Timeout | Class::Livelock) && cut_off;
         let records = match endless {
             true => witness_records(&seen.trace.taken),
             false => flags::EVENTS | records_for(&failure, &seen.trace.taken),

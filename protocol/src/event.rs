@@ -209,6 +209,13 @@ kinds! {
     /// A call by which threads of an OpenMP program share out work; the step comes before the call.
     OpenMpCall = 200, true, "OpenMP call";
 
+    /// Not a step: the thread goes round a loop at `pc` that changes nothing, and waits until
+    /// something that the loop reads has changed.
+    Parked = 201, false, "waits for a change";
+    /// Not a step: the thread goes round a loop at `pc` of which too little is known; another one
+    /// goes first, if there is one. Schedules in which none does are left out.
+    PassedOver = 202, false, "lets others go first";
+
     /// The threads from which the next step was chosen. `size`: how many slots are in this record
     /// (at most 12); `object`, `value`, `pc` hold them, four 16-bit slots each, low bits first;
     /// `aux`: how many of the enabled ones are still to come in further records; `thread`: the

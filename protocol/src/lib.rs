@@ -39,7 +39,7 @@ pub mod slot {
     /// No thread.
     pub const NONE: Slot = Slot::MAX;
     /// How many slots there are; every slot owns one heap arena.
-    pub const COUNT: usize = 8192;
+    pub const COUNT: usize = 12288;
     /// Slots `1..FIRST_NESTED` are the children of main, by order of creation.
     pub const FIRST_NESTED: Slot = 1024;
 

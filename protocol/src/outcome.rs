@@ -58,6 +58,9 @@ ends! {
     Unsupported = 13;
     /// The runtime found itself broken. `message` says how.
     ToolFault = 14;
+    /// Every thread that is not blocked for good goes round a loop that changes nothing and that
+    /// only a change would end. `waits` lists all threads.
+    Livelock = 20;
 }
 
 /// Why a step of the prefix could not be taken.

@@ -124,6 +124,12 @@ pub mod flags {
     /// the [`crate::event::Kind::CondWait`] says whether (1) or not, for four waits of an execution
     /// at most.
     pub const SPURIOUS: u32 = 1 << 10;
+    /// For searches that are to be exhaustive: of a loop that changes nothing only two iterations
+    /// are run, also where it is not known what the loop reads
+    /// ([`crate::event::Kind::PassedOver`] tells where).
+    pub const EXACT_SPINS: u32 = 1 << 13;
+    /// Loops that change nothing are run like any others.
+    pub const RUN_SPINS: u32 = 1 << 18;
 }
 
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).
@@ -183,6 +189,9 @@ pub struct JobWords {
     pub entropy: u64,
 }
 
+/// Longest entry of [`Control::uncontrolled`], in bytes.
+pub const UNCONTROLLED_NAME: usize = 128;
+
 /// The head of the shared pages.
 #[repr(C)]
 pub struct Control {
@@ -239,9 +248,9 @@ pub struct Control {
     pub uncontrolled_len: AtomicU32,
     #[doc(hidden)]
     pub pad: u32,
-    /// What was not controlled, by name, NUL-padded ("fork", "vfork", "syscall 202" …).
-    /// Writer: runtime.
-    pub uncontrolled: [[u8; 48]; 64],
+    /// What was not controlled, NUL-padded: its name, then who did it, in parentheses ("fork (run in
+    /// libjobs.so, thread T2)"). Writer: runtime.
+    pub uncontrolled: [[u8; UNCONTROLLED_NAME]; 64],
 
     /// Writer: runtime. Reader: controller, after the end.
     pub outcome: Raw,

@@ -76,6 +76,9 @@ pub fn check(kind: Kind, at: u64, size: u64, pc: usize) {
 
 #[inline]
 fn log(kind: Kind, at: Address, size: u32, value: u64, pc: usize) {
+    if matches!(kind, Kind::Read | Kind::AtomicRead) {
+        gate::saw(at as u64, size, value);
+    }
     gate::log_full(Event {
         kind: kind as u8,
         size: size as u8,
@@ -84,6 +87,16 @@ fn log(kind: Kind, at: Address, size: u32, value: u64, pc: usize) {
         pc: pc as u64,
         ..Event::default()
     });
+}
+
+/// The record of an atomic update of `old` to `new`.
+#[inline]
+fn log_update(at: Address, size: u32, old: u64, new: u64, pc: usize) {
+    match old == new {
+        true => gate::saw(at as u64, size, old),
+        false => gate::changed(),
+    }
+    log(Kind::Rmw, at, size, new, pc);
 }
 
 /// The C11 order of the atomic operation whose record comes next.
@@ -289,7 +302,7 @@ pub unsafe extern "C-unwind" fn atomic_rmw(
     let (old, new) = unsafe { memory::update(at as u64, value, update, size) };
     if scheduled {
         log_order(order, false);
-        log(Kind::Rmw, at, size, new, pc);
+        log_update(at, size, old, new, pc);
     }
     old
 }
@@ -319,7 +332,7 @@ pub unsafe extern "C-unwind" fn atomic_cas(
         let failed = old != memory::cut(expected, size);
         let (success, failure) = raddle_protocol::hooks::cas_orders(order);
         log_order(if failed { failure } else { success }, failed);
-        log(Kind::Rmw, at, size, written, pc);
+        log_update(at, size, old, written, pc);
     }
     old
 }

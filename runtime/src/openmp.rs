@@ -11,6 +11,7 @@ pub use lock::forget;
 
 use crate::gate;
 use crate::real::Entry;
+use crate::serial::Serial;
 use raddle_protocol::event::Kind;
 
 /// What the exports below call first: a step; the result is the address of the library's function.
@@ -18,8 +19,31 @@ extern "C-unwind" fn on_call(real: &Entry, pc: usize) -> usize {
     if gate::active() {
         gate::simple(Kind::OpenMpCall, 0, pc);
         gate::log(Kind::OpenMpCall, 0, 0, pc);
+        if real.is("__kmpc_fork_call") {
+            // SAFETY: a plain flag of the running thread.
+            unsafe { *TEAM.get() = true };
+        }
     }
     real.address_in(&LIBRARIES)
+}
+
+/// Has a team of LLVM's library been at work?
+static TEAM: Serial<bool> = Serial::new(false);
+/// So often at most others go first before the process ends.
+const PATIENCE: u32 = 10_000;
+
+/// The program is about to exit. LLVM's library then waits in a busy loop for threads that have
+/// not yet gone to sleep after the last parallel region; they have to do so before.
+pub fn before_exit(pc: usize) {
+    // SAFETY: a plain flag of the running thread.
+    if gate::active() && unsafe { *TEAM.get() } {
+        for _ in 0..PATIENCE {
+            if !gate::others_ready() {
+                return;
+            }
+            crate::time::yield_now(pc);
+        }
+    }
 }
 
 /// Where functions are looked for that the program's global scope lacks.

@@ -81,6 +81,13 @@ pub fn unmap(address: *mut u8, len: usize) {
     unsafe { syscall(libc::SYS_munmap, address as usize, len, 0, 0, 0, 0) };
 }
 
+/// Gives back the private memory in a range, holes included; it reads as zero afterwards.
+pub fn forget_memory(address: usize, len: usize) {
+    let advice = libc::MADV_DONTNEED as usize;
+    // SAFETY: nobody needs the content any more, which is the caller's promise.
+    unsafe { syscall(libc::SYS_madvise, address, len, advice, 0, 0, 0) };
+}
+
 /// How the runtime reaches the controller.
 pub struct Kernel {
     notify: i32,
@@ -119,6 +126,10 @@ impl Os for Kernel {
         // SAFETY: the buffer holds STACK pointers; the unwinder was loaded at the start.
         let walk = || unsafe { backtrace(into.as_mut_ptr().cast(), STACK as i32) as usize };
         crate::gate::passively(walk)
+    }
+
+    fn state(&mut self, pc: usize) -> Option<crate::gate::LoopState> {
+        crate::gate::passively(|| crate::gate::capture(pc))
     }
 }
 

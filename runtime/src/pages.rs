@@ -3,7 +3,7 @@
 //! The target may scribble over the pages. So every length and index is kept here, privately, and
 //! only published there.
 
-use crate::gate::Fatal;
+use crate::gate::{Fatal, LoopState};
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 use raddle_protocol::Slot;
@@ -12,7 +12,7 @@ use raddle_protocol::event::Event;
 use raddle_protocol::outcome::{End, MESSAGE, Raw, STACK, WAITS, Wait};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
 use raddle_protocol::shared::{
-    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN,
+    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN, UNCONTROLLED_NAME,
 };
 
 /// What the gate needs from the operating system; unit tests have their own.
@@ -26,6 +26,11 @@ pub trait Os {
     /// in each clone of it; returns false if that cannot be done. `state`: what to say of it;
     /// `cheap`: also if it took next to no time to come here.
     fn freeze(&mut self, control: &Control, slot: u32, state: u32, cheap: bool) -> bool;
+    /// What the running thread, which called us at `pc`, would go on from; `None`: it cannot be
+    /// told for sure.
+    fn state(&mut self, _pc: usize) -> Option<LoopState> {
+        None
+    }
 }
 
 /// The runtime's side of the shared pages.
@@ -238,13 +243,14 @@ impl<O: Os> Pages<O> {
     /// Names something that is not controlled, once.
     pub fn uncontrolled(&mut self, name: &str) {
         let control = self.control();
-        let mut entry = [0u8; 48];
+        let mut entry = [0u8; UNCONTROLLED_NAME];
         let len = name.len().min(entry.len());
         entry[..len].copy_from_slice(&name.as_bytes()[..len]);
         let all = control.uncontrolled.len();
         let known = (control.uncontrolled_len.load(Ordering::Relaxed) as usize).min(all);
         // SAFETY: within the mapping.
-        let table = unsafe { &raw mut (*self.pointer()).uncontrolled }.cast::<[u8; 48]>();
+        let table =
+            unsafe { &raw mut (*self.pointer()).uncontrolled }.cast::<[u8; UNCONTROLLED_NAME]>();
         for i in 0..known {
             // SAFETY: below the table's length.
             if unsafe { table.add(i).read() } == entry {
@@ -258,6 +264,17 @@ impl<O: Os> Pages<O> {
                 .uncontrolled_len
                 .store(known as u32 + 1, Ordering::Release);
         }
+    }
+
+    /// Is there an entry about `name` (with what else is known, in parentheses)?
+    pub fn names_uncontrolled(&self, name: &str) -> bool {
+        let control = self.control();
+        let all = control.uncontrolled.len();
+        let known = (control.uncontrolled_len.load(Ordering::Relaxed) as usize).min(all);
+        control.uncontrolled[..known].iter().any(|entry| {
+            let rest = entry.strip_prefix(name.as_bytes());
+            rest.is_some_and(|rest| rest.starts_with(b" (") || rest.starts_with(b"\0"))
+        })
     }
 
     /// Has an outcome been written?

@@ -41,6 +41,11 @@ impl Entry {
         address
     }
 
+    /// Is it the function of this name?
+    pub fn is(&self, name: &str) -> bool {
+        self.name.to_bytes() == name.as_bytes()
+    }
+
     /// As [`Entry::address`]; a function that no library of the program's global scope has is looked
     /// for in `libraries` (names for `dlopen`), which may have been loaded apart.
     pub fn address_in(&self, libraries: &[&CStr]) -> usize {

@@ -364,6 +364,7 @@ fn reap(thread: pthread_t, target: Slot, value: Option<&mut *mut c_void>, pc: us
         misuse("pthread_join", "a detached thread", thread, pc);
     }
     info.joined = true;
+    substrate::release(target, thread);
     if let Some(value) = value {
         *value = info.result;
     }

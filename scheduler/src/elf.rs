@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Most bytes of one table that are read; real tables are far smaller.
 const TABLE: u64 = 64 << 20;
-/// Bytes of an entry of a symbol table.
+/// Bytes of an entry of a symbol table: name, info, other, section, value, size.
 const SYMBOL: usize = 24;
 const CONTEXT: Ctx = Ctx {
     container: Container::Big,
@@ -206,6 +206,29 @@ impl<'f> Elf<'f> {
                 look(name, entry[6..8] != [0, 0]);
             }
         }
+    }
+
+    /// The name of the function whose code lies at this offset of the file.
+    pub fn function_at(&self, offset: u64) -> Option<String> {
+        let load = self.programs.iter().find(|p| {
+            p.p_type == program_header::PT_LOAD
+                && (p.p_offset..p.p_offset.saturating_add(p.p_filesz)).contains(&offset)
+        })?;
+        let address = (offset - load.p_offset).checked_add(load.p_vaddr)?;
+        let tables = [section_header::SHT_SYMTAB, section_header::SHT_DYNSYM];
+        tables.iter().find_map(|&kind| {
+            let (_, table) = self.sections.iter().find(|(_, s)| s.sh_type == kind)?;
+            let (_, strings) = self.sections.get(table.sh_link as usize)?;
+            let symbols = content(self.file, table).ok()?;
+            let symbol = symbols.chunks_exact(SYMBOL).find(|symbol| {
+                let word = |at| u64::from_le_bytes(symbol[at..at + 8].try_into().unwrap_or([0; 8]));
+                let (start, size) = (word(8), word(16));
+                symbol[4] & 0xf == goblin::elf::sym::STT_FUNC
+                    && (start..start.saturating_add(size)).contains(&address)
+            })?;
+            let name = u32::from_le_bytes(symbol[..4].try_into().ok()?);
+            Some(text_at(&content(self.file, strings).ok()?, name.into()))
+        })
     }
 
     fn section(&self, name: &str) -> Option<&SectionHeader> {

@@ -16,6 +16,7 @@ mod modules;
 mod outcome;
 mod output;
 mod pages;
+mod place;
 mod sanitizers;
 mod server;
 mod session;

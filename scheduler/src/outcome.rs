@@ -150,6 +150,7 @@ mod tests {
             },
             doing,
             moving,
+            place: None,
         };
         let unlock = Kind::MutexUnlock as u32;
         let read = Doing::Blocked(libc::SYS_read as u64);

@@ -13,7 +13,7 @@ use raddle_protocol::expr::Node;
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::{MESSAGE, STACK, WAITS, Wait};
 use raddle_protocol::schedule::Step;
-use raddle_protocol::shared::{self, Control, InputHead, JobWords, Region};
+use raddle_protocol::shared::{self, Control, InputHead, JobWords, Region, UNCONTROLLED_NAME};
 use raddle_protocol::trace::Counters;
 use raddle_protocol::{Slot, VERSION, slot};
 use std::fs::File;
@@ -388,7 +388,7 @@ impl Pages {
         // SAFETY: a volatile read of mapped bytes.
         let names = unsafe { addr_of!((*c).uncontrolled).read_volatile() };
         let names = names.get(..n).ok_or(Corruption::Length("the names"))?;
-        let text = |name: &[u8; 48]| {
+        let text = |name: &[u8; UNCONTROLLED_NAME]| {
             let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
             String::from_utf8_lossy(&name[..end]).into_owned()
         };

@@ -1,6 +1,7 @@
 //! What an execution was doing when its time was up.
 
 use crate::pages::Progress;
+use crate::place;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use std::fmt;
@@ -12,7 +13,7 @@ const SAMPLES: usize = 5;
 const BETWEEN: Duration = Duration::from_millis(2);
 
 /// Seen from outside just before the kill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// What the runtime knew last.
     pub progress: Progress,
@@ -20,6 +21,8 @@ pub struct Stuck {
     pub doing: Doing,
     /// Did the step counter move while it was looked at?
     pub moving: bool,
+    /// The function and module of the instruction that it executes or that called the kernel.
+    pub place: Option<String>,
 }
 
 /// What a process is doing.
@@ -39,15 +42,26 @@ impl Stuck {
     /// Looks at the process `pid`; `progress` reads the pages.
     pub fn look(pid: i32, progress: impl Fn() -> Progress) -> Stuck {
         let before = progress();
-        let mut doing = look_once(pid);
+        let mut task = look_once(pid);
         for _ in 1..SAMPLES {
             std::thread::sleep(BETWEEN);
-            if look_once(pid) != doing {
-                doing = Doing::Computing;
+            let now = look_once(pid);
+            if now.doing != task.doing {
+                task = Task {
+                    doing: Doing::Computing,
+                    ..now
+                };
             }
         }
+        let doing = task.doing;
+        let address = match doing {
+            Doing::Computing => place::instruction(task.id),
+            _ => task.caller,
+        };
+        let place = address.and_then(|address| place::describe(pid, address));
         let progress = progress();
         Stuck {
+            place,
             progress,
             doing,
             moving: progress.steps != before.steps,
@@ -83,54 +97,66 @@ impl fmt::Display for Stuck {
             None => write!(f, "its start")?,
         }
         match self.doing {
-            Doing::Computing => write!(f, ", computing"),
+            Doing::Computing => write!(f, ", computing")?,
             Doing::Blocked(number) => match Sysno::new(number as usize) {
-                Some(call) => write!(f, ", blocked in the system call {call}"),
-                None => write!(f, ", blocked in system call {number}"),
+                Some(call) => write!(f, ", blocked in the system call {call}")?,
+                None => write!(f, ", blocked in system call {number}")?,
             },
-            Doing::Stopped => write!(f, ", stopped by a signal"),
-            Doing::Unknown => Ok(()),
+            Doing::Stopped => write!(f, ", stopped by a signal")?,
+            Doing::Unknown => {}
+        }
+        match &self.place {
+            Some(place) => write!(f, " ({place})"),
+            None => Ok(()),
         }
     }
+}
+
+/// What was seen of one task of the process.
+#[derive(Clone, Copy)]
+struct Task {
+    id: i32,
+    doing: Doing,
+    /// Behind the instruction that called the kernel.
+    caller: Option<u64>,
 }
 
 /// With kernel threads, all but one wait for their turn in the runtime's futex; so the task that
 /// does something else is the one to look at.
-fn look_once(pid: i32) -> Doing {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Doing::Unknown;
-    };
-    let tasks: Vec<Doing> = tasks
+fn look_once(pid: i32) -> Task {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task"));
+    let tasks: Vec<Task> = entries
+        .into_iter()
         .flatten()
-        .map(|task| look_at_task(&task.path()))
+        .filter_map(|task| look_at_task(&task.ok()?.path()))
         .collect();
-    let waits_its_turn = |d: &&Doing| **d == Doing::Blocked(libc::SYS_futex as u64);
-    let computing = tasks.iter().find(|d| **d == Doing::Computing);
-    let other = tasks.iter().find(|d| !waits_its_turn(d));
-    computing
-        .or(other)
-        .or(tasks.first())
-        .copied()
-        .unwrap_or(Doing::Unknown)
+    let waits_its_turn = |t: &&Task| t.doing == Doing::Blocked(libc::SYS_futex as u64);
+    let computing = tasks.iter().find(|t| t.doing == Doing::Computing);
+    let other = tasks.iter().find(|t| !waits_its_turn(t));
+    let nothing = Task {
+        id: pid,
+        doing: Doing::Unknown,
+        caller: None,
+    };
+    *computing.or(other).or(tasks.first()).unwrap_or(&nothing)
 }
 
-fn look_at_task(task: &std::path::Path) -> Doing {
-    let Ok(stat) = std::fs::read_to_string(task.join("stat")) else {
-        return Doing::Unknown;
-    };
+fn look_at_task(task: &std::path::Path) -> Option<Task> {
+    let id = task.file_name()?.to_str()?.parse().ok()?;
+    let stat = std::fs::read_to_string(task.join("stat")).ok()?;
     // The name in parentheses may hold anything; the state follows the last one.
-    let state = stat
-        .rsplit(')')
-        .next()
-        .and_then(|rest| rest.trim_start().chars().next());
-    match state {
-        Some('R') => Doing::Computing,
-        Some('T' | 't') => Doing::Stopped,
+    let rest = stat.rsplit(')').next()?.trim_start();
+    let (doing, caller) = match rest.chars().next() {
+        Some('R') => (Doing::Computing, None),
+        Some('T' | 't') => (Doing::Stopped, None),
         Some('S' | 'D') => {
             let call = std::fs::read_to_string(task.join("syscall")).unwrap_or_default();
             let number = call.split_whitespace().next().and_then(|n| n.parse().ok());
-            number.map_or(Doing::Unknown, Doing::Blocked)
+            let pc = call.split_whitespace().last();
+            let pc = pc.and_then(|pc| u64::from_str_radix(pc.strip_prefix("0x")?, 16).ok());
+            (number.map_or(Doing::Unknown, Doing::Blocked), pc)
         }
-        _ => Doing::Unknown,
-    }
+        _ => (Doing::Unknown, None),
+    };
+    Some(Task { id, doing, caller })
 }

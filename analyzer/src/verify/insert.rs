@@ -372,6 +372,8 @@ impl Insertion<'_> {
                 };
                 self.forest.bounds_hit.insert(why);
             }
+            // Symbolic runs do not look for livelocks.
+            End::Livelock => self.stop(ender),
             End::Deadlock => self.deadlock(),
             End::Misuse | End::UseAfterFree | End::DoubleFree | End::HeapOverflow => {
                 self.fatal_step(ender);

@@ -48,6 +48,7 @@ fn ask(status: c_int, expression: u32, pc: usize) {
     if !gate::active() || unsafe { ASKED.get() }.is_some() {
         return;
     }
+    crate::openmp::before_exit(pc);
     crate::shadow::exit_status(expression, status as u32, pc);
     super::announce(status, pc);
     // SAFETY: as above.

@@ -3,6 +3,7 @@
 
 use super::freeze::Freeze;
 use super::prefix::{Prefix, Wanted};
+use super::spin::Spins;
 use super::steer::{self, Steer};
 use super::{Fatal, Pending, Wake};
 use crate::pages::{Os, Pages};
@@ -97,6 +98,7 @@ pub struct Gate<O: Os> {
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
+    pub(super) spins: Spins,
     /// The next step needs more than the policy: a prefix, records of who is enabled or calls.
     guided: bool,
     /// Steps after which the execution ends.
@@ -129,6 +131,7 @@ impl<O: Os> Gate<O> {
             freeze: Freeze::NEVER,
             flags: 0,
             logging: false,
+            spins: Spins::new(),
             guided: false,
             limit: u64::MAX,
             look: u64::MAX,
@@ -172,6 +175,7 @@ impl<O: Os> Gate<O> {
                 return Err(self.fault(End::ToolFault, message, [0; 4]));
             }
         }
+        self.begin_spins();
         Ok(())
     }
 
@@ -301,6 +305,7 @@ impl<O: Os> Gate<O> {
         }
         self.threads[me].pending.write(*p);
         self.announced_to_policy(me);
+        self.spins_at(p.kind, p.object, p.pc, false);
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
         }
@@ -319,7 +324,8 @@ impl<O: Os> Gate<O> {
             .pending
             .write(Pending::always(kind, object, pc));
         self.announced_to_policy(me);
-        self.ready.set(me, true);
+        let spins = self.spins_at(kind, object, pc, true);
+        self.ready.set(me, !spins);
         self.timed.set(me, false);
         self.next_step()
     }
@@ -362,10 +368,11 @@ impl<O: Os> Gate<O> {
 
     /// Sorts an alive thread into the sets; true if it is ready.
     #[inline]
-    fn evaluate(&mut self, s: Slot) -> bool {
+    pub(super) fn evaluate(&mut self, s: Slot) -> bool {
         let thread = &self.threads[s];
         let p = thread.pending();
-        let ready = (p.ready)(p, s) || self.cancelled(thread) || self.expired(p);
+        let goes_on = (p.ready)(p, s) && !self.still_spins(s);
+        let ready = goes_on || self.cancelled(thread) || self.expired(p);
         let timed = !ready && p.deadline != 0;
         self.ready.set(s, ready);
         self.timed.set(s, timed);
@@ -413,6 +420,7 @@ impl<O: Os> Gate<O> {
     /// See [`super::touch_thread`].
     pub fn touch_thread(&mut self, s: Slot) {
         if s != self.running && self.alive.contains(s) {
+            self.unpark(s);
             self.evaluate(s);
         }
     }
@@ -470,6 +478,7 @@ impl<O: Os> Gate<O> {
 
     #[inline]
     fn next_step(&mut self) -> Result<Slot, Stop> {
+        self.look_at_spinners()?;
         if self.steps >= self.limit.min(self.look) || self.ready.is_empty() {
             self.check_end()?;
         }
@@ -486,8 +495,11 @@ impl<O: Os> Gate<O> {
     fn check_end(&mut self) -> Result<(), Stop> {
         self.look = u64::MAX;
         self.look_outside();
-        if self.ready.is_empty() && self.timed.is_empty() {
-            return Err(self.deadlock());
+        if self.ready.is_empty() && self.timed.is_empty() && !self.evaluate_spinners(slot::NONE) {
+            return Err(match self.anybody_spins() {
+                true => self.livelock(),
+                false => self.deadlock(),
+            });
         }
         if self.steps >= self.limit {
             let limit = self.limit;
@@ -587,6 +599,7 @@ impl<O: Os> Gate<O> {
     #[inline]
     fn commit(&mut self, next: Slot) {
         self.pages.take(next);
+        self.unpark(next);
         self.steps += 1;
         if self.steer.is_active() {
             self.steer_performed(next);

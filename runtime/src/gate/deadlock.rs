@@ -88,7 +88,7 @@ impl<O: Os> Gate<O> {
         Stop
     }
 
-    fn wait(&self, s: Slot) -> Wait {
+    pub(super) fn wait(&self, s: Slot) -> Wait {
         let p: &Pending = self.pending(s);
         let (holder, holder_pc) = (p.holder)(p);
         Wait {

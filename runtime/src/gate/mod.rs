@@ -8,11 +8,17 @@ mod freeze;
 mod outside;
 mod prefix;
 mod records;
+mod spin;
+mod state;
 mod steer;
 #[cfg(test)]
 mod tests;
+mod uncontrolled;
 
 pub use self::core::{Cancel, State};
+pub use spin::State as LoopState;
+pub use state::capture;
+pub use uncontrolled::uncontrolled;
 
 use self::core::{Gate, Stop};
 use crate::os::Kernel;
@@ -285,6 +291,24 @@ pub fn log(kind: Kind, object: u64, value: u64, pc: usize) {
     }
 }
 
+/// The running thread's operation read `value` at `at` and changed nothing: what a thread that
+/// goes round a loop waits for (see `spin`).
+#[inline]
+pub fn saw(at: u64, size: u32, value: u64) {
+    gate().saw(at, size, value);
+}
+
+/// Could another thread than the running one go on?
+pub fn others_ready() -> bool {
+    gate().others_ready()
+}
+
+/// The running thread changed something that others may see, in an operation that need not have.
+#[inline]
+pub fn changed() {
+    gate().changed();
+}
+
 /// [`log`] with all fields; `thread` is filled in.
 #[inline]
 pub fn log_full(event: Event) {
@@ -353,13 +377,6 @@ fn stop() -> ! {
         unsafe { ::core::arch::asm!("int3") };
     }
     crate::os::exit_group(EXIT_STATUS)
-}
-
-/// Names something that is not controlled; the execution goes on.
-pub fn uncontrolled(name: &str) {
-    if pages().attached() {
-        pages().uncontrolled(name);
-    }
 }
 
 /// Virtual nanoseconds since the start.

@@ -6,8 +6,9 @@
 use crate::gate::{self, Pending};
 use crate::intercept;
 use crate::sync::models::Models;
-use crate::sync::{check_alive, misuse, nobody, pending};
+use crate::sync::{check_alive, misuse, nobody, pending, tried};
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::AtomicU32;
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
 
@@ -98,15 +99,27 @@ fn test(object: u64, nests: bool, pc: usize) -> c_int {
 fn take(kind: Kind, object: u64, nests: bool, pc: usize) -> c_int {
     let depth = LOCKS.entry(object, || FREE).take(gate::me(), nests, pc);
     let result = if depth == 0 { libc::EBUSY } else { 0 };
+    show(object);
+    if kind == Kind::MutexTryLock {
+        tried(depth != 0, object);
+    }
     gate::touch(object);
     gate::log(kind, object, result as u64, pc);
     depth
+}
+
+/// Writes into the object's first word whether the lock is held, for threads that wait in loops.
+fn show(object: u64) {
+    let held = LOCKS.get(object).is_some_and(|l| l.owner != slot::NONE);
+    // SAFETY: the program's lock, which only the calls here use, or one of the two below.
+    unsafe { (object as *mut u32).write_volatile(u32::from(held)) };
 }
 
 fn unset(object: u64, pc: usize) {
     check_alive(WHAT, object, pc);
     gate::simple(Kind::MutexUnlock, object, pc);
     let given = LOCKS.entry(object, || FREE).give(gate::me());
+    show(object);
     gate::touch(object);
     gate::log(Kind::MutexUnlock, object, 0, pc);
     if !given {
@@ -129,12 +142,13 @@ fn destroy(object: u64, pc: usize) {
 fn init(object: u64, pc: usize) {
     check_alive(WHAT, object, pc);
     LOCKS.remove(object);
+    show(object);
     gate::touch(object);
 }
 
 /// Stand for sections without an object of their own.
-static CRITICAL: u64 = 0;
-static ATOMIC: u64 = 1;
+static CRITICAL: AtomicU32 = AtomicU32::new(0);
+static ATOMIC: AtomicU32 = AtomicU32::new(0);
 
 fn critical() -> u64 {
     &raw const CRITICAL as u64

@@ -4,6 +4,7 @@
 //! the main thread's known id.
 
 use crate::serial::Serial;
+use core::sync::atomic::{AtomicU32, Ordering};
 use libc::pthread_t;
 
 /// Where to look, in bytes from the descriptor's start; glibc 2.34 to 2.41 have it at 720.
@@ -40,5 +41,23 @@ pub fn set_thread_id(thread: pthread_t, id: i32) -> Option<i32> {
     unsafe {
         let field = (thread as *mut u8).add(offset).cast::<i32>();
         Some(core::mem::replace(&mut *field, id))
+    }
+}
+
+/// Has the kernel thread of `thread` gone (the kernel then clears the field)? Waits for it a little,
+/// since it is on its way.
+pub fn has_left(thread: pthread_t) -> bool {
+    // SAFETY: written once, before there are threads.
+    let offset = unsafe { *OFFSET.get() };
+    if offset == 0 {
+        return false;
+    }
+    // SAFETY: as above; the kernel writes the field.
+    let field = unsafe { AtomicU32::from_ptr((thread as *mut u8).add(offset).cast()) };
+    loop {
+        match field.load(Ordering::Acquire) {
+            0 => return true,
+            id => crate::os::futex_wait(field, id),
+        }
     }
 }

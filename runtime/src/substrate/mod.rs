@@ -207,6 +207,15 @@ pub fn switch(from: Slot, to: Slot) {
     }
 }
 
+/// Gives back memory of `s`, a thread that has ended and been joined. A kernel thread may still be
+/// on its way out on its stack, for an instant.
+pub fn release(s: Slot, thread: pthread_t) {
+    let own_stack = stacks::slot_of_pthread(thread) == Some(s);
+    if own_stack && (!kernel_threads() || descriptor::has_left(thread)) {
+        stacks::release(s, thread);
+    }
+}
+
 /// Ends `me`, goes on in `to`.
 pub fn finish(me: Slot, to: Slot) -> ! {
     if kernel_threads() {

@@ -64,6 +64,20 @@ pub fn create(
     }
 }
 
+/// Gives back the memory of the stack of `s`, a thread that has ended for good. Its descriptor stays,
+/// because the C library keeps a list of them.
+pub fn release(s: Slot, thread: pthread_t) {
+    let end = (thread as usize).saturating_sub(PAGE) & !(PAGE - 1);
+    let base = match end {
+        OTHER_BASE.. => OTHER_BASE,
+        _ => BASE,
+    };
+    let start = base + SPAN * usize::from(s);
+    if (start..start + SPAN).contains(&end) {
+        crate::os::forget_memory(start, end - start);
+    }
+}
+
 /// Maps a stack of `size` bytes that ends where the slot's area ends; what is below it in the
 /// area stays unmapped and serves as guard. Larger ones go anywhere.
 fn map(s: Slot, size: usize, guard: usize) -> Option<*mut u8> {

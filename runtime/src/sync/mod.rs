@@ -116,6 +116,17 @@ pub fn check_alive(what: &str, object: u64, pc: usize) {
     }
 }
 
+/// An attempt on `object`, whose first word shows whether another one would end otherwise.
+pub fn tried(succeeded: bool, object: u64) {
+    if succeeded {
+        gate::changed();
+    } else {
+        // SAFETY: the program's object, which begins with its state.
+        let word = unsafe { (object as *const u32).read_volatile() };
+        gate::saw(object, size_of::<u32>() as u32, u64::from(word));
+    }
+}
+
 /// What the call returns, or the end of the execution.
 pub fn settle(verdict: Verdict, object: u64, pc: usize) -> c_int {
     match verdict {
@@ -130,6 +141,12 @@ pub fn conclude(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
         Verdict::Returns(code) => code as u64,
         Verdict::Misuse(_) => 0,
     };
+    if matches!(
+        kind,
+        Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait
+    ) {
+        tried(value == 0, object);
+    }
     gate::log(kind, object, value, pc);
     settle(verdict, object, pc)
 }

@@ -1,0 +1,427 @@
+//! Busy waiting: loops that change nothing and end only when another thread changes what they read.
+//!
+//! A thread that comes back to the same operation has gone once round a loop. If the iteration
+//! wrote nothing, and the thread's registers, stack and thread-local storage are as they were one
+//! iteration before, then the next one will be the same, unless something that it read has changed
+//! by then: the thread is *parked* until some byte that it read differs. That takes nothing away:
+//! every further iteration would have been without effect. If all threads that are not blocked for
+//! good go round such loops, the execution is a livelock, whatever is chosen from here on.
+//!
+//! What uninstrumented code reads is not known. A loop of which only yields are seen is never
+//! parked; after some iterations others go first, each time (fairness, as in Musuvathi and Qadeer,
+//! PLDI 2008, section 3).
+
+use super::Fatal;
+use super::core::{Gate, Stop};
+use crate::pages::Os;
+use crate::slots::{PerSlot, SlotSet, Zero};
+use raddle_protocol::Slot;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
+
+/// Most reads of an iteration.
+const READS: usize = 16;
+/// Most operations of an iteration.
+const LONGEST: u32 = 64;
+/// Equal iterations of which nothing is known but yields, before others go first.
+const PATIENCE: u32 = 50;
+/// The same where the search is to end on programs that wait in such loops.
+const EXACT_PATIENCE: u32 = 2;
+/// After so many iterations at most the state is looked at again.
+const LONGEST_PAUSE: u32 = 1024;
+
+/// What a thread would go on from: equal states go on equally, as long as they read the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct State {
+    /// Of the calling frame.
+    pub registers: [u64; 6],
+    /// Of the calling frame.
+    pub stack_pointer: u64,
+    /// Of the stack above it and of thread-local storage.
+    pub content: u64,
+}
+
+// SAFETY: integers.
+unsafe impl Zero for Track {}
+
+/// What the running thread saw at an address.
+#[derive(Clone, Copy)]
+struct Seen {
+    at: u64,
+    size: u32,
+    value: u64,
+}
+
+impl Seen {
+    fn is_current(&self) -> bool {
+        let at = self.at as *const u8;
+        // SAFETY: the thread read it before and would read it again now; it may not be aligned.
+        let value = unsafe {
+            match self.size {
+                1 => u64::from(at.read_volatile()),
+                2 => u64::from(at.cast::<u16>().read_unaligned()),
+                4 => u64::from(at.cast::<u32>().read_unaligned()),
+                _ => at.cast::<u64>().read_unaligned(),
+            }
+        };
+        value == self.value
+    }
+}
+
+/// The loop that a thread may be in.
+struct Track {
+    /// The operation at which an iteration begins; `pc` 0: none.
+    pc: usize,
+    object: u64,
+    /// Operations and reads of this iteration, and locks that it took and did not give back.
+    operations: u32,
+    reads: u32,
+    locks: i32,
+    seen: [Seen; READS],
+    /// It took a lock: not to be parked, since others may find that lock held.
+    locking: bool,
+    /// [`Spins::changes`] when the iteration began.
+    began: u64,
+    /// When the iteration began, if it was looked at.
+    state: State,
+    has_state: bool,
+    /// Iterations during which the state is not looked at, now and next time.
+    pause: u32,
+    next_pause: u32,
+    /// Equal iterations in a row.
+    rounds: u32,
+    /// Waits until something that it saw has changed.
+    parked: bool,
+    /// [`Spins::changes`] during an iteration without effect, plus one.
+    idle: u64,
+    /// The operation announced last changes something.
+    changing: bool,
+}
+
+impl Track {
+    fn begin(&mut self, kind: Kind, pc: usize, object: u64, changes: u64) {
+        (self.pc, self.object) = (pc, object);
+        self.has_state = false;
+        (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
+        self.iterate(kind, changes);
+    }
+
+    /// A new iteration begins with an operation of this kind.
+    fn iterate(&mut self, kind: Kind, changes: u64) {
+        (self.operations, self.reads) = (0, 0);
+        (self.locking, self.locks) = (false, 0);
+        self.add(kind);
+        self.parked = false;
+        self.began = changes;
+    }
+
+    fn add(&mut self, kind: Kind) {
+        match role(kind) {
+            Role::Lock => (self.locks, self.locking) = (self.locks + 1, true),
+            Role::Unlock => self.locks -= 1,
+            Role::Neutral | Role::Change => {}
+        }
+    }
+
+    fn saw(&mut self, seen: Seen) {
+        if (self.reads as usize) < READS {
+            self.seen[self.reads as usize] = seen;
+            self.reads += 1;
+        } else {
+            self.pc = 0;
+        }
+    }
+
+    /// Has nothing that the iteration read changed since?
+    fn is_current(&self) -> bool {
+        self.seen[..self.reads as usize]
+            .iter()
+            .all(Seen::is_current)
+    }
+
+    /// The iteration is over and changed nothing: did the one before end in the same state?
+    /// `look`: what the state is now.
+    fn repeats(&mut self, look: impl FnOnce() -> Option<State>) -> bool {
+        if !self.is_current() || self.locks != 0 || self.pause > 0 {
+            self.pause = self.pause.saturating_sub(1);
+            self.has_state = false;
+            return false;
+        }
+        let before = self.has_state.then_some(self.state);
+        let now = look();
+        (self.has_state, self.state) = (now.is_some(), now.unwrap_or_default());
+        if before.is_none() {
+            return false;
+        }
+        if before != now {
+            self.rounds = 0;
+            self.has_state = false;
+            self.pause = self.next_pause;
+            self.next_pause = (2 * self.next_pause).min(LONGEST_PAUSE);
+            return false;
+        }
+        self.next_pause = 1;
+        self.rounds += 1;
+        true
+    }
+}
+
+/// The loops of all threads.
+pub struct Spins {
+    on: bool,
+    patience: u32,
+    tracks: PerSlot<Track>,
+    /// Threads that are parked or let others go first.
+    parked: SlotSet,
+    /// Operations that changed something, of all threads.
+    changes: u64,
+    /// A thread has gone round without effect since the last look.
+    check: bool,
+}
+
+impl Spins {
+    /// Nothing is tracked.
+    pub const fn new() -> Spins {
+        Spins {
+            on: false,
+            patience: PATIENCE,
+            tracks: PerSlot::new(),
+            parked: SlotSet::EMPTY,
+            changes: 0,
+            check: false,
+        }
+    }
+}
+
+/// What an operation means for a loop that only waits.
+enum Role {
+    /// It changes nothing.
+    Neutral,
+    Lock,
+    Unlock,
+    Change,
+}
+
+fn role(kind: Kind) -> Role {
+    match kind {
+        Kind::Read | Kind::AtomicRead | Kind::Rmw | Kind::Fence | Kind::Yield | Kind::Sleep => {
+            Role::Neutral
+        }
+        Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => Role::Neutral,
+        Kind::MutexLock | Kind::SpinLock => Role::Lock,
+        Kind::MutexUnlock | Kind::SpinUnlock => Role::Unlock,
+        _ => Role::Change,
+    }
+}
+
+/// Can only a thread of the program end a wait in an operation of this kind?
+fn is_closed(kind: Kind) -> bool {
+    (kind as u8) <= Kind::FutexResume as u8 && kind != Kind::SignalWait
+}
+
+impl<O: Os> Gate<O> {
+    /// Called when the job is known. Symbolic runs record what a thread reads, so it must read it.
+    pub(super) fn begin_spins(&mut self) {
+        self.spins.on = self.flags & (flags::SYMBOLIC | flags::RUN_SPINS) == 0;
+        self.spins.patience = match self.flags & flags::EXACT_SPINS {
+            0 => PATIENCE,
+            _ => EXACT_PATIENCE,
+        };
+        self.spins.tracks.map();
+    }
+
+    /// The running thread saw `value` at `at` in the operation that it was chosen for, which
+    /// changed nothing.
+    #[inline]
+    pub fn saw(&mut self, at: u64, size: u32, value: u64) {
+        if self.spins.on {
+            let me = self.running();
+            let track = &mut self.spins.tracks[me];
+            if track.pc != 0 {
+                track.saw(Seen { at, size, value });
+            }
+        }
+    }
+
+    /// The operation that the running thread was chosen for changed something that others may see.
+    #[inline]
+    pub fn changed(&mut self) {
+        if self.spins.on {
+            let me = self.running();
+            self.spins.changes += 1;
+            self.spins.tracks[me].pc = 0;
+        }
+    }
+
+    /// The running thread has announced its next operation: must it wait for a change (if it
+    /// `may_wait` at all)?
+    #[inline]
+    pub(super) fn spins_at(&mut self, kind: Kind, object: u64, pc: usize, may_wait: bool) -> bool {
+        if !self.spins.on {
+            return false;
+        }
+        let me = self.running();
+        let spins = &mut self.spins;
+        let track = &mut spins.tracks[me];
+        if core::mem::take(&mut track.changing) {
+            spins.changes += 1;
+        }
+        if matches!(role(kind), Role::Change) {
+            (track.pc, track.changing) = (0, true);
+            spins.changes += 1;
+        } else if track.pc == 0 || track.operations > LONGEST {
+            // At the end of a sleep time has passed, which is nothing to wait for.
+            if kind != Kind::Sleep {
+                track.begin(kind, pc, object, spins.changes);
+            }
+        } else if track.pc == pc && track.object == object {
+            return self.iterated(me, kind, pc, may_wait);
+        } else {
+            track.operations += 1;
+            track.add(kind);
+        }
+        false
+    }
+
+    /// `me` has come round: must it wait for a change?
+    #[cold]
+    fn iterated(&mut self, me: Slot, kind: Kind, pc: usize, may_wait: bool) -> bool {
+        let (changes, patience) = (self.spins.changes, self.spins.patience);
+        let os = &mut self.pages.os;
+        let track = &mut self.spins.tracks[me];
+        let same = track.repeats(|| os.state(pc));
+        let known = track.reads > 0;
+        let parks = same && known && !track.locking && may_wait;
+        let passes = same && !known && track.rounds >= patience && may_wait;
+        if same && known && track.began == changes {
+            track.idle = changes + 1;
+            self.spins.check = true;
+        }
+        if !parks {
+            track.iterate(kind, changes);
+        }
+        track.parked = parks;
+        if parks || passes {
+            self.spins.parked.set(me, true);
+            let kind = if parks {
+                Kind::Parked
+            } else {
+                Kind::PassedOver
+            };
+            self.log(Event {
+                kind: kind as u8,
+                pc: pc as u64,
+                ..Event::default()
+            });
+        }
+        parks || passes
+    }
+
+    /// May `s`, whose operation could otherwise complete, not go on because it would only spin?
+    #[inline]
+    pub(super) fn is_spinning(&self, s: Slot) -> bool {
+        self.spins.parked.contains(s) && self.spins.tracks[s].parked
+    }
+
+    /// Has what `s` waits for in its loop not changed?
+    pub(super) fn still_spins(&self, s: Slot) -> bool {
+        self.is_spinning(s) && self.spins.tracks[s].is_current()
+    }
+
+    /// Before a step is chosen: who spins may go on if something has changed.
+    #[inline]
+    pub(super) fn look_at_spinners(&mut self) -> Result<(), Stop> {
+        if core::mem::take(&mut self.spins.check) && self.nothing_will_change() {
+            return Err(self.livelock());
+        }
+        if !self.spins.parked.is_empty() {
+            self.evaluate_spinners(self.running());
+        }
+        Ok(())
+    }
+
+    /// Nobody can go on: whoever let others go first has to. Is there one?
+    pub(super) fn evaluate_spinners(&mut self, except: Slot) -> bool {
+        let mut any = false;
+        let mut next = self.spins.parked.next(0);
+        while let Some(s) = next {
+            next = self.spins.parked.next(s + 1);
+            if s == except || !self.is_alive(s) {
+                continue;
+            }
+            if !self.spins.tracks[s].parked {
+                self.spins.parked.set(s, false);
+                any = true;
+            }
+            self.evaluate(s);
+        }
+        any
+    }
+
+    /// `s` goes on, or is to look at the world again whatever it read (a signal, a cancellation).
+    #[inline]
+    pub(super) fn unpark(&mut self, s: Slot) {
+        if !self.spins.parked.is_empty() && self.spins.parked.contains(s) {
+            self.spins.parked.set(s, false);
+            let (kind, changes) = (self.pending(s).kind, self.spins.changes);
+            self.spins.tracks[s].iterate(kind, changes);
+        }
+    }
+
+    /// Could another thread than the running one go on?
+    pub fn others_ready(&self) -> bool {
+        let me = self.running();
+        self.alive_threads().any(|s| s != me && self.is_ready(s))
+    }
+
+    /// Will nobody that is alive ever change anything again?
+    fn nothing_will_change(&self) -> bool {
+        let idle =
+            |s: Slot| self.still_spins(s) || self.spins.tracks[s].idle == self.spins.changes + 1;
+        let for_good = |s: Slot| {
+            let p = self.pending(s);
+            let holder = (p.holder)(p).0;
+            // A lock that is held during an iteration only is free after it.
+            let soon = matches!(role(p.kind), Role::Lock) && self.is_alive(holder) && idle(holder);
+            !self.is_ready(s) && p.deadline == 0 && !soon && is_closed(p.kind)
+        };
+        self.alive_threads().all(|s| idle(s) || for_good(s))
+    }
+
+    /// Ends the execution: some threads go round loops that nothing will ever end.
+    pub(super) fn livelock(&mut self) -> Stop {
+        let running = self.running();
+        self.log_announced(true);
+        let pc = match self.is_alive(running) {
+            true => self.pending(running).pc,
+            false => 0,
+        };
+        let message = match self.alive() {
+            1 => format_args!("the only thread waits in a loop for what nobody will change"),
+            _ => format_args!("threads wait in loops for what nobody will change"),
+        };
+        let outcome = Fatal {
+            end: End::Livelock,
+            code: 0,
+            message,
+            detail: [0; 4],
+            pc,
+            stack: true,
+        };
+        let gate: *const Gate<O> = self;
+        // SAFETY: the iterator reads the threads, `record` writes the pages; they are disjoint.
+        let gate = unsafe { &*gate };
+        let waits = gate.alive_threads().map(|s| gate.wait(s));
+        self.pages.record(&outcome, running, waits);
+        Stop
+    }
+
+    /// Is anybody parked?
+    pub(super) fn anybody_spins(&self) -> bool {
+        self.spins
+            .parked
+            .iter()
+            .any(|s| self.is_alive(s) && self.is_spinning(s))
+    }
+}

@@ -1,0 +1,87 @@
+//! Where a process is, for people: the function and the module of an instruction.
+
+use crate::elf::Elf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The instruction that the running thread `tid` of a child of ours executes now; `None` if it
+/// cannot be seen. Stops the thread for a moment.
+pub fn instruction(tid: i32) -> Option<u64> {
+    // SAFETY: the thread is traced for these calls only; the kernel fills the structure.
+    unsafe {
+        let none = std::ptr::null_mut::<libc::c_void>();
+        if libc::ptrace(libc::PTRACE_SEIZE, tid, none, none) != 0 {
+            return None;
+        }
+        let mut registers: libc::user_regs_struct = std::mem::zeroed();
+        let mut status = 0;
+        let seen = libc::ptrace(libc::PTRACE_INTERRUPT, tid, none, none) == 0
+            && libc::waitpid(tid, &mut status, libc::__WALL) == tid
+            && libc::WIFSTOPPED(status)
+            && libc::ptrace(libc::PTRACE_GETREGS, tid, none, &raw mut registers) == 0;
+        libc::ptrace(libc::PTRACE_DETACH, tid, none, none);
+        seen.then_some(registers.rip)
+    }
+}
+
+/// The function and module at `address` in the process `pid`.
+pub fn describe(pid: i32, address: u64) -> Option<String> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let (path, offset) = maps.lines().find_map(|line| mapped(line, address))?;
+    let module = path.file_name()?.to_string_lossy().into_owned();
+    let file = File::open(&path).ok();
+    let function = file.and_then(|file| Elf::read(&file).ok()?.function_at(offset));
+    Some(match function {
+        Some(function) => format!("{function} in {module}"),
+        None => format!("{module}+{offset:#x}"),
+    })
+}
+
+/// The file and the offset in it, if this line of /proc/PID/maps is about `address`.
+fn mapped(line: &str, address: u64) -> Option<(PathBuf, u64)> {
+    let mut words = line.split_ascii_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    let (start, end) = (number(start)?, number(end)?);
+    let offset = number(words.nth(1)?)?;
+    let path = Path::new(words.nth(2)?);
+    let inside = (start..end).contains(&address) && path.is_absolute();
+    inside.then(|| (path.to_owned(), address - start + offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_maps() {
+        let line = "7ffff7c00000-7ffff7c28000 r-xp 00026000 fe:01 1234   /usr/lib/libc.so.6";
+        let path = PathBuf::from("/usr/lib/libc.so.6");
+        let table = [
+            (line, 0x7fff_f7c0_0010, Some((path, 0x26010))),
+            (line, 0x7fff_f7c2_8000, None),
+            (
+                "7ffff7c00000-7ffff7c28000 rw-p 00000000 00:00 0 [heap]",
+                0x7fff_f7c0_0010,
+                None,
+            ),
+            (
+                "7ffff7c00000-7ffff7c28000 rw-p 00000000 00:00 0",
+                0x7fff_f7c0_0010,
+                None,
+            ),
+            ("", 0, None),
+        ];
+        for (line, address, expected) in table {
+            assert_eq!(mapped(line, address), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn functions_of_this_process() {
+        let address = lines_of_maps as fn() as usize as u64;
+        let text = describe(std::process::id() as i32, address).expect("a place");
+        assert!(text.contains("lines_of_maps"), "{text}");
+        assert_eq!(describe(std::process::id() as i32, 8), None);
+    }
+}

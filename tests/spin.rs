@@ -1,0 +1,104 @@
+//! Busy waiting: programs that wait in loops end, livelocks are reported as such and at once,
+//! retries still give up, exhaustive searches come to an end.
+
+mod common;
+
+use common::{Compiler, Run, compile, in_parallel, run};
+use std::collections::BTreeSet;
+
+/// Ways to wait, as flags of `cross.c`.
+const WAYS: &[&str] = &["-DPLAIN", "-DYIELD", "-DLOCK", "-DSLEEP"];
+
+fn run_spin(source: &str, flags: &[&str], options: &[&str]) -> Run {
+    let program = compile(Compiler::RaddleCc, &format!("tests/spin/{source}.c"), flags);
+    run(&[&["run", "--seed", "1"], options].concat(), &program, &[])
+}
+
+#[test]
+fn a_livelock_is_reported_at_once_with_the_line_of_each_thread() {
+    in_parallel(WAYS, |way| {
+        for threads in ["fiber", "kernel"] {
+            let options = ["-n", "50", "--max-steps", "2000", "--threads", threads];
+            let run = run_spin("cross", &[way], &options);
+            let Some(finding) = run.summary.findings.first() else {
+                return Err(format!("{}: nothing\n{}", run.shown, run.output.all()));
+            };
+            let text = run.output.all();
+            let wanted = ["loops", "T1", "T2", "cross.c:"];
+            let told = wanted.iter().all(|word| text.contains(word));
+            if finding.class != "livelock" || finding.message.contains("steps") || !told {
+                return Err(format!("{}: {finding:?}\n{text}", run.shown));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn programs_that_wait_in_loops_come_to_their_end() {
+    in_parallel(WAYS, |way| {
+        for policy in ["mix", "rr", "pct:3", "pos"] {
+            let options = ["-n", "300", "--policy", policy, "--max-steps", "20000"];
+            let run = run_spin("cross", &["-DFIXED", way], &options);
+            if !run.summary.outcomes.keys().eq(["exit 0"].iter()) {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn exhaustive_search_ends_on_busy_waits() {
+    let cases: &[(&str, &[&str])] = &[
+        ("flag", &["-DFIXED"]),
+        ("cross", &["-DFIXED", "-DPLAIN"]),
+        ("cross", &["-DPLAIN"]),
+    ];
+    in_parallel(cases, |(source, flags)| {
+        let options = [
+            "-n",
+            "200000",
+            "--policy",
+            "dfs",
+            "--keep-going",
+            "--no-shrink",
+        ];
+        let run = run_spin(source, flags, &options);
+        let fixed = flags.contains(&"-DFIXED");
+        let outcome = if fixed { "exit 0" } else { "livelock" };
+        let ended = run.summary.complete == Some(true)
+            && run.summary.outcomes.keys().eq([outcome].iter())
+            && run.summary.verdict == if fixed { "explored" } else { "finding" };
+        match ended {
+            true => Ok(()),
+            false => Err(format!("{}\n{}", run.shown, run.output.all())),
+        }
+    });
+}
+
+/// Retries that give up have the same outcomes whether loops are parked or run.
+#[test]
+fn retries_still_give_up() {
+    let flags = &[&["-DTRIES=2"][..], &["-DTRIES=3"], &["-DTRIES=2", "-O0"]];
+    in_parallel(flags, |flags| {
+        let outcomes = |more: &[&str]| {
+            let common = ["--no-shrink", "--keep-going"];
+            let run = run_spin("bounded", flags, &[&common, more].concat());
+            let outcomes: BTreeSet<String> = run.summary.outcomes.keys().cloned().collect();
+            (outcomes, run)
+        };
+        let all: BTreeSet<String> = (10..14).map(|status| format!("exit {status}")).collect();
+        let searches: &[&[&str]] = &[
+            &["-n", "2000", "--policy", "random", "--busy-waits", "run"],
+            &["-n", "2000", "--policy", "random"],
+        ];
+        for search in searches {
+            let (seen, run) = outcomes(search);
+            if seen != all {
+                return Err(format!("{}: {seen:?}", run.shown));
+            }
+        }
+        Ok(())
+    });
+}
