@@ -11,6 +11,10 @@ const BUGS: &[(&str, Compiler, &str)] = &[
     ("lock_order", Compiler::Gcc, "deadlock"),
     ("check_then_act", Compiler::Gcc, "assertion"),
     ("missing_barrier", Compiler::Gcc, "assertion"),
+    ("lost_update", Compiler::RaddleCc, "assertion"),
+    ("lock_order", Compiler::RaddleCc, "deadlock"),
+    ("check_then_act", Compiler::RaddleCc, "assertion"),
+    ("missing_barrier", Compiler::RaddleCc, "assertion"),
 ];
 
 /// Executions of a program without a bug, over the substrates.
@@ -20,6 +24,10 @@ const CLEAN: &[(&str, Compiler)] = &[
     ("missing_barrier", Compiler::Gcc),
     ("lost_update", Compiler::Gcc),
     ("constructs", Compiler::Gcc),
+    ("lost_update", Compiler::RaddleCc),
+    ("lock_order", Compiler::RaddleCc),
+    ("check_then_act", Compiler::RaddleCc),
+    ("missing_barrier", Compiler::RaddleCc),
 ];
 
 fn program(name: &str, compiler: Compiler, more: &[&str]) -> std::path::PathBuf {

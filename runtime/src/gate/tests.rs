@@ -721,7 +721,7 @@ fn what_is_not_controlled_is_named_once() {
     assert_eq!(control.uncontrolled_len.load(Ordering::Relaxed), 64);
     assert_eq!(&control.uncontrolled[0][..5], b"fork\0");
     assert_eq!(&control.uncontrolled[1][..6], b"vfork\0");
-    assert_eq!(control.uncontrolled[2], [b'x'; 48]);
+    assert_eq!(control.uncontrolled[2], [b'x'; 128]);
 }
 
 /// The target may scribble over the pages: nothing that was written there is believed.
