@@ -6,6 +6,7 @@
 //! share out work become scheduling points.
 
 mod lock;
+mod registration;
 
 pub use lock::forget;
 

@@ -278,7 +278,6 @@ impl Execution {
         leftovers::kill_group(self.pid);
         let ended = sys::reap(self.process.as_fd());
         leftovers::reap_group(self.pid);
-        leftovers::forget_openmp(self.pid);
         ended
     }
 }

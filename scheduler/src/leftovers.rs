@@ -55,14 +55,6 @@ pub fn sweep(token: &str) {
     sweep_except(token, 0);
 }
 
-/// Removes the shared memory by which LLVM's OpenMP library registers itself in the process `pid`,
-/// and which it removes only if the process comes to its own end.
-pub fn forget_openmp(pid: i32) {
-    // SAFETY: asks only.
-    let user = unsafe { libc::getuid() };
-    let _ = std::fs::remove_file(format!("/dev/shm/__KMP_REGISTERED_LIB_{pid}_{user}"));
-}
-
 fn processes() -> impl Iterator<Item = i32> {
     let own = std::process::id() as i32;
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();

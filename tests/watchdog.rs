@@ -1,0 +1,72 @@
+//! What is not under control is told: where a thread hangs, who did what, and on demand as an error.
+
+mod common;
+
+use common::{Compiler, LIMIT, compile, output, raddle, run, scratch};
+use std::process::Command;
+
+#[test]
+fn a_hang_is_told_with_thread_call_function_and_module() {
+    let program = compile(Compiler::Gcc, "tests/watchdog/stuck.c", &[]);
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "compute",
+            &[
+                "T1 is in uncontrolled code",
+                "computing",
+                "turn_the_wheel in stuck",
+            ],
+        ),
+        (
+            "block",
+            &[
+                "T1 is in uncontrolled code",
+                "system call pause",
+                "sleep_for_ever in stuck",
+            ],
+        ),
+    ];
+    for (mode, texts) in cases {
+        for threads in ["fiber", "kernel"] {
+            let options = [
+                "run",
+                "-n",
+                "1",
+                "--timeout",
+                "2s",
+                "--no-shrink",
+                "--threads",
+                threads,
+            ];
+            let run = run(&options, &program, &[mode]);
+            let finding = run.summary.findings.first().expect("a finding");
+            assert_eq!(finding.class, "timeout", "{}", run.output.all());
+            for text in *texts {
+                assert!(
+                    finding.message.contains(text),
+                    "{mode} {threads}: {}",
+                    finding.message
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_controlled_is_named_and_strict_makes_it_an_error() {
+    let program = compile(Compiler::RaddleCc, "tests/watchdog/assembly.c", &[]);
+    let dir = scratch("strict");
+    for (options, status) in [(&[][..], 0), (&["--strict"][..], 68)] {
+        let mut command = Command::new(raddle());
+        command
+            .current_dir(&dir)
+            .args(["run", "-n", "20", "--policy", "random"]);
+        let result = output(command.args(options).arg("--").arg(&program), LIMIT);
+        assert_eq!(result.status, status, "{}", result.all());
+        let text = result.all();
+        let told = text.contains("inline assembly (")
+            && text.contains("assembly-")
+            && text.contains("thread ");
+        assert!(told, "{text}");
+    }
+}
