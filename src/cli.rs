@@ -185,7 +185,7 @@ pub struct RunOptions {
     /// statements in a new order; with at most K preemptions), `pset` (the same, looking at memory
     /// alone), `steer` (drives threads to what was not tested yet), `mix` (random, pct:3 and pos
     /// in turn)
-    #[arg(long, value_name = "P", default_value = "mix")]
+    #[arg(long, value_name = "P", default_value = "steer")]
     pub policy: String,
 
     /// With `hapset`: tell statements apart by so many callers

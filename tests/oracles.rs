@@ -148,7 +148,7 @@ fn sampling_stays_within_the_outcomes_of_dfs() {
     in_parallel(PROGRAMS, |program| {
         let (all, _) = brute_force(program)?;
         for flags in input_flags(program.inputs) {
-            for policy in ["random", "pct:3", "pos"] {
+            for policy in ["random", "pct:3", "pos", "steer", "hapset", "hapset:pcb:2"] {
                 let options = ["run", "--policy", policy, "-n", "300", "--seed", "5"];
                 let run = run_with(program, &flags, &options);
                 let seen = outcomes(&run);

@@ -16,7 +16,7 @@ mod table;
 use crate::hapset::knowledge::{Counted, Knowledge, Places};
 use crate::hapset::operation::operations;
 use crate::hapset::pairs::predecessors;
-use crate::sampling::Rule as Sampled;
+use crate::sampling::{Rule as Sampled, seed_of};
 use crate::search::{Next, Plan, Search, Standing};
 use draw::Draw;
 use order::Order;
@@ -67,6 +67,8 @@ impl Steer {
 
 impl Search for Steer {
     fn next(&mut self, n: u64) -> Next {
+        // By number, so that a run which goes on from an earlier one draws something else.
+        self.draw = Draw::new(seed_of(!self.seed, n));
         // The first execution is the same for every seed: nothing is known before it.
         let (mut plan, aims) = match n {
             0 => (Plan::tail(Tail::RunUntilBlocked), Vec::new()),

@@ -64,6 +64,8 @@ pub struct Table {
     /// By pc and kind: objects that have statements of their own.
     objects: FastMap<(u64, u8), usize>,
     by_statements: FastMap<(StatementId, StatementId), PairId>,
+    /// Which thread performs which statement on which object.
+    doers: FastMap<(u64, StatementId, Slot), ()>,
     known: Option<Known>,
 }
 
@@ -186,6 +188,13 @@ impl Table {
     /// Adds the pairs that the execution shows to be possible: conflicting operations of two
     /// threads that neither creation and join nor a common lock keeps in order.
     pub fn propose(&mut self, ops: &[Operation], ids: &[StatementId], order: &Order) {
+        let mut new = false;
+        for (op, &id) in ops.iter().zip(ids) {
+            new |= self.doers.insert((op.object, id, op.thread), ()).is_none();
+        }
+        if !new {
+            return;
+        }
         let mut effort = EFFORT;
         for group in by_object(ops, ids) {
             for &a in &group {

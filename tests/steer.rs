@@ -1,0 +1,125 @@
+//! The searches that learn: `steer` and `hapset`.
+
+mod common;
+
+use common::{Compiler, Run, compile, in_parallel, run};
+use std::path::PathBuf;
+
+/// Programs of the corpus and whether they need scheduling points at accesses.
+const PROGRAMS: [(&str, bool); 8] = [
+    ("lock_order.c", false),
+    ("string_buffer.c", false),
+    ("check_then_act.c", false),
+    ("token_ring.c", false),
+    ("lost_update.c", true),
+    ("use_before_init.c", true),
+    ("bluetooth.c", true),
+    ("reorder.c", true),
+];
+
+fn program(&(file, memory): &(&str, bool), flags: &[&str]) -> PathBuf {
+    let compiler = match memory {
+        true => Compiler::RaddleCc,
+        false => Compiler::Gcc,
+    };
+    compile(compiler, &format!("tests/corpus/{file}"), flags)
+}
+
+fn failed(run: &Run) -> Result<(), String> {
+    match run.summary.findings.is_empty() {
+        false => Ok(()),
+        true => Err(format!("{}\n{}", run.shown, run.output.all())),
+    }
+}
+
+#[test]
+fn every_guided_search_finds_the_bugs_of_small_programs() {
+    let searches: [&[&str]; 4] = [
+        &["--policy", "hapset"],
+        &["--policy", "hapset:pcb:2"],
+        &["--policy", "hapset", "--context", "2"],
+        &["--policy", "steer", "-j", "2", "-n", "1000"],
+    ];
+    let tries: Vec<_> = PROGRAMS
+        .iter()
+        .flat_map(|program| searches.iter().map(move |search| (program, search)))
+        .collect();
+    in_parallel(&tries, |&(which, search)| {
+        let options = [&["run", "-q", "--no-shrink"], *search].concat();
+        failed(&run(&options, &program(which, &[]), &[]))
+    });
+}
+
+/// A guided search ends, and says that it has left something out.
+#[test]
+fn a_guided_search_of_a_fixed_twin_ends_within_bounds() {
+    in_parallel(&PROGRAMS, |which| {
+        for policy in ["hapset", "hapset:pcb:1", "pset"] {
+            let options = ["run", "-q", "--policy", policy];
+            let run = run(&options, &program(which, &["-DFIXED"]), &[]);
+            if run.output.status != 69 || run.summary.bounds.is_empty() {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// What is learnt from random executions is not tried again.
+#[test]
+fn learning_first_leaves_less_to_the_search() {
+    let program = compile(Compiler::Gcc, "tests/corpus/token_ring.c", &["-DFIXED"]);
+    let options = ["run", "-q", "--policy", "hapset", "--learn", "5"];
+    let run = run(&options, &program, &[]);
+    assert_eq!(run.output.status, 69, "{}", run.output.all());
+    assert!(run.summary.executions > 5);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_executions() {
+    in_parallel(&PROGRAMS, |which| {
+        let seen = |seed: &str| {
+            let options = [
+                "run",
+                "-q",
+                "--no-shrink",
+                "--keep-going",
+                "--policy",
+                "steer",
+                "-n",
+                "150",
+                "--seed",
+                seed,
+            ];
+            let run = run(&options, &program(which, &[]), &[]);
+            let mut findings: Vec<(u64, String)> = run
+                .summary
+                .findings
+                .iter()
+                .map(|f| (f.execution, f.fingerprint.clone()))
+                .collect();
+            findings.sort();
+            (run.summary.outcomes, findings)
+        };
+        let (first, again) = (seen("7"), seen("7"));
+        match first == again {
+            true => Ok(()),
+            false => Err(format!("{which:?}: {first:?} and then {again:?}")),
+        }
+    });
+}
+
+#[test]
+fn options_of_guided_searches_mean_nothing_to_others() {
+    let program = compile(Compiler::Gcc, "tests/corpus/token_ring.c", &[]);
+    for option in [["--context", "1"], ["--learn", "5"]] {
+        let options = [&["run", "--policy", "random"], &option[..]].concat();
+        let run = std::process::Command::new(common::raddle())
+            .args(options)
+            .arg("--")
+            .arg(&program)
+            .output()
+            .expect("the command starts");
+        assert_eq!(run.status.code(), Some(64));
+    }
+}
