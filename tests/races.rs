@@ -73,7 +73,12 @@ fn every_race_is_found_and_replayed() {
         let complete = says("are in no order") && says("was created by main") && says(file);
         match (run.output.status, replayed.status, complete) {
             (66, 66, true) => Ok(()),
-            got => Err(format!("{}: {got:?}\n{}{}", run.shown, replayed.all(), shown.all())),
+            got => Err(format!(
+                "{}: {got:?}\n{}{}",
+                run.shown,
+                replayed.all(),
+                shown.all()
+            )),
         }
     });
 }
@@ -111,8 +116,18 @@ fn what_becomes_of_a_race() {
         let all = [&["run", "-n", "10", "--policy", "random"], options].concat();
         let run = run(&all, &counter, &[]);
         let summary = &run.summary;
-        let got = (run.output.status, summary.findings.len(), summary.reports.len());
-        assert_eq!(got, (status, findings, reports), "{}\n{}", run.shown, run.output.all());
+        let got = (
+            run.output.status,
+            summary.findings.len(),
+            summary.reports.len(),
+        );
+        assert_eq!(
+            got,
+            (status, findings, reports),
+            "{}\n{}",
+            run.shown,
+            run.output.all()
+        );
     }
 }
 
@@ -124,7 +139,11 @@ fn the_other_order_is_in_the_witness() {
     let mut other = Command::new(raddle());
     let replayed = output(other.args(["replay", "--other"]).arg(&witness), LIMIT);
     assert_eq!(replayed.status, 0, "{}", replayed.all());
-    assert!(replayed.stdout.contains("in the other order"), "{}", replayed.all());
+    assert!(
+        replayed.stdout.contains("in the other order"),
+        "{}",
+        replayed.all()
+    );
 }
 
 #[test]
@@ -143,7 +162,15 @@ fn suppressions_keep_races_quiet_and_are_counted() {
         std::fs::write(&file, format!("# quiet\n{rule}\n")).expect("it can be written");
         let file = file.to_str().expect("a plain path");
         let options = [
-            "run", "-n", "5", "--policy", "random", "--races", "fail", "--suppressions", file,
+            "run",
+            "-n",
+            "5",
+            "--policy",
+            "random",
+            "--races",
+            "fail",
+            "--suppressions",
+            file,
         ];
         let run = run(&options, &counter, &[]);
         let expected = if covers { (0, 1) } else { (66, 0) };

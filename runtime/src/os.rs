@@ -346,6 +346,21 @@ pub fn die_with_parent() {
     };
 }
 
+/// The last bytes of a regular file, as many as fit; 0: there are none, or it cannot be read.
+pub fn read_end(fd: i32, into: &mut [u8]) -> usize {
+    let Some(size) = file_size(fd) else {
+        return 0;
+    };
+    let len = into.len().min(size as usize);
+    let at = size as usize - len;
+    // SAFETY: the slice is writable.
+    let got = unsafe {
+        let to = into.as_mut_ptr() as usize;
+        syscall(libc::SYS_pread64, fd as usize, to, len, at, 0, 0)
+    };
+    got.max(0) as usize
+}
+
 /// As the C library's function, without its help.
 ///
 /// # Safety

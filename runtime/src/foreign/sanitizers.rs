@@ -12,6 +12,9 @@ use raddle_protocol::{Slot, slot};
 /// Frames that are looked at to find who frees a block.
 const DEPTH: usize = 12;
 
+/// What messages begin with.
+const ADDRESS: &[u8] = b"AddressSanitizer: ";
+
 /// Freed blocks of which it is known who freed them.
 const FREED: usize = 4096;
 
@@ -236,9 +239,16 @@ fn who_frees() -> usize {
     })
 }
 
-/// A sanitizer ends the process. If it has made no report that we know of, its text is in the
-/// standard error.
+/// A sanitizer ends the process. What it has found, if it has not told us by [`on_report`], is in
+/// the standard error, which in an execution is a file.
 extern "C" fn on_death() {
+    let mut tail = [0u8; 2048];
+    let len = crate::os::read_end(2, &mut tail);
+    if let Some(text) = runtime_error(&tail[..len]) {
+        let mut line = [0u8; 200];
+        let message = join(&mut line, b"UndefinedBehaviorSanitizer: ", text, b"");
+        return record(End::Abort, 0, [0; 4], message);
+    }
     record(
         End::Abort,
         0,
@@ -277,7 +287,7 @@ unsafe extern "C" fn on_report(report: *const c_char) {
     let thread = by.map_or(slot::NONE, |entry| entry.1);
     let detail = [address as u64, block, freed_at, u64::from(thread)];
     let mut line = [0u8; 200];
-    let message = join(&mut line, text, access);
+    let message = join(&mut line, ADDRESS, text, access);
     record(end_of(text), pc, detail, message);
 }
 
@@ -301,6 +311,15 @@ fn start_of(address: usize) -> u64 {
             false => 0,
         }
     }
+}
+
+/// What stands behind the last "runtime error" of a text, to the end of the line.
+fn runtime_error(text: &[u8]) -> Option<&[u8]> {
+    const START: &[u8] = b": runtime error: ";
+    let at = text
+        .windows(START.len())
+        .rposition(|window| window == START)?;
+    text[at + START.len()..].split(|&b| b == b'\n').next()
 }
 
 /// What the outcome is called: as where our own heap finds it.
@@ -341,9 +360,9 @@ fn position(text: &[u8], part: &[u8]) -> Option<usize> {
 }
 
 /// One line of text, cut where it is too long.
-fn join<'b>(line: &'b mut [u8], text: &[u8], access: &[u8]) -> &'b str {
+fn join<'b>(line: &'b mut [u8], who: &[u8], text: &[u8], access: &[u8]) -> &'b str {
     let separator: &[u8] = if access.is_empty() { b"" } else { b", " };
-    let parts = [&b"AddressSanitizer: "[..], text, separator, access];
+    let parts = [who, text, separator, access];
     let mut len = 0;
     for &byte in parts.into_iter().flatten().take(line.len()) {
         line[len] = if byte.is_ascii_graphic() { byte } else { b' ' };
@@ -368,6 +387,23 @@ fn record(end: End, pc: usize, detail: [u64; 4], message: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_error_counts() {
+        let table: [(&str, Option<&str>); 4] = [
+            (
+                "a.c:3:5: runtime error: shift exponent 40 is too large\nmore",
+                Some("shift exponent 40 is too large"),
+            ),
+            ("a: runtime error: one\nb: runtime error: two", Some("two")),
+            (": runtime error: ", Some("")),
+            ("runtime error", None),
+        ];
+        for (text, expected) in table {
+            let found = runtime_error(text.as_bytes());
+            assert_eq!(found, expected.map(str::as_bytes), "{text}");
+        }
+    }
 
     #[test]
     fn a_report_is_known_by_its_first_lines() {
@@ -403,14 +439,14 @@ mod tests {
         for (report, message, end) in table {
             let (text, access) = summary(report.as_bytes());
             let mut line = [0; 200];
-            assert_eq!(join(&mut line, text, access), message);
+            assert_eq!(join(&mut line, ADDRESS, text, access), message);
             assert_eq!(end_of(text), end, "{report}");
         }
         for cut in 0..60 {
             let report = &table[0].0.as_bytes()[..cut];
             let (text, access) = summary(report);
             let mut line = [0; 8];
-            assert!(join(&mut line, text, access).len() <= 8);
+            assert!(join(&mut line, ADDRESS, text, access).len() <= 8);
         }
     }
 }
