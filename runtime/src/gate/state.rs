@@ -69,7 +69,7 @@ pub fn capture(pc: usize) -> Option<LoopState> {
     let from = state.stack_pointer as usize;
     // The frame that the unwinder found is the one that called us.
     let here = (&raw const search) as usize;
-    if from < here || from - here > OURS || from % 8 != 0 {
+    if from < here || from - here > OURS || !from.is_multiple_of(8) {
         return None;
     }
     // SAFETY: between here and the frame lies our own stack.

@@ -151,7 +151,7 @@ mod tests {
             let result = run(&program, [number, arch, site as u32, upper(site)]);
             assert_eq!(result == libc::SECCOMP_RET_TRAP, trapped, "{site:#x}");
         }
-        let many: Vec<u64> = (0..5_000).map(|i| 0x7fff_0000_0000 | i * 7).collect();
+        let many: Vec<u64> = (0..5_000).map(|i| 0x7fff_0000_0000 | (i * 7)).collect();
         program.write(0x7fff, &many);
         assert!(program.len <= MOST);
         let first = [futex, X86_64, many[0] as u32, 0x7fff];
