@@ -156,7 +156,12 @@ fn reports_of_sanitizers_are_findings() {
             "misuse",
             "heap-buffer-overflow, WRITE of size 4",
         ),
-        ("shifted.c", UBSAN, "crash", "UndefinedBehaviorSanitizer: shift exponent 40 is too large"),
+        (
+            "shifted.c",
+            UBSAN,
+            "crash",
+            "UndefinedBehaviorSanitizer: shift exponent 40 is too large",
+        ),
     ];
     in_parallel(&cases, |&(source, options, class, message)| {
         for program in by_both(source, options, &[]) {
