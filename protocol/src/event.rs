@@ -206,6 +206,30 @@ kinds! {
     /// A block written. `value`: bytes.
     WriteRange = 97, true, "write block";
 
+    /// A handler of the program begins, on the thread that it interrupts. `object`: the handler;
+    /// `value`: the signal.
+    SignalHandler = 130, true, "signal handler";
+    /// The handlers that a call let run have returned (raise, an unblocking sigmask), or pause is
+    /// about to wait: no effect of its own.
+    SignalReturn = 131, true, "handlers done";
+    /// A virtual timer is set or disarmed. `object`: the timer; `value`: virtual nanoseconds of
+    /// its next expiry (0: none).
+    TimerSet = 132, true, "timer is set";
+    /// A virtual timer expires. `object`: the timer; `value`: virtual nanoseconds.
+    TimerExpire = 133, true, "timer expires";
+    /// wait, waitpid and their kin. `value`: the child, 0 if none.
+    ChildWait = 134, true, "waitpid";
+    /// A child process was made: fork, vfork, posix_spawn, system, popen. `value`: its id is not
+    /// recorded, it differs between executions; 1 if one was made.
+    ChildMade = 135, true, "fork";
+    /// sem_open, sem_close, sem_unlink. `object`: the semaphore (0: none).
+    SemName = 136, true, "named semaphore";
+    /// futex FUTEX_LOCK_PI. `object`: the word; `value`: result.
+    FutexLock = 137, true, "futex lock";
+    /// futex FUTEX_TRYLOCK_PI. `object`: the word; `value`: result.
+    FutexTryLock = 138, true, "futex trylock";
+    /// futex FUTEX_UNLOCK_PI. `object`: the word; `value`: result.
+    FutexUnlock = 139, true, "futex unlock";
     /// A call by which threads of an OpenMP program share out work; the step comes before the call.
     OpenMpCall = 200, true, "OpenMP call";
 

@@ -40,6 +40,8 @@ pub mod slot {
     pub const NONE: Slot = Slot::MAX;
     /// How many slots there are; every slot owns one heap arena.
     pub const COUNT: usize = 12288;
+    /// The thread that the runtime makes when the first timer is armed: it waits for all of them.
+    pub const TIMERS: Slot = COUNT as Slot - 1;
     /// Slots `1..FIRST_NESTED` are the children of main, by order of creation.
     pub const FIRST_NESTED: Slot = 1024;
 

@@ -49,10 +49,11 @@ unsafe fn join(thread: Thread, into: *mut c_int, pc: usize) -> c_int {
     result_of(code)
 }
 
-unsafe fn sleep(duration: *const timespec, pc: usize) -> c_int {
+unsafe fn sleep(duration: *const timespec, rest: *mut timespec, pc: usize) -> c_int {
     // SAFETY: the program's duration.
-    match unsafe { time::sleep_by(libc::CLOCK_REALTIME, 0, duration, pc) } {
+    match unsafe { time::sleep_by(libc::CLOCK_REALTIME, 0, duration, rest, pc) } {
         0 => 0,
+        libc::EINTR => -1,
         _ => -2,
     }
 }
@@ -67,7 +68,7 @@ intercept! {
     fn thrd_yield() -> (), pc => {
         time::yield_now(pc);
     };
-    fn thrd_sleep(duration: *const timespec, rest: *mut timespec) -> c_int, pc => sleep(duration, pc);
+    fn thrd_sleep(duration: *const timespec, rest: *mut timespec) -> c_int, pc => sleep(duration, rest, pc);
 
     fn mtx_init(m: Mutex, kind: c_int) -> c_int, pc => mutex::init(m, pc, || real::mtx_init(m, kind));
     fn mtx_destroy(m: Mutex) -> (), pc => {

@@ -12,7 +12,7 @@ use raddle_protocol::event::Kind;
 
 pub use abort::{abort_natively, fail_assertion};
 pub use exit::{exit, main_returned};
-pub use signals::{fatal_signal, use_alternate_stack};
+pub use signals::{fatal_signal, is_handler, use_alternate_stack, watch};
 
 /// In a symbolic run the end of the process is a step, announced before it takes effect.
 pub fn announce(status: core::ffi::c_int, pc: usize) {

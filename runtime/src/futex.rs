@@ -1,19 +1,19 @@
 //! The C library's `syscall`: futex waits of Rust's std, of static guards, of `std::atomic::wait`;
 //! and the calls that must agree with the intercepted functions of the same purpose.
 
-use crate::gate::{self, Fatal, Pending};
+use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::serial::Serial;
 use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
 use crate::time::{self, Clock};
-use crate::{entropy, intercept, os};
+use crate::{entropy, intercept, os, process, signals};
 use core::ffi::{c_int, c_long};
 use libc::{
-    CLOCK_REALTIME, EAGAIN, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime, SYS_clock_nanosleep,
+    CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime, SYS_clock_nanosleep,
     SYS_clone, SYS_clone3, SYS_exit, SYS_exit_group, SYS_fork, SYS_futex, SYS_futex_waitv,
-    SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_nanosleep, SYS_sched_yield, SYS_time,
-    SYS_vfork, pid_t, timespec,
+    SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_kill, SYS_nanosleep, SYS_sched_yield,
+    SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t, timespec,
 };
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
@@ -125,8 +125,9 @@ unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc:
     unsafe { WAITERS.get() }.push(queue(object), me, object, bits);
     gate::log(Kind::FutexWait, object, 0, pc);
 
-    gate::point(Pending {
+    let wake = gate::point(Pending {
         deadline,
+        interrupt: Interrupt::UnlessRestart,
         ..pending(Kind::FutexResume, object, pc)
     });
     // SAFETY: as above.
@@ -137,7 +138,10 @@ unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc:
         0
     } else {
         waiters.leave(queue(place.object), me);
-        ETIMEDOUT
+        match wake {
+            Wake::Interrupted => EINTR,
+            _ => ETIMEDOUT,
+        }
     };
     gate::log(Kind::FutexResume, place.object, result as u64, pc);
     -result
@@ -358,6 +362,27 @@ pub unsafe fn trapped(args: [usize; 6], pc: usize) -> isize {
     unsafe { futex(Call { number, args, pc }) }
 }
 
+/// The three calls that send a signal: the result, or a negative errno.
+unsafe fn kill(call: Call) -> isize {
+    let [a, b, c, d, e, f] = call.args;
+    let (whole, first, second) = (call.number == SYS_kill, a as pid_t, b as c_int);
+    let sent = if call.number != SYS_tgkill {
+        match whole {
+            true => signals::kill_process(first, second, call.pc),
+            false => signals::kill_by_id(first, second, call.pc),
+        }
+    } else if first == process() {
+        signals::kill_by_id(second, c as c_int, call.pc)
+    } else {
+        None
+    };
+    match sent {
+        Some(errno) => -(errno as isize),
+        // SAFETY: the program's numbers.
+        None => unsafe { os::syscall(call.number, a, b, c, d, e, f) },
+    }
+}
+
 /// One system call of a controlled thread: the kernel's result, or ours in its stead.
 #[allow(non_upper_case_globals)] // the numbers' names are libc's
 unsafe fn perform(call: Call) -> isize {
@@ -374,10 +399,10 @@ unsafe fn perform(call: Call) -> isize {
             }
             SYS_time => time::seconds(a as *mut libc::time_t) as isize,
             SYS_nanosleep => {
-                -time::sleep_by(CLOCK_REALTIME, 0, a as *const timespec, call.pc) as isize
+                -time::sleep_by(CLOCK_REALTIME, 0, a as *const timespec, b as *mut timespec, call.pc) as isize
             }
             SYS_clock_nanosleep => {
-                -time::sleep_by(a as c_int, b as c_int, c as *const timespec, call.pc) as isize
+                -time::sleep_by(a as c_int, b as c_int, c as *const timespec, d as *mut timespec, call.pc) as isize
             }
             SYS_gettid => own_id() as isize,
             SYS_getrandom => entropy::getrandom(a as *mut u8, b, c as u32),
@@ -390,6 +415,9 @@ unsafe fn perform(call: Call) -> isize {
                 pc: call.pc,
                 stack: true,
             }),
+            SYS_tgkill | SYS_tkill | SYS_kill => kill(call),
+            SYS_wait4 => process::wait_call(call.args, false, call.pc),
+            SYS_waitid => process::wait_call(call.args, true, call.pc),
             SYS_futex_waitv => {
                 gate::uncontrolled("futex_waitv");
                 -(ENOSYS as isize)

@@ -131,6 +131,22 @@ impl Os for Kernel {
     fn state(&mut self, pc: usize) -> Option<crate::gate::LoopState> {
         crate::gate::passively(|| crate::gate::capture(pc))
     }
+
+    fn rest(&mut self, ns: u64) -> bool {
+        rest(ns);
+        crate::process::any_alive()
+    }
+}
+
+/// Lets so many nanoseconds of real time pass, fewer when a signal comes.
+pub fn rest(ns: u64) {
+    let time = libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    };
+    let at = &raw const time as usize;
+    // SAFETY: the kernel reads the structure.
+    unsafe { syscall(libc::SYS_nanosleep, at, 0, 0, 0, 0, 0) };
 }
 
 unsafe extern "C" {

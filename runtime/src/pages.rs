@@ -31,6 +31,8 @@ pub trait Os {
     fn state(&mut self, _pc: usize) -> Option<LoopState> {
         None
     }
+    /// Lets so many nanoseconds of real time pass; false if nothing outside can change any more.
+    fn rest(&mut self, ns: u64) -> bool;
 }
 
 /// The runtime's side of the shared pages.

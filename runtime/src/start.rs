@@ -150,6 +150,7 @@ fn begin() {
         job.flags & flags::SYMBOLIC != 0,
     );
     gate::begin();
+    crate::signals::begin();
     shadow::begin();
 }
 

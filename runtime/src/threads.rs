@@ -169,6 +169,33 @@ unsafe extern "C-unwind" fn create_from(
     spawn_with(thread, attr, routine, argument, expression, pc)
 }
 
+/// Makes a thread of the runtime's own, detached, in the slot `s`; false if that fails.
+pub fn spawn_helper(s: Slot, routine: Routine, pc: usize) -> bool {
+    gate::simple(Kind::ThreadCreate, 0, pc);
+    let none = core::ptr::null_mut();
+    let mut thread = 0;
+    let given = Given {
+        routine,
+        argument: none,
+        expression: 0,
+        pc,
+    };
+    let made = make(s, &mut thread, core::ptr::null(), &given) == 0;
+    info(s).detached = true;
+    made
+}
+
+/// Makes the thread that a timer asks for, detached whatever its attributes say.
+pub fn spawn_notified(routine: Routine, attr: *const pthread_attr_t, value: u64) {
+    let mut thread = 0;
+    let pc = routine as usize;
+    if spawn(&mut thread, attr, routine, value as *mut c_void, pc) == 0
+        && let Some(s) = slot_of(thread)
+    {
+        info(s).detached = true;
+    }
+}
+
 /// Creates a controlled thread as `pthread_create` does (the events included). `pc`: where the
 /// program asks for it. Returns 0 or an errno.
 pub fn spawn(
@@ -191,19 +218,43 @@ fn spawn_with(
 ) -> c_int {
     sanitizers::point(Kind::ThreadCreate, 0, pc);
     crate::raw::look_at_modules();
-    // SAFETY: the program's attributes are initialised.
-    let attributes = unsafe { Attributes::read(attr) };
     let Some(s) = gate::name_child() else {
         too_many(pc);
     };
+    let given = Given {
+        routine,
+        argument,
+        expression,
+        pc,
+    };
+    make(s, thread, attr, &given)
+}
+
+/// What a new thread is to do, and where it was asked for.
+struct Given {
+    routine: Routine,
+    argument: *mut c_void,
+    expression: u32,
+    pc: usize,
+}
+
+/// Makes the thread of `s`, and the record of the step: 0 or an errno.
+fn make(
+    s: Slot,
+    thread: *mut pthread_t,
+    attr: *const pthread_attr_t,
+    given: &Given,
+) -> c_int {
+    // SAFETY: the program's attributes are initialised.
+    let attributes = unsafe { Attributes::read(attr) };
     let made = gate::as_thread(s, || substrate::spawn(s, &attributes));
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
         size: u8::from(attributes.detached),
-        object: routine as usize as u64,
+        object: given.routine as usize as u64,
         value: u64::from(slot::NONE),
-        aux: expression,
-        pc: pc as u64,
+        aux: given.expression,
+        pc: given.pc as u64,
         ..Event::default()
     };
     let pthread = match made {
@@ -215,19 +266,20 @@ fn spawn_with(
     };
     let creator = gate::me();
     names::inherit(s, creator);
-    crate::signals::inherit(creator, s);
+    // SAFETY: as above.
+    unsafe { crate::signals::inherit(creator, s, attr) };
     let info = info(s);
     info.pthread = pthread;
-    info.routine = Some(routine);
-    info.argument = argument;
-    info.expression = expression;
+    info.routine = Some(given.routine);
+    info.argument = given.argument;
+    info.expression = given.expression;
     info.detached = attributes.detached;
     info.guard = attributes.guard;
     // SAFETY: the program's variable, as `pthread_create` says.
     unsafe { thread.write(pthread) };
     event.value = u64::from(s);
     gate::log_full(event);
-    gate::add_thread(s, routine as usize, pc);
+    gate::add_thread(s, given.routine as usize, given.pc);
     0
 }
 
@@ -278,7 +330,7 @@ fn ending() {
     gate::simple(Kind::ThreadExit, info(me).pthread, 0);
     gate::log(Kind::ThreadExit, 0, info(me).result as u64, 0);
     crate::sync::mutex::thread_ended(me);
-    if gate::threads_alive() == 1 {
+    if gate::threads_alive() == 1 + crate::timers::helpers() {
         crate::ends::exit(0);
     }
     gate::end_thread(info(me).pthread)
@@ -348,7 +400,7 @@ fn join_until(
     match wake {
         Wake::Cancelled => cancel_now(),
         Wake::TimedOut => log_join(target, libc::ETIMEDOUT, pc),
-        Wake::Ready => reap(thread, target, value, pc),
+        Wake::Ready | Wake::Interrupted => reap(thread, target, value, pc),
     }
 }
 

@@ -4,15 +4,15 @@
 //! time is what it waits for, and by a microsecond at every look at a clock, so that loops that
 //! poll a clock come to an end.
 
-use crate::gate::{self, Pending, Wake};
+use crate::gate::{self, Interrupt, Pending, Wake};
 use crate::serial::Serial;
 use crate::{intercept, sync};
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use libc::{
     CLOCK_BOOTTIME, CLOCK_BOOTTIME_ALARM, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE,
     CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME, CLOCK_REALTIME_ALARM,
-    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINVAL, TIMER_ABSTIME, clock_t,
-    clockid_t, time_t, timespec, timeval,
+    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
+    clock_t, clockid_t, time_t, timespec, timeval,
 };
 use raddle_protocol::event::Kind;
 
@@ -92,7 +92,7 @@ fn wall() -> u64 {
 
 /// A duration or a moment in nanoseconds; `None`: the nanoseconds are out of range. What lies
 /// before the epoch counts as the epoch.
-fn nanoseconds(t: &timespec) -> Option<u64> {
+pub fn nanoseconds(t: &timespec) -> Option<u64> {
     if !(0..SECOND as c_long).contains(&t.tv_nsec) {
         return None;
     }
@@ -101,7 +101,8 @@ fn nanoseconds(t: &timespec) -> Option<u64> {
     Some(seconds.saturating_mul(SECOND).saturating_add(rest))
 }
 
-fn timespec_of(ns: u64) -> timespec {
+/// A duration or a moment as the C library has it.
+pub fn timespec_of(ns: u64) -> timespec {
     timespec {
         tv_sec: (ns / SECOND) as time_t,
         tv_nsec: (ns % SECOND) as c_long,
@@ -137,17 +138,20 @@ fn look(clock: Clock) -> u64 {
     clock.base(wall()) + gate::now()
 }
 
-/// Sleeps until the virtual moment `deadline`. A cancellation point.
-pub fn sleep_until(deadline: u64, pc: usize) {
+/// Sleeps until the virtual moment `deadline`. A cancellation point. What is left, in nanoseconds,
+/// when the handler of a signal ended it.
+pub fn sleep_until(deadline: u64, pc: usize) -> Option<u64> {
     let wake = gate::point(Pending {
         deadline,
         cancellable: true,
+        interrupt: Interrupt::Always,
         ..sync::pending(Kind::Sleep, 0, pc)
     });
     gate::log(Kind::Sleep, 0, gate::now(), pc);
     if wake == Wake::Cancelled {
         crate::threads::cancel_now();
     }
+    (wake == Wake::Interrupted).then(|| deadline.saturating_sub(gate::now()))
 }
 
 /// Lets others go first.
@@ -173,8 +177,14 @@ pub unsafe fn get(id: clockid_t, into: *mut timespec) -> c_int {
 /// Sleeps as `clock_nanosleep`: 0 or an errno.
 ///
 /// # Safety
-/// `request` is readable.
-pub unsafe fn sleep_by(id: clockid_t, flags: c_int, request: *const timespec, pc: usize) -> c_int {
+/// `request` is readable, `rest` null or writable.
+pub unsafe fn sleep_by(
+    id: clockid_t,
+    flags: c_int,
+    request: *const timespec,
+    rest: *mut timespec,
+    pc: usize,
+) -> c_int {
     let Some(clock) = Clock::of(id).filter(|_| id != CLOCK_THREAD_CPUTIME_ID) else {
         return EINVAL;
     };
@@ -185,13 +195,17 @@ pub unsafe fn sleep_by(id: clockid_t, flags: c_int, request: *const timespec, pc
     } else {
         deadline_after(request)
     };
-    match until {
-        Some(until) => {
-            sleep_until(until, pc);
-            0
-        }
-        None => EINVAL,
+    let Some(until) = until else { return EINVAL };
+    let Some(left) = sleep_until(until, pc) else {
+        return 0;
+    };
+    // SAFETY: the caller's promise.
+    if let Some(rest) = unsafe { rest.as_mut() }
+        && flags & TIMER_ABSTIME == 0
+    {
+        *rest = timespec_of(left);
     }
+    EINTR
 }
 
 /// Turns an errno into the -1 of most functions.
@@ -208,18 +222,18 @@ intercept! {
     fn sched_yield() -> c_int, pc => yield_now(pc);
     fn pthread_yield() -> c_int, pc => yield_now(pc);
     fn sleep(seconds: c_uint) -> c_uint, pc => {
-        sleep_until(deadline_in(u64::from(seconds) * SECOND), pc);
-        0
+        let left = sleep_until(deadline_in(u64::from(seconds) * SECOND), pc);
+        left.map_or(0, |ns| ns.div_ceil(SECOND) as c_uint)
     };
     fn usleep(microseconds: c_uint) -> c_int, pc => {
-        sleep_until(deadline_in(u64::from(microseconds) * 1_000), pc);
-        0
+        let left = sleep_until(deadline_in(u64::from(microseconds) * 1_000), pc);
+        errno_result(if left.is_some() { EINTR } else { 0 })
     };
     fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int, pc => {
-        errno_result(sleep_by(CLOCK_REALTIME, 0, request, pc))
+        errno_result(sleep_by(CLOCK_REALTIME, 0, request, rest, pc))
     };
     fn clock_nanosleep(id: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int,
-        pc => sleep_by(id, flags, request, pc);
+        pc => sleep_by(id, flags, request, rest, pc);
     fn clock_gettime(id: clockid_t, into: *mut timespec) -> c_int, pc => errno_result(-get(id, into));
     fn clock_getres(id: clockid_t, into: *mut timespec) -> c_int, pc => resolution(id, into);
     fn gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_int, pc => {
@@ -230,38 +244,6 @@ intercept! {
     fn clock() -> clock_t, pc => (look(Clock::Processor) / 1_000) as clock_t;
     fn times(into: *mut libc::tms) -> clock_t, pc => ticks(into);
     fn timespec_get(into: *mut timespec, base: c_int) -> c_int, pc => c11_time(into, base);
-}
-
-/// Timers that send signals or fill descriptors in real time.
-mod timers {
-    use crate::{gate, intercept};
-    use core::ffi::{c_int, c_uint, c_void};
-    use libc::{itimerspec, itimerval};
-
-    intercept! {
-        fn alarm(seconds: c_uint) -> c_uint, pc => {
-            gate::uncontrolled("alarm");
-            real::alarm(seconds)
-        };
-        fn ualarm(after: c_uint, every: c_uint) -> c_uint, pc => {
-            gate::uncontrolled("ualarm");
-            real::ualarm(after, every)
-        };
-        fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int, pc => {
-            gate::uncontrolled("setitimer");
-            real::setitimer(which, new, old)
-        };
-        fn timer_settime(timer: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
-            pc => {
-                gate::uncontrolled("timer_settime");
-                real::timer_settime(timer, flags, new, old)
-            };
-        fn timerfd_settime(fd: c_int, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
-            pc => {
-                gate::uncontrolled("timerfd_settime");
-                real::timerfd_settime(fd, flags, new, old)
-            };
-    }
 }
 
 /// `clock_getres`: all clocks count nanoseconds.
@@ -336,12 +318,15 @@ unsafe fn c11_time(into: *mut timespec, base: c_int) -> c_int {
     base
 }
 
-/// A `timeval` in nanoseconds.
+    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
+    clock_t, clockid_t, time_t, timespec, timeval,
 pub fn microseconds(t: &timeval) -> u64 {
     let whole = u64::try_from(t.tv_sec).unwrap_or(0).saturating_mul(SECOND);
     whole.saturating_add(u64::try_from(t.tv_usec).unwrap_or(0).saturating_mul(1_000))
 }
 
+    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
+    clock_t, clockid_t, time_t, timespec, timeval,
 #[cfg(test)]
 mod tests {
     use super::*;

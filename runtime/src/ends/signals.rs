@@ -8,6 +8,15 @@ use core::fmt;
 use raddle_protocol::outcome::End;
 use raddle_protocol::slot;
 
+/// The C library's, whatever the program sees of them.
+mod real {
+    use core::ffi::c_int;
+    crate::real! {
+        fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+        fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int;
+    }
+}
+
 const FATAL: [(c_int, &str); 7] = [
     (libc::SIGSEGV, "SIGSEGV"),
     (libc::SIGBUS, "SIGBUS"),
@@ -31,7 +40,7 @@ pub fn use_alternate_stack() {
     // SAFETY: the stack is fresh memory that is never unmapped.
     unsafe {
         let mut old: libc::stack_t = core::mem::zeroed();
-        libc::sigaltstack(core::ptr::null(), &mut old);
+        real::sigaltstack(core::ptr::null(), &mut old);
         if old.ss_flags & libc::SS_DISABLE == 0 {
             return;
         }
@@ -40,7 +49,7 @@ pub fn use_alternate_stack() {
             ss_flags: 0,
             ss_size: STACK,
         };
-        libc::sigaltstack(&stack, core::ptr::null_mut());
+        real::sigaltstack(&stack, core::ptr::null_mut());
     }
 }
 
@@ -54,16 +63,32 @@ pub(super) fn install() {
         libc::backtrace(frames.as_mut_ptr(), frames.len() as c_int);
         for (signal, _) in FATAL {
             let mut old: libc::sigaction = core::mem::zeroed();
-            libc::sigaction(signal, core::ptr::null(), &mut old);
-            if old.sa_sigaction != libc::SIG_DFL {
-                continue;
+            real::sigaction(signal, core::ptr::null(), &mut old);
+            if old.sa_sigaction == libc::SIG_DFL {
+                watch(signal);
             }
+        }
+    }
+}
+
+/// Is this [`install`]'s handler?
+pub fn is_handler(handler: usize) -> bool {
+    handler == on_signal as *const () as usize
+}
+
+/// Installs the handler for `signal`; false if that is not one of those that are watched.
+pub fn watch(signal: c_int) -> bool {
+    let watched = FATAL.iter().any(|f| f.0 == signal);
+    if watched {
+        // SAFETY: the handler is async-signal-safe but for the unwinder, which is loaded.
+        unsafe {
             let mut ours: libc::sigaction = core::mem::zeroed();
             ours.sa_sigaction = on_signal as *const () as usize;
             ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
-            libc::sigaction(signal, &ours, core::ptr::null_mut());
+            real::sigaction(signal, &ours, core::ptr::null_mut());
         }
     }
+    watched
 }
 
 /// Sends `signal` to the calling thread with the default disposition, unblocked. Returns only if
@@ -73,7 +98,7 @@ pub(super) fn raise_natively(signal: c_int) {
     unsafe {
         let mut action: libc::sigaction = core::mem::zeroed();
         action.sa_sigaction = libc::SIG_DFL;
-        libc::sigaction(signal, &action, core::ptr::null_mut());
+        real::sigaction(signal, &action, core::ptr::null_mut());
         let set: u64 = 1 << (signal - 1);
         let unblock = libc::SIG_UNBLOCK as usize;
         let set_at = &raw const set as usize;

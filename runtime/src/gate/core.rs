@@ -2,6 +2,7 @@
 //! all of it.
 
 use super::freeze::Freeze;
+use super::children::Children;
 use super::prefix::{Prefix, Wanted};
 use super::spin::Spins;
 use super::steer::{self, Steer};
@@ -53,6 +54,8 @@ pub struct Thread {
     pub cancel: Cancel,
     /// How many threads it has created.
     children: u32,
+    /// A signal is due: see [`Gate::set_signalled`].
+    pub(super) signalled: bool,
 }
 
 // SAFETY: the enums have a 0, the rest is plain.
@@ -87,6 +90,8 @@ pub struct Gate<O: Os> {
     /// Alive threads that can go on only by letting their time run out.
     pub(super) timed: SlotSet,
     no_one: SlotSet,
+    /// Threads that wait for child processes.
+    pub(super) children: Children,
     /// How many parked threads (alive, not running) have announced an operation on an object of
     /// this hash: lets [`Gate::touch`] end at once for an object that nobody waits at.
     interest: [u16; INTEREST],
@@ -105,8 +110,8 @@ pub struct Gate<O: Os> {
     limit: u64,
     /// Steps after which somebody looks outside (`outside.rs`).
     look: u64,
-    steps: u64,
     choices: u64,
+    pub(super) steps: u64,
     switches: u64,
     preemptions: u64,
     created: u64,
@@ -123,6 +128,7 @@ impl<O: Os> Gate<O> {
             ready: SlotSet::EMPTY,
             timed: SlotSet::EMPTY,
             no_one: SlotSet::EMPTY,
+            children: Children::NOTHING,
             interest: [0; INTEREST],
             running: slot::MAIN,
             prefix: Prefix::EMPTY,
@@ -306,6 +312,7 @@ impl<O: Os> Gate<O> {
         self.threads[me].pending.write(*p);
         self.announced_to_policy(me);
         self.spins_at(p.kind, p.object, p.pc, false);
+        self.children.announced(me, p.outside);
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
         }
@@ -372,7 +379,7 @@ impl<O: Os> Gate<O> {
         let thread = &self.threads[s];
         let p = thread.pending();
         let goes_on = (p.ready)(p, s) && !self.still_spins(s);
-        let ready = goes_on || self.cancelled(thread) || self.expired(p);
+        let ready = goes_on || thread.signalled || self.cancelled(thread) || self.expired(p);
         let timed = !ready && p.deadline != 0;
         self.ready.set(s, ready);
         self.timed.set(s, timed);
@@ -462,7 +469,7 @@ impl<O: Os> Gate<O> {
     }
 
     /// Who of `timed` has the earliest deadline.
-    fn earliest(&self) -> Slot {
+    pub(super) fn earliest(&self) -> Slot {
         let deadline = |s: &Slot| self.threads[*s].pending().deadline;
         self.timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
     }
@@ -478,6 +485,9 @@ impl<O: Os> Gate<O> {
 
     #[inline]
     fn next_step(&mut self) -> Result<Slot, Stop> {
+        if !self.children.is_empty() {
+            self.look_at_children();
+        }
         self.look_at_spinners()?;
         if self.steps >= self.limit.min(self.look) || self.ready.is_empty() {
             self.check_end()?;

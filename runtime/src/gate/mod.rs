@@ -2,6 +2,7 @@
 
 mod alone;
 mod callers;
+mod children;
 mod core;
 mod deadlock;
 mod freeze;
@@ -49,6 +50,22 @@ pub struct Pending {
     pub holder: fn(&Pending) -> (Slot, usize),
     /// A deferred cancellation point.
     pub cancellable: bool,
+    /// Do handlers of signals end it?
+    pub interrupt: Interrupt,
+    /// `ready` asks about something outside the threads of the target (a child process), which
+    /// changes without a [`touch`].
+    pub outside: bool,
+}
+
+/// Whether a handler that ran while a thread waited ends the wait with EINTR (signal(7)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The wait goes on.
+    Never,
+    /// It ends, unless the handler was installed with SA_RESTART.
+    UnlessRestart,
+    /// It ends.
+    Always,
 }
 
 impl Pending {
@@ -63,6 +80,8 @@ impl Pending {
             ready: |_, _| true,
             holder: |_| (slot::NONE, 0),
             cancellable: false,
+            interrupt: Interrupt::Never,
+            outside: false,
         }
     }
 }
@@ -76,6 +95,8 @@ pub enum Wake {
     TimedOut,
     /// A cancellation request is pending: clean up and call [`crate::threads::cancel_now`].
     Cancelled,
+    /// The handler of a signal has run ([`Pending::interrupt`]): fail with EINTR.
+    Interrupted,
 }
 
 /// How an execution ends; see [`End`] for the fields.
@@ -151,6 +172,12 @@ pub fn active() -> bool {
     unsafe { *ACTIVE.get() }
 }
 
+/// Makes the library passive, or active again: the memory is shared with a child by vfork.
+pub fn set_active(active: bool) {
+    // SAFETY: a plain flag; nobody else runs.
+    unsafe { *ACTIVE.get() = active };
+}
+
 /// Runs `f`, whose intercepted calls pass through to the real functions: library code that the
 /// runtime itself calls is no part of the program.
 pub fn passively<R>(f: impl FnOnce() -> R) -> R {
@@ -180,22 +207,32 @@ pub fn flags() -> u32 {
     gate().flags
 }
 
-/// Announces an operation, lets the policy choose, returns when this thread is chosen: one step.
+/// Announces an operation, lets the policy choose, returns when this thread is chosen: one step,
+/// and one more for each signal whose handler runs first.
 #[inline]
-pub fn point(p: Pending) -> Wake {
-    let me = me();
-    let Ok(next) = gate().announce(&p) else {
-        stop()
-    };
-    if next != me {
-        switch(me, next);
+pub fn point(mut p: Pending) -> Wake {
+    loop {
+        let me = me();
+        let Ok(next) = gate().announce(&p) else {
+            stop()
+        };
+        if next != me {
+            switch(me, next);
+        }
+        let wake = gate().arrive();
+        if wake == Wake::Cancelled {
+            if !p.cancellable {
+                crate::threads::cancel_now();
+            }
+            return wake;
+        }
+        if !crate::signals::due() {
+            return wake;
+        }
+        if crate::signals::handle(&mut p) {
+            return Wake::Interrupted;
+        }
     }
-    let wake = gate().arrive();
-    crate::signals::resumed();
-    if wake == Wake::Cancelled && !p.cancellable {
-        crate::threads::cancel_now();
-    }
-    wake
 }
 
 /// Goes on in `to`; the expressions of the call under way in `from` stay its own.
@@ -218,9 +255,12 @@ pub fn simple(kind: Kind, object: u64, pc: usize) {
     if next != me {
         switch(me, next);
     }
-    crate::signals::resumed();
     if gate().cancelled_now() {
         crate::threads::cancel_now();
+    }
+    if crate::signals::due() {
+        crate::signals::handle(&mut Pending::always(kind, object, pc));
+        simple(kind, object, pc);
     }
 }
 
@@ -246,7 +286,15 @@ pub fn touch_thread(slot: Slot) {
 /// Changes the announced operation of `slot`, a thread that waits in [`point`], and evaluates it
 /// anew: a signal turns a wait for a condition into one for the mutex, without a deadline.
 pub fn amend(slot: Slot, change: impl FnOnce(&mut Pending)) {
-    gate().amend(slot, change);
+    match crate::signals::suspended(slot) {
+        Some(pending) => change(pending),
+        None => gate().amend(slot, change),
+    }
+}
+
+/// A signal is due for `slot`, or none any more: its next step is that of the handler.
+pub fn set_signalled(slot: Slot, due: bool) {
+    gate().set_signalled(slot, due);
 }
 
 /// Chooses a value below `n`; one entry of the schedule if `n >= 2`. The caller writes the record

@@ -25,7 +25,7 @@ impl<O: Os> Gate<O> {
     }
 
     /// [`Gate::touch_descriptors`] between steps, when the thread that ran last waits as well.
-    fn look_again(&mut self) {
+    pub(super) fn look_again(&mut self) {
         self.touch_descriptors();
         let last = self.running();
         if self.is_alive(last) && self.pending(last).kind.is_descriptor() {

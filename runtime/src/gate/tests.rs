@@ -60,6 +60,10 @@ impl Os for Fake {
         into[..3].copy_from_slice(&[0x100, 0x200, 0x300]);
         3
     }
+
+    fn rest(&mut self, _: u64) -> bool {
+        false
+    }
 }
 
 thread_local! {

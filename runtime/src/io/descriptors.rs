@@ -213,8 +213,6 @@ intercept! {
     };
     fn inotify_init1(flags: c_int) -> c_int,
         pc => anonymous(What::Other, real::inotify_init1(flags) as isize, true, pc) as c_int;
-    fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_int,
-        pc => anonymous(What::Timer, real::timerfd_create(clock, flags) as isize, true, pc) as c_int;
     fn close(fd: c_int) -> c_int, pc => answer(crate::io::descriptors::close(fd, pc)) as c_int;
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int,
         pc => answer(crate::io::descriptors::close_range(first, last, flags)) as c_int;

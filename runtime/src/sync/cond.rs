@@ -143,7 +143,7 @@ fn end_of_wait(object: u64, me: Slot, wake: Wake, pc: usize) -> c_int {
     waiters.leave(queue(object), me);
     match wake {
         Wake::Cancelled => ECANCELED,
-        Wake::TimedOut | Wake::Ready => ETIMEDOUT,
+        Wake::TimedOut | Wake::Ready | Wake::Interrupted => ETIMEDOUT,
     }
 }
 

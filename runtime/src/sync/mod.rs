@@ -11,13 +11,14 @@ pub mod cond;
 pub mod model;
 pub mod models;
 pub mod mutex;
+mod named;
 pub mod once;
 pub mod rwlock;
 pub mod sem;
 pub mod spin;
 mod spurious;
 
-use crate::gate::{self, Fatal, Pending};
+use crate::gate::{self, Fatal, Interrupt, Pending};
 use crate::heap;
 use crate::serial::Serial;
 use core::ffi::c_int;
@@ -73,6 +74,8 @@ pub fn pending(kind: Kind, object: u64, pc: usize) -> Pending {
         ready: never,
         holder: nobody,
         cancellable: false,
+        interrupt: Interrupt::Never,
+        outside: false,
     }
 }
 

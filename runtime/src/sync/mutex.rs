@@ -177,7 +177,7 @@ pub unsafe fn lock(m: *mut pthread_mutex_t, kind: Kind, deadline: u64, pc: usize
     let verdict = match wake {
         // SAFETY: as above.
         Wake::Ready => unsafe { perform(m, pc, |model, me| model.lock(me, pc)) },
-        Wake::TimedOut | Wake::Cancelled => Verdict::Returns(ETIMEDOUT),
+        _ => Verdict::Returns(ETIMEDOUT),
     };
     conclude(kind, verdict, object, pc)
 }

@@ -197,7 +197,7 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
                 })
             }
         }
-        Wake::TimedOut | Wake::Cancelled => {
+        _ => {
             gate::touch(object);
             Verdict::Returns(ETIMEDOUT)
         }

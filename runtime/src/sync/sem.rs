@@ -1,11 +1,11 @@
-//! Semaphores. The count lies in the object, where glibc keeps it; so a named one works like any
-//! other, as far as this process alone uses it.
+//! Semaphores. The count lies in the object, where glibc keeps it, also for children of this
+//! process with which it is shared.
 
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
 use super::models::Models;
 use super::{check_alive, conclude, pending};
-use crate::gate::{self, Pending, Wake};
+use crate::gate::{self, Interrupt, Pending, Wake};
 use crate::intercept;
 use crate::time::{self, Clock};
 use core::ffi::{c_int, c_uint};
@@ -43,6 +43,10 @@ unsafe fn observe(s: *mut sem_t, pc: usize) -> &'static mut Semaphore {
 }
 
 fn ready(p: &Pending, _: Slot) -> bool {
+    if crate::process::has_forked() {
+        // A child may have posted. SAFETY: the program waits on a semaphore that exists.
+        return unsafe { count(p.object as *mut sem_t).read_volatile() } > 0;
+    }
     MODELS.get(p.object).is_none_or(|s| s.value > 0)
 }
 
@@ -68,6 +72,8 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         deadline,
         ready,
         cancellable: true,
+        interrupt: Interrupt::UnlessRestart,
+        outside: crate::process::has_forked(),
         ..pending(kind, object, pc)
     });
     if let Some(model) = MODELS.get(object) {
@@ -80,6 +86,7 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         Wake::Ready => unsafe { perform(s, pc, Semaphore::try_wait) },
         Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
         Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
+        Wake::Interrupted => Verdict::Returns(libc::EINTR),
     };
     let code = conclude(kind, verdict, object, pc);
     record.write();
@@ -123,16 +130,8 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
     0
 }
 
-unsafe fn init(
-    s: *mut sem_t,
-    shared: c_int,
-    pc: usize,
-    initialise: impl FnOnce() -> c_int,
-) -> c_int {
+unsafe fn init(s: *mut sem_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     check_alive(WHAT, s as u64, pc);
-    if shared != 0 {
-        gate::uncontrolled("process-shared semaphore");
-    }
     let code = initialise();
     if code == 0 {
         // SAFETY: the program's semaphore. Threads that wait stay counted.
@@ -154,7 +153,7 @@ unsafe fn destroy(s: *mut sem_t, pc: usize) -> c_int {
 
 intercept! {
     fn sem_init(s: *mut sem_t, shared: c_int, value: c_uint) -> c_int,
-        pc => init(s, shared, pc, || real::sem_init(s, shared, value));
+        pc => init(s, pc, || real::sem_init(s, shared, value));
     fn sem_destroy(s: *mut sem_t) -> c_int, pc => destroy(s, pc);
     fn sem_wait(s: *mut sem_t) -> c_int, pc => wait(s, Kind::SemWait, 0, pc);
     fn sem_trywait(s: *mut sem_t) -> c_int, pc => try_wait(s, pc);
@@ -164,9 +163,4 @@ intercept! {
         pc => wait_until(s, Clock::for_waiting(clock), at, pc);
     fn sem_post(s: *mut sem_t) -> c_int, pc => post(s, pc);
     fn sem_getvalue(s: *mut sem_t, into: *mut c_int) -> c_int, pc => get_value(s, into, pc);
-    /// Two of the arguments are there only for a new semaphore; they are handed on in any case.
-    fn sem_open(name: *const libc::c_char, flags: c_int, mode: libc::mode_t, value: c_uint) -> *mut sem_t, pc => {
-        gate::uncontrolled("sem_open");
-        real::sem_open(name, flags, mode, value)
-    };
 }

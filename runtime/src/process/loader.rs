@@ -1,0 +1,168 @@
+//! dlopen and its kin. The dynamic linker holds a lock of its own while constructors and
+//! destructors of libraries run; they may create threads, wait for them, or meet a scheduling
+//! point. So that no fiber ever waits for that lock, which would stop them all, a modelled one is
+//! taken around it: whoever comes second waits as at any mutex, and a constructor that waits for a
+//! thread that loads a library is a deadlock like any other.
+
+use crate::sync::mutex;
+use crate::{intercept, serial::Serial};
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use libc::pthread_mutex_t;
+use raddle_protocol::event::Kind;
+use std::io::Write;
+
+static LOCK: Serial<pthread_mutex_t> = Serial::new(libc::PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP);
+
+/// Calls the dynamic linker under the modelled lock.
+fn guarded<R>(pc: usize, call: impl FnOnce() -> R) -> R {
+    // SAFETY: the mutex is ours and lives for ever.
+    unsafe {
+        let lock: *mut pthread_mutex_t = LOCK.get();
+        mutex::lock(lock, Kind::MutexLock, 0, pc);
+        let result = call();
+        mutex::unlock(lock, pc);
+        result
+    }
+}
+
+/// Longest path that [`Found`] holds.
+const LONGEST: usize = libc::PATH_MAX as usize;
+
+/// Where a library lies that the dynamic linker would not find for us, because it looks into the
+/// search path (DT_RUNPATH, DT_RPATH) of the object that calls it, and that is not the program any
+/// more.
+struct Found([u8; LONGEST]);
+
+/// The head of glibc's `struct link_map`.
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+    dynamic: *const [usize; 2],
+}
+
+unsafe extern "C" {
+    fn dladdr1(
+        address: *const c_void,
+        info: *mut libc::Dl_info,
+        extra: *mut *const LinkMap,
+        flags: c_int,
+    ) -> c_int;
+}
+
+/// The search path of the object at `pc`, and the object's file.
+///
+/// # Safety
+/// The object stays loaded.
+unsafe fn search_path(pc: usize) -> Option<(&'static [u8], &'static [u8])> {
+    const LINK_MAP: c_int = 2;
+    const STRINGS: usize = 5;
+    const RPATH: usize = 15;
+    const RUNPATH: usize = 29;
+    let (mut strings, mut path) = (0, None);
+    // SAFETY: the dynamic linker keeps these structures; the dynamic section ends with a zero tag.
+    unsafe {
+        let mut info: libc::Dl_info = core::mem::zeroed();
+        let mut map = core::ptr::null::<LinkMap>();
+        if dladdr1(pc as *const c_void, &mut info, &mut map, LINK_MAP) == 0 || map.is_null() {
+            return None;
+        }
+        let mut entry = (*map).dynamic;
+        while (*entry)[0] != 0 {
+            match *entry {
+                [STRINGS, at] => strings = at,
+                [RUNPATH, offset] => path = Some(offset),
+                [RPATH, offset] => path = path.or(Some(offset)),
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        let text = CStr::from_ptr((strings + path?) as *const c_char);
+        Some((text.to_bytes(), CStr::from_ptr(info.dli_fname).to_bytes()))
+    }
+}
+
+/// Writes `folder/file` with `$ORIGIN` replaced; `None`: too long.
+fn join(folder: &[u8], origin: &[u8], file: &[u8]) -> Option<Found> {
+    let mut found = Found([0; LONGEST]);
+    // The last byte stays NUL.
+    let mut rest = &mut found.0[..LONGEST - 1];
+    let mut folder = folder;
+    while let Some((&first, others)) = folder.split_first() {
+        let name = [&b"$ORIGIN"[..], b"${ORIGIN}"]
+            .into_iter()
+            .find(|name| folder.starts_with(name));
+        match name {
+            Some(name) => {
+                rest.write_all(origin).ok()?;
+                folder = &folder[name.len()..];
+            }
+            None => {
+                rest.write_all(&[first]).ok()?;
+                folder = others;
+            }
+        }
+    }
+    rest.write_all(b"/").ok()?;
+    rest.write_all(file).ok()?;
+    Some(found)
+}
+
+/// Looks for `file` along the search path of the object at `pc`.
+fn find(pc: usize, file: &[u8]) -> Option<Found> {
+    if file.is_empty() || file.contains(&b'/') {
+        return None;
+    }
+    // SAFETY: the object calls us.
+    let (path, object) = unsafe { search_path(pc) }?;
+    let origin = &object[..object.iter().rposition(|&b| b == b'/')?];
+    path.split(|&b| b == b':')
+        .filter(|folder| !folder.is_empty())
+        .filter_map(|folder| join(folder, origin, file))
+        // SAFETY: the path ends with NUL.
+        .find(|found| unsafe { libc::access(found.0.as_ptr().cast(), libc::R_OK) } == 0)
+}
+
+/// The name to hand on for `file`.
+///
+/// # Safety
+/// `file` is null or a text.
+unsafe fn located(pc: usize, file: *const c_char) -> Option<Found> {
+    if file.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    find(pc, unsafe { CStr::from_ptr(file) }.to_bytes())
+}
+
+intercept! {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void, pc => guarded(pc, || {
+        match located(pc, file) {
+            Some(found) => real::dlopen(found.0.as_ptr().cast(), flags),
+            None => real::dlopen(file, flags),
+        }
+    });
+    fn dlmopen(space: c_long, file: *const c_char, flags: c_int) -> *mut c_void,
+        pc => guarded(pc, || real::dlmopen(space, file, flags));
+    fn dlclose(handle: *mut c_void) -> c_int, pc => guarded(pc, || real::dlclose(handle));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_put_together() {
+        for (folder, expected) in [
+            ("/lib", "/lib/x.so"),
+            ("$ORIGIN", "/home/a/x.so"),
+            ("${ORIGIN}/../lib", "/home/a/../lib/x.so"),
+            ("/opt/$ORIGIN", "/opt//home/a/x.so"),
+        ] {
+            let found = join(folder.as_bytes(), b"/home/a", b"x.so").unwrap();
+            let text = CStr::from_bytes_until_nul(&found.0).unwrap();
+            assert_eq!(text.to_str(), Ok(expected));
+        }
+        assert!(join(&[b'x'; LONGEST], b"", b"y").is_none());
+    }
+}

@@ -1,0 +1,268 @@
+//! Dispositions: what the program asked for, and what the kernel is told. A handler of the
+//! program is not the kernel's: the kernel has [`on_native`], which runs the program's handler at
+//! once for a fault, and otherwise leaves the signal for the next point of the gate.
+
+use super::world::{Action, LAST, Set, Signal, bit};
+use super::{read_set, world, write_set};
+use crate::serial::Serial;
+use crate::{ends, gate, intercept, time};
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
+use libc::{EINVAL, siginfo_t};
+use raddle_protocol::slot;
+
+/// A handler as the kernel calls it.
+type Handler = extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
+
+/// Signals that came from the kernel and wait for the next point, and what is known of them.
+static ARRIVED: AtomicU64 = AtomicU64::new(0);
+static KNOWN: Serial<[Signal; LAST as usize + 1]> =
+    Serial::new([Signal::plain(0, 0); LAST as usize + 1]);
+
+/// The program's disposition of `signal`.
+pub fn action_of(signal: c_int) -> Action {
+    if let Some(action) = world(|w| w.actions[signal as usize]) {
+        return action;
+    }
+    // SAFETY: asks only.
+    let native = unsafe {
+        let mut native: libc::sigaction = core::mem::zeroed();
+        real::sigaction(signal, core::ptr::null(), &mut native);
+        native
+    };
+    let handler = native.sa_sigaction;
+    let ours = ends::is_handler(handler)
+        || handler == on_native as *const () as usize
+        || crate::raw::unblockable() & bit(signal) != 0;
+    let action = match ours {
+        true => Action::DEFAULT,
+        false => Action {
+            handler,
+            flags: native.sa_flags,
+            // SAFETY: filled in above.
+            mask: unsafe { read_set(&native.sa_mask) },
+        },
+    };
+    world(|w| w.actions[signal as usize] = Some(action));
+    action
+}
+
+/// The signals for which there is a function to call.
+pub fn handled_of(set: Set) -> Set {
+    (1..=LAST)
+        .filter(|&s| set & bit(s) != 0 && action_of(s).handles())
+        .fold(0, |all, s| all | bit(s))
+}
+
+/// Sets the disposition, here and in the kernel.
+pub fn set_action(signal: c_int, action: Action) {
+    world(|w| {
+        w.actions[signal as usize] = Some(action);
+        if action.handler == libc::SIG_IGN {
+            w.discard(signal);
+        }
+    });
+    let taken = crate::raw::unblockable() & bit(signal) != 0;
+    if taken || action.handler == libc::SIG_DFL && ends::watch(signal) {
+        return;
+    }
+    let kept = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
+    // SAFETY: the kernel gets a handler that lives as long as the process, or a constant.
+    unsafe {
+        let mut native: libc::sigaction = core::mem::zeroed();
+        native.sa_sigaction = action.handler;
+        native.sa_flags = action.flags & kept;
+        if action.handles() {
+            native.sa_sigaction = on_native as *const () as usize;
+            native.sa_flags |= libc::SA_SIGINFO | action.flags & libc::SA_ONSTACK;
+        }
+        write_set(&mut native.sa_mask, action.mask);
+        real::sigaction(signal, &native, core::ptr::null_mut());
+    }
+}
+
+/// Must the handler run here and now, because the thread cannot go on before it has?
+fn at_once(signal: c_int, code: c_int) -> bool {
+    const FAULTS: [c_int; 6] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+    ];
+    FAULTS.contains(&signal) && code > 0 || signal == libc::SIGABRT || signal == libc::SIGPIPE
+}
+
+/// What the kernel calls in place of the program's handler.
+extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes a valid siginfo.
+    let code = unsafe { (*info).si_code };
+    if gate::active() && !at_once(signal, code) {
+        // SAFETY: as above; one word after another, read by the running thread at a point.
+        unsafe { KNOWN.get()[signal as usize] = read_info(info) };
+        ARRIVED.fetch_or(bit(signal), Ordering::Release);
+        super::mark_busy();
+        return;
+    }
+    let action = world(|w| w.actions[signal as usize]).unwrap_or(Action::DEFAULT);
+    if action.flags & libc::SA_RESETHAND != 0 {
+        set_action(signal, Action::DEFAULT);
+    }
+    if action.handles() {
+        // SAFETY: the program gave this function for this signal.
+        let handler = unsafe { core::mem::transmute::<usize, Handler>(action.handler) };
+        handler(signal, info, context);
+    }
+}
+
+/// What came from the kernel becomes pending for the process.
+pub fn collect() {
+    if ARRIVED.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let arrived = ARRIVED.swap(0, Ordering::Acquire);
+    for signal in (1..=LAST).filter(|&s| arrived & bit(s) != 0) {
+        // SAFETY: written before the bit was set.
+        let known = unsafe { KNOWN.get()[signal as usize] };
+        // Children that end are named where they were made.
+        let own = known.sender == crate::os::process() || signal == libc::SIGCHLD;
+        if !own {
+            gate::uncontrolled("a signal from outside");
+        }
+        super::post(slot::NONE, known);
+    }
+}
+
+/// Where a `siginfo_t` keeps what [`Signal`] has.
+const SENDER: usize = 16;
+const MORE: usize = 20;
+const VALUE: usize = 24;
+
+/// # Safety
+/// `info` points to a siginfo.
+unsafe fn read_info(info: *const siginfo_t) -> Signal {
+    // SAFETY: within the structure, aligned as the kernel lays it out.
+    unsafe {
+        Signal {
+            number: (*info).si_signo,
+            code: (*info).si_code,
+            sender: info.byte_add(SENDER).cast::<c_int>().read(),
+            more: info.byte_add(MORE).cast::<c_int>().read(),
+            value: info.byte_add(VALUE).cast::<u64>().read(),
+        }
+    }
+}
+
+/// The `siginfo_t` of `signal`.
+pub fn info_of(signal: Signal) -> siginfo_t {
+    // SAFETY: plain words of a structure that may be zero; the offsets are the kernel's.
+    unsafe {
+        let mut info: siginfo_t = core::mem::zeroed();
+        info.si_signo = signal.number;
+        info.si_code = signal.code;
+        let at = &raw mut info;
+        at.byte_add(SENDER).cast::<c_int>().write(signal.sender);
+        at.byte_add(MORE).cast::<c_int>().write(signal.more);
+        at.byte_add(VALUE).cast::<u64>().write(signal.value);
+        info
+    }
+}
+
+/// The C library keeps these two for itself.
+const INTERNAL: [c_int; 2] = [32, 33];
+
+/// Can a program ask about this signal?
+pub fn known(signal: c_int) -> bool {
+    super::world::valid(signal) && !INTERNAL.contains(&signal)
+}
+
+/// `sigaction`.
+///
+/// # Safety
+/// The pointers are null or as the function's documentation says.
+unsafe fn change(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    let fixed = signal == libc::SIGKILL || signal == libc::SIGSTOP;
+    if !known(signal) || fixed && !new.is_null() {
+        return time::errno_result(EINVAL);
+    }
+    let before = action_of(signal);
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(new) = new.as_ref() {
+            set_action(
+                signal,
+                Action {
+                    handler: new.sa_sigaction,
+                    flags: new.sa_flags,
+                    mask: read_set(&new.sa_mask),
+                },
+            );
+        }
+        if let Some(old) = old.as_mut() {
+            old.sa_sigaction = before.handler;
+            old.sa_flags = before.flags;
+            write_set(&mut old.sa_mask, before.mask);
+        }
+    }
+    0
+}
+
+/// `signal` and its kin: the former handler, or SIG_ERR.
+fn install(signal: c_int, handler: usize, flags: c_int) -> usize {
+    if !known(signal) || handler == libc::SIG_ERR {
+        time::errno_result(EINVAL);
+        return libc::SIG_ERR;
+    }
+    let before = action_of(signal).handler;
+    let mask = if flags & libc::SA_NODEFER != 0 {
+        0
+    } else {
+        bit(signal)
+    };
+    set_action(
+        signal,
+        Action {
+            handler,
+            flags,
+            mask,
+        },
+    );
+    before
+}
+
+/// `siginterrupt`.
+fn set_interrupt(signal: c_int, interrupts: bool) -> c_int {
+    if !known(signal) {
+        return time::errno_result(EINVAL);
+    }
+    let mut action = action_of(signal);
+    action.flags &= !libc::SA_RESTART;
+    if !interrupts {
+        action.flags |= libc::SA_RESTART;
+    }
+    set_action(signal, action);
+    0
+}
+
+
+/// System V's: the handler runs once, and is not blocked meanwhile.
+const ONCE: c_int = libc::SA_RESETHAND | libc::SA_NODEFER;
+
+intercept! {
+    fn sigaction(number: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int,
+        pc => change(number, new, old);
+    fn signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, libc::SA_RESTART);
+    fn ssignal(number: c_int, handler: usize) -> usize, pc => install(number, handler, libc::SA_RESTART);
+    fn sysv_signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, ONCE);
+    fn __sysv_signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, ONCE);
+    fn siginterrupt(number: c_int, interrupts: c_int) -> c_int, pc => set_interrupt(number, interrupts != 0);
+    fn sigignore(number: c_int) -> c_int, pc => match install(number, libc::SIG_IGN, 0) {
+        libc::SIG_ERR => -1,
+        _ => 0,
+    };
+}

@@ -1,0 +1,57 @@
+//! Jumps out of handlers: the mask that `sigsetjmp` saved is the model's business too.
+
+use super::deliver;
+use crate::intercept;
+use core::ffi::c_int;
+
+/// glibc's `jmp_buf` on x86-64.
+#[repr(C)]
+struct Buffer {
+    registers: [u64; 8],
+    mask_was_saved: c_int,
+    mask: u64,
+}
+
+/// Where the stack pointer is, and how glibc hides it: exclusive or with a word of the thread
+/// control block, then a rotation.
+const STACK_POINTER: usize = 6;
+const ROTATION: u32 = 17;
+
+fn guard() -> u64 {
+    let guard: u64;
+    // SAFETY: the C library's thread control block has the word at this place (tcbhead_t).
+    unsafe { core::arch::asm!("mov {}, fs:[0x30]", out(reg) guard, options(nostack, readonly)) };
+    guard
+}
+
+/// The jump is about to be taken.
+///
+/// # Safety
+/// `buffer` was filled by a setjmp.
+unsafe fn note(buffer: *const Buffer) {
+    // SAFETY: the caller's promise.
+    let buffer = unsafe { &*buffer };
+    let hidden = buffer.registers[STACK_POINTER];
+    let stack_pointer = hidden.rotate_right(ROTATION) ^ guard();
+    let mask = (buffer.mask_was_saved != 0).then_some(buffer.mask);
+    deliver::leave(stack_pointer as usize, mask);
+}
+
+intercept! {
+    fn longjmp(buffer: *const Buffer, value: c_int) -> (), pc => {
+        note(buffer);
+        real::longjmp(buffer, value)
+    };
+    fn _longjmp(buffer: *const Buffer, value: c_int) -> (), pc => {
+        note(buffer);
+        real::_longjmp(buffer, value)
+    };
+    fn siglongjmp(buffer: *const Buffer, value: c_int) -> (), pc => {
+        note(buffer);
+        real::siglongjmp(buffer, value)
+    };
+    fn __longjmp_chk(buffer: *const Buffer, value: c_int) -> (), pc => {
+        note(buffer);
+        real::__longjmp_chk(buffer, value)
+    };
+}

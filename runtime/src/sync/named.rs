@@ -1,0 +1,214 @@
+//! Named semaphores. They belong to the execution, so that executions do not meet in them and
+//! nothing is left behind: a name that no execution made, but that exists, is another process's
+//! and is handed on to the C library. Children share the memory.
+
+use crate::serial::Serial;
+use crate::{gate, intercept, os, time};
+use core::ffi::{CStr, c_char, c_int, c_uint};
+use libc::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, mode_t, sem_t};
+use raddle_protocol::event::Kind;
+
+/// How many names there can be at a time, and how long one is.
+const MOST: usize = 64;
+const LONGEST: usize = 251;
+
+/// What `sem_open` returns when it fails.
+const FAILED: *mut sem_t = core::ptr::null_mut();
+
+#[derive(Clone, Copy)]
+struct Named {
+    /// Without the slash; empty once it is unlinked.
+    name: [u8; LONGEST],
+    len: usize,
+    semaphore: *mut sem_t,
+    /// How often it is open.
+    open: u32,
+}
+
+static NAMED: Serial<[Option<Named>; MOST]> = Serial::new([None; MOST]);
+
+/// Not to be kept over a switch.
+fn all() -> &'static mut [Option<Named>; MOST] {
+    // SAFETY: the running thread.
+    unsafe { NAMED.get() }
+}
+
+impl Named {
+    fn is(&self, name: &[u8]) -> bool {
+        self.len != 0 && &self.name[..self.len] == name
+    }
+}
+
+fn find(name: &[u8]) -> Option<usize> {
+    all().iter().position(|n| n.is_some_and(|n| n.is(name)))
+}
+
+fn at(semaphore: *mut sem_t) -> Option<usize> {
+    let is = |n: &Option<Named>| n.is_some_and(|n| n.semaphore == semaphore && n.open > 0);
+    all().iter().position(is)
+}
+
+/// A name as POSIX has it: without its slashes in front; or an errno.
+fn bare(name: &[u8]) -> Result<&[u8], c_int> {
+    let start = name.iter().position(|&b| b != b'/').unwrap_or(name.len());
+    match &name[start..] {
+        rest if rest.is_empty() || rest.contains(&b'/') => Err(EINVAL),
+        rest if rest.len() > LONGEST => Err(ENAMETOOLONG),
+        rest => Ok(rest),
+    }
+}
+
+/// Does a semaphore of this name exist outside the execution?
+fn exists_outside(name: &[u8]) -> bool {
+    use std::io::Write;
+    let mut path = [0u8; 16 + LONGEST + 1];
+    let len = path.len();
+    let mut rest = &mut path[..len - 1];
+    let written = rest.write_all(b"/dev/shm/sem.").and(rest.write_all(name));
+    // SAFETY: the path ends with NUL.
+    written.is_ok() && unsafe { libc::access(path.as_ptr().cast(), libc::F_OK) } == 0
+}
+
+/// Makes a new one.
+fn make(name: &[u8], value: c_uint) -> Result<*mut sem_t, c_int> {
+    const MOST_VALUE: c_uint = c_int::MAX as c_uint;
+    if value > MOST_VALUE {
+        return Err(EINVAL);
+    }
+    let place = all().iter().position(Option::is_none).ok_or(libc::EMFILE)?;
+    let semaphore = os::map_shared_memory(os::PAGE).cast::<sem_t>();
+    // SAFETY: fresh memory that is large enough.
+    gate::passively(|| unsafe { libc::sem_init(semaphore, 1, value) });
+    let mut named = Named {
+        name: [0; LONGEST],
+        len: name.len(),
+        semaphore,
+        open: 1,
+    };
+    named.name[..name.len()].copy_from_slice(name);
+    all()[place] = Some(named);
+    Ok(semaphore)
+}
+
+/// `sem_open`; `None`: a semaphore of other processes.
+///
+/// # Safety
+/// `name` is a text.
+unsafe fn open(
+    name: *const c_char,
+    flags: c_int,
+    value: c_uint,
+    pc: usize,
+) -> Option<Result<*mut sem_t, c_int>> {
+    gate::simple(Kind::SemName, 0, pc);
+    // SAFETY: the caller's promise.
+    let result = match bare(unsafe { CStr::from_ptr(name) }.to_bytes()) {
+        Err(errno) => Err(errno),
+        Ok(name) => match (find(name), flags & libc::O_CREAT, flags & libc::O_EXCL) {
+            (Some(_), libc::O_CREAT, libc::O_EXCL) => Err(EEXIST),
+            (Some(place), ..) => Ok(all()[place].as_mut().map_or(FAILED, |n| {
+                n.open += 1;
+                n.semaphore
+            })),
+            (None, ..) if exists_outside(name) => return None,
+            (None, libc::O_CREAT, _) => make(name, value),
+            _ => Err(ENOENT),
+        },
+    };
+    let object = result.map_or(0, |semaphore| semaphore as u64);
+    gate::log(Kind::SemName, object, 0, pc);
+    Some(result)
+}
+
+/// Gives the place back when nobody can reach the semaphore any more.
+fn drop_if_gone(place: usize) {
+    if let Some(n) = all()[place].filter(|n| n.open == 0 && n.len == 0) {
+        all()[place] = None;
+        super::sem::forget(n.semaphore as u64, n.semaphore as u64 + os::PAGE as u64);
+        os::unmap(n.semaphore.cast(), os::PAGE);
+    }
+}
+
+/// `sem_close`; `None`: not one of ours.
+fn close(semaphore: *mut sem_t, pc: usize) -> Option<c_int> {
+    let place = at(semaphore)?;
+    gate::simple(Kind::SemName, semaphore as u64, pc);
+    gate::log(Kind::SemName, semaphore as u64, 0, pc);
+    if let Some(n) = all()[place].as_mut() {
+        n.open = n.open.saturating_sub(1);
+    }
+    drop_if_gone(place);
+    Some(0)
+}
+
+/// `sem_unlink`: 0 or an errno; `None`: not one of ours.
+///
+/// # Safety
+/// `name` is a text.
+unsafe fn unlink(name: *const c_char, pc: usize) -> Option<c_int> {
+    gate::simple(Kind::SemName, 0, pc);
+    gate::log(Kind::SemName, 0, 0, pc);
+    // SAFETY: the caller's promise.
+    match bare(unsafe { CStr::from_ptr(name) }.to_bytes()) {
+        Err(EINVAL) => Some(ENOENT),
+        Err(errno) => Some(errno),
+        Ok(name) => {
+            let Some(place) = find(name) else {
+                return (!exists_outside(name)).then_some(ENOENT);
+            };
+            if let Some(n) = all()[place].as_mut() {
+                n.len = 0;
+            }
+            drop_if_gone(place);
+            Some(0)
+        }
+    }
+}
+
+/// What belongs to other processes is left to the C library, and said.
+const OUTSIDE: &str = "a named semaphore of other processes";
+
+intercept! {
+    /// Two of the arguments are there only for a new semaphore; they are handed on in any case.
+    fn sem_open(name: *const c_char, flags: c_int, mode: mode_t, value: c_uint) -> *mut sem_t, pc => {
+        match open(name, flags, value, pc) {
+            Some(Ok(semaphore)) => semaphore,
+            Some(Err(errno)) => {
+                time::errno_result(errno);
+                FAILED
+            }
+            None => {
+                gate::uncontrolled(OUTSIDE);
+                real::sem_open(name, flags, mode, value)
+            }
+        }
+    };
+    fn sem_close(semaphore: *mut sem_t) -> c_int, pc => match close(semaphore, pc) {
+        Some(code) => code,
+        None => real::sem_close(semaphore),
+    };
+    fn sem_unlink(name: *const c_char) -> c_int, pc => match unlink(name, pc) {
+        Some(errno) => time::errno_result(errno),
+        None => real::sem_unlink(name),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let long = [b'x'; LONGEST + 1];
+        for (name, expected) in [
+            (&b"/a"[..], Ok(&b"a"[..])),
+            (b"//a", Ok(b"a")),
+            (b"a", Ok(b"a")),
+            (b"/", Err(EINVAL)),
+            (b"/a/b", Err(EINVAL)),
+            (&long, Err(ENAMETOOLONG)),
+        ] {
+            assert_eq!(bare(name), expected);
+        }
+    }
+}
