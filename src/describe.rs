@@ -163,6 +163,7 @@ fn notes(class: Class, outcome: &Outcome, callers: &Callers, symbols: &mut Symbo
     let within = address.wrapping_sub(block);
     let thread = match freed_by as u16 {
         slot::MAIN => "main".to_string(),
+        slot::TIMERS => "timers".to_string(),
         n => format!("T{n}"),
     };
     let which = match within {

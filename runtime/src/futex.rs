@@ -10,10 +10,11 @@ use crate::time::{self, Clock};
 use crate::{entropy, intercept, os, process, signals};
 use core::ffi::{c_int, c_long};
 use libc::{
-    CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime, SYS_clock_nanosleep,
-    SYS_clone, SYS_clone3, SYS_exit, SYS_exit_group, SYS_fork, SYS_futex, SYS_futex_waitv,
-    SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_kill, SYS_nanosleep, SYS_sched_yield,
-    SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t, timespec,
+    CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime,
+    SYS_clock_nanosleep, SYS_clone, SYS_clone3, SYS_exit, SYS_exit_group, SYS_fork, SYS_futex,
+    SYS_futex_waitv, SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_kill, SYS_nanosleep,
+    SYS_sched_yield, SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t,
+    timespec,
 };
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
@@ -398,12 +399,20 @@ unsafe fn perform(call: Call) -> isize {
                 0
             }
             SYS_time => time::seconds(a as *mut libc::time_t) as isize,
-            SYS_nanosleep => {
-                -time::sleep_by(CLOCK_REALTIME, 0, a as *const timespec, b as *mut timespec, call.pc) as isize
-            }
-            SYS_clock_nanosleep => {
-                -time::sleep_by(a as c_int, b as c_int, c as *const timespec, d as *mut timespec, call.pc) as isize
-            }
+            SYS_nanosleep => -time::sleep_by(
+                CLOCK_REALTIME,
+                0,
+                a as *const timespec,
+                b as *mut timespec,
+                call.pc,
+            ) as isize,
+            SYS_clock_nanosleep => -time::sleep_by(
+                a as c_int,
+                b as c_int,
+                c as *const timespec,
+                d as *mut timespec,
+                call.pc,
+            ) as isize,
             SYS_gettid => own_id() as isize,
             SYS_getrandom => entropy::getrandom(a as *mut u8, b, c as u32),
             SYS_exit_group => libc::_exit(a as c_int),

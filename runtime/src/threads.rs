@@ -239,12 +239,7 @@ struct Given {
 }
 
 /// Makes the thread of `s`, and the record of the step: 0 or an errno.
-fn make(
-    s: Slot,
-    thread: *mut pthread_t,
-    attr: *const pthread_attr_t,
-    given: &Given,
-) -> c_int {
+fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Given) -> c_int {
     // SAFETY: the program's attributes are initialised.
     let attributes = unsafe { Attributes::read(attr) };
     let made = gate::as_thread(s, || substrate::spawn(s, &attributes));

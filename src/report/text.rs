@@ -161,6 +161,7 @@ impl Names {
             let k = children.entry(record.thread).or_default();
             *k += 1;
             let name = match names.get(&record.thread) {
+                _ if record.value == u64::from(slot::TIMERS) => "timers".to_string(),
                 Some(parent) if record.thread != slot::MAIN => format!("{parent}.{k}"),
                 _ => format!("T{}", record.value),
             };

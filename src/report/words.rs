@@ -45,7 +45,15 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
             };
             format!("{text} {to} with signal {}", value & 0xff)
         }
+        Kind::SignalWait if value == 0 => format!("{text} ends without a signal"),
         Kind::SignalWait => format!("{text} takes signal {value}"),
+        Kind::SignalHandler => format!("{text} {object} for signal {value}"),
+        Kind::SignalReturn | Kind::ChildMade => text.to_string(),
+        Kind::ChildWait if value == 0 => format!("{text}: nobody"),
+        Kind::ChildWait => text.to_string(),
+        Kind::TimerSet if value == 0 => format!("{text}: disarmed"),
+        Kind::TimerSet | Kind::TimerExpire => format!("{text} at {} ms", value as f64 / 1e6),
+        Kind::SemName => format!("{text} {object}"),
         Kind::Sleep => format!("{text} until {} ms", value as f64 / 1e6),
         Kind::FutexWait if value as i32 == libc::EAGAIN => {
             format!("{text} {object}: the value has changed")

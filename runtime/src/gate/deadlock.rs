@@ -3,6 +3,7 @@
 use super::core::{Gate, Stop};
 use super::{Fatal, Pending};
 use crate::pages::Os;
+use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::{End, Wait};
 use raddle_protocol::{Slot, slot};
 
@@ -55,10 +56,15 @@ impl<O: Os> Gate<O> {
 
     /// Ends the execution: nobody can go on.
     pub(super) fn deadlock(&mut self) -> Stop {
-        match self.alive() {
+        match self.alive() - self.alive_threads().filter(|&s| self.is_timer(s)).count() {
             1 => self.report(format_args!("the only thread waits for ever")),
             n => self.report(format_args!("all {n} threads wait for ever")),
         }
+    }
+
+    /// Does `s` wait for nothing but the expiry of a timer? That is the runtime's own thread.
+    fn is_timer(&self, s: Slot) -> bool {
+        self.pending(s).kind == Kind::TimerExpire
     }
 
     fn report(&mut self, message: core::fmt::Arguments) -> Stop {
@@ -82,7 +88,7 @@ impl<O: Os> Gate<O> {
         let gate = unsafe { &*gate };
         let waits = gate
             .alive_threads()
-            .filter(|&s| !gate.is_ready(s))
+            .filter(|&s| !gate.is_ready(s) && !gate.is_timer(s))
             .map(|s| gate.wait(s));
         self.pages.record(&outcome, running, waits);
         Stop

@@ -37,6 +37,11 @@ pub fn anonymous(what: What, fd: isize, outside: bool, pc: usize) -> isize {
     fd
 }
 
+/// A counter of the runtime's own: a descriptor, or minus an errno.
+pub fn counter(flags: c_int, pc: usize) -> c_int {
+    event(0, flags, pc) as c_int
+}
+
 /// `eventfd2`.
 pub fn event(count: c_uint, flags: c_int, pc: usize) -> isize {
     // SAFETY: numbers only.

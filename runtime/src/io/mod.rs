@@ -26,6 +26,7 @@ mod table;
 mod transfer;
 mod wait;
 
+pub use descriptors::counter;
 pub use direct::perform;
 pub use faults::interrupts_wait;
 pub use outside::{Watch, real_time};

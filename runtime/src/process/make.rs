@@ -136,9 +136,8 @@ unsafe extern "C-unwind" fn on_clone(
             refuse(SHARED, pc);
         }
         announce("clone", pc);
-        let run = |entry, argument| {
-            real_clone::clone(entry, stack, flags, argument, parent, tls, child)
-        };
+        let run =
+            |entry, argument| real_clone::clone(entry, stack, flags, argument, parent, tls, child);
         let result = if flags & libc::CLONE_VM != 0 {
             // The caller stands still until its child has left our memory.
             gate::passively(|| run(entry, argument))

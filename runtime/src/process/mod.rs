@@ -5,6 +5,7 @@
 
 mod credentials;
 mod loader;
+#[expect(non_snake_case, reason = "_Fork is a function of the C library")]
 mod make;
 mod shell;
 
@@ -119,7 +120,17 @@ fn wait_until_over(wanted: Wanted, cancel: Cancel, pc: usize) -> bool {
     if wake == Wake::Cancelled {
         if let Cancel::Kills(pid) = cancel {
             // SAFETY: a child that has not been waited for.
-            unsafe { os::syscall(libc::SYS_kill, pid as usize, libc::SIGKILL as usize, 0, 0, 0, 0) };
+            unsafe {
+                os::syscall(
+                    libc::SYS_kill,
+                    pid as usize,
+                    libc::SIGKILL as usize,
+                    0,
+                    0,
+                    0,
+                    0,
+                )
+            };
             reap(pid);
         }
         threads::cancel_now();
@@ -236,8 +247,20 @@ pub unsafe fn wait_call(args: [usize; 6], by_id: bool, pc: usize) -> isize {
     // SAFETY: the caller's promise.
     unsafe {
         match by_id {
-            true => wait_by_id(a as idtype_t, b as id_t, c as *mut siginfo_t, d as c_int, pc),
-            false => wait_for(a as pid_t, b as *mut c_int, c as c_int, d as *mut libc::rusage, pc),
+            true => wait_by_id(
+                a as idtype_t,
+                b as id_t,
+                c as *mut siginfo_t,
+                d as c_int,
+                pc,
+            ),
+            false => wait_for(
+                a as pid_t,
+                b as *mut c_int,
+                c as c_int,
+                d as *mut libc::rusage,
+                pc,
+            ),
         }
     }
 }
@@ -267,8 +290,20 @@ mod tests {
             (0, 0, libc::P_PGID, 0, libc::WEXITED),
             (-77, 0, libc::P_PGID, 77, libc::WEXITED),
             (99, libc::WNOHANG, libc::P_PID, 99, libc::WEXITED),
-            (99, libc::WUNTRACED, libc::P_PID, 99, libc::WEXITED | libc::WSTOPPED),
-            (99, libc::__WALL, libc::P_PID, 99, libc::WEXITED | libc::__WALL),
+            (
+                99,
+                libc::WUNTRACED,
+                libc::P_PID,
+                99,
+                libc::WEXITED | libc::WSTOPPED,
+            ),
+            (
+                99,
+                libc::__WALL,
+                libc::P_PID,
+                99,
+                libc::WEXITED | libc::__WALL,
+            ),
         ] {
             let wanted = Wanted::of(pid, options);
             assert_eq!(wanted, Wanted { by, id, states }, "{pid} {options}");

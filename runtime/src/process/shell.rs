@@ -32,12 +32,7 @@ fn streams() -> &'static mut [Option<Stream>; MOST] {
 /// Starts `sh -c command`. `connect` says which descriptor becomes which in the child. The child,
 /// or an errno.
 unsafe fn start(command: *const c_char, connect: Option<(c_int, c_int)>) -> Result<pid_t, c_int> {
-    let argv = [
-        c"sh".as_ptr(),
-        c"-c".as_ptr(),
-        command,
-        core::ptr::null(),
-    ];
+    let argv = [c"sh".as_ptr(), c"-c".as_ptr(), command, core::ptr::null()];
     // SAFETY: all is initialised before it is used and outlives the calls.
     gate::passively(|| unsafe {
         let mut actions: libc::posix_spawn_file_actions_t = core::mem::zeroed();
@@ -86,7 +81,7 @@ unsafe fn run(command: *const c_char, pc: usize) -> c_int {
 }
 
 /// Which end of the pipe the caller keeps.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keeps {
     Reading,
     Writing,
@@ -136,7 +131,15 @@ unsafe fn connect(command: *const c_char, keeps: Keeps, close: bool) -> Result<S
     let mut ends = [0; 2];
     // SAFETY: two descriptors are written; what is closed is ours.
     unsafe {
-        let made = os::syscall(libc::SYS_pipe2, ends.as_mut_ptr() as usize, libc::O_CLOEXEC as usize, 0, 0, 0, 0);
+        let made = os::syscall(
+            libc::SYS_pipe2,
+            ends.as_mut_ptr() as usize,
+            libc::O_CLOEXEC as usize,
+            0,
+            0,
+            0,
+            0,
+        );
         if made != 0 {
             return Err(-made as c_int);
         }

@@ -181,11 +181,7 @@ pub fn known(signal: c_int) -> bool {
 ///
 /// # Safety
 /// The pointers are null or as the function's documentation says.
-unsafe fn change(
-    signal: c_int,
-    new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-) -> c_int {
+unsafe fn change(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
     let fixed = signal == libc::SIGKILL || signal == libc::SIGSTOP;
     if !known(signal) || fixed && !new.is_null() {
         return time::errno_result(EINVAL);
@@ -248,7 +244,6 @@ fn set_interrupt(signal: c_int, interrupts: bool) -> c_int {
     set_action(signal, action);
     0
 }
-
 
 /// System V's: the handler runs once, and is not blocked meanwhile.
 const ONCE: c_int = libc::SA_RESETHAND | libc::SA_NODEFER;

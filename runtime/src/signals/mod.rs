@@ -69,7 +69,9 @@ fn fibers() -> bool {
 fn kernel_mask(mask: Option<Set>) -> Set {
     let mask = mask.map(|set| set & !crate::raw::unblockable());
     let mut former: Set = 0;
-    let new = mask.as_ref().map_or(0, |set| core::ptr::from_ref(set) as usize);
+    let new = mask
+        .as_ref()
+        .map_or(0, |set| core::ptr::from_ref(set) as usize);
     let how = libc::SIG_SETMASK as usize;
     // SAFETY: the kernel reads and writes eight bytes.
     unsafe {
@@ -440,19 +442,6 @@ pub fn kill_by_id(tid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
 /// `kill` of this process: 0 or an errno; `None`: of another one.
 pub fn kill_process(pid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
     ours(pid, signal).then(|| process_kill(from_here(signal, libc::SI_USER, 0), pc))
-}
-
-/// Signals of `set` that are pending for the running thread: for descriptors that deliver them.
-pub fn pending_in(set: u64) -> u64 {
-    world(|w| w.pending(gate::me())) & set
-}
-
-/// Takes one of them.
-pub fn take_in(set: u64) -> Option<Signal> {
-    let me = gate::me();
-    let signal = world(|w| w.take(me, set));
-    refresh(me);
-    signal
 }
 
 /// Is any of `wanted` pending for any thread, or the process?

@@ -255,7 +255,11 @@ struct Event {
 /// What an expiry is to do; `None`: invalid.
 fn action_of(event: &Event) -> Option<Action> {
     let number = event.signal;
-    let signal = |to| (1..=64).contains(&number).then_some(Action::Signal { number, to });
+    let signal = |to| {
+        (1..=64)
+            .contains(&number)
+            .then_some(Action::Signal { number, to })
+    };
     match event.notify {
         libc::SIGEV_NONE => Some(Action::Nothing),
         libc::SIGEV_SIGNAL => signal(slot::NONE),
@@ -310,7 +314,9 @@ unsafe fn create(clock: clockid_t, event: *const Event, id: *mut usize) -> c_int
 
 /// `timer_delete`: 0 or an errno.
 fn delete(id: usize, pc: usize) -> c_int {
-    let Some(place) = posix(id) else { return EINVAL };
+    let Some(place) = posix(id) else {
+        return EINVAL;
+    };
     set(place, Schedule::default(), pc);
     timers()[place] = None;
     0

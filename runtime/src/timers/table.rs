@@ -23,7 +23,9 @@ impl Schedule {
             return 1;
         }
         let times = 1 + (now - self.next) / self.interval;
-        self.next = self.next.saturating_add(times.saturating_mul(self.interval));
+        self.next = self
+            .next
+            .saturating_add(times.saturating_mul(self.interval));
         times
     }
 
@@ -72,6 +74,9 @@ mod tests {
         let all = [at(0), at(9), at(5), at(5)];
         assert_eq!(first(all.into_iter().enumerate()), Some((2, 5)));
         assert_eq!(first([at(0)].into_iter().enumerate()), None);
-        assert_eq!((at(9).remaining(4), at(9).remaining(9), at(0).remaining(9)), (5, 1, 0));
+        assert_eq!(
+            (at(9).remaining(4), at(9).remaining(9), at(0).remaining(9)),
+            (5, 1, 0)
+        );
     }
 }
