@@ -1,6 +1,9 @@
 //! The C library's `syscall`: futex waits of Rust's std, of static guards, of `std::atomic::wait`;
 //! and the calls that must agree with the intercepted functions of the same purpose.
 
+mod inherit;
+mod many;
+
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::serial::Serial;
 use crate::sync::model::queue::{Queue, Stage};
@@ -40,6 +43,9 @@ enum Request {
     Wake,
     Requeue { compare: bool },
     WakeOp,
+    Lock,
+    TryLock,
+    Unlock,
     Unknown,
 }
 
@@ -58,6 +64,8 @@ impl Operation {
     fn of(op: c_int) -> Operation {
         const PRIVATE: c_int = libc::FUTEX_PRIVATE_FLAG;
         const WALL: c_int = libc::FUTEX_CLOCK_REALTIME;
+        /// FUTEX_LOCK_PI by a clock that the caller names.
+        const LOCK_PI2: c_int = 13;
         let command = op & !(PRIVATE | WALL);
         let bitset = matches!(command, libc::FUTEX_WAIT_BITSET | libc::FUTEX_WAKE_BITSET);
         Operation {
@@ -67,11 +75,14 @@ impl Operation {
                 libc::FUTEX_REQUEUE => Request::Requeue { compare: false },
                 libc::FUTEX_CMP_REQUEUE => Request::Requeue { compare: true },
                 libc::FUTEX_WAKE_OP => Request::WakeOp,
+                libc::FUTEX_LOCK_PI | LOCK_PI2 => Request::Lock,
+                libc::FUTEX_TRYLOCK_PI => Request::TryLock,
+                libc::FUTEX_UNLOCK_PI => Request::Unlock,
                 _ => Request::Unknown,
             },
             bitset,
-            absolute: bitset,
-            clock: if op & WALL != 0 {
+            absolute: bitset || matches!(command, libc::FUTEX_LOCK_PI | LOCK_PI2),
+            clock: if op & WALL != 0 || command == libc::FUTEX_LOCK_PI {
                 Clock::Wall
             } else {
                 Clock::Monotonic
@@ -185,9 +196,10 @@ fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
     let object = address as u64;
     gate::simple(Kind::FutexWake, object, pc);
     let count = most.min(waiting(object, bits));
-    gate::log(Kind::FutexWake, object, count as u64, pc);
+    let more = many::wake(object, most - count);
+    gate::log(Kind::FutexWake, object, (count + more) as u64, pc);
     release(object, bits, count);
-    count
+    count + more
 }
 
 /// Wakes up to `most` and moves up to `more` others to the queue at `to`: how many of both, or
@@ -323,7 +335,7 @@ unsafe fn futex(call: Call) -> isize {
     // SAFETY: the program's arguments.
     unsafe {
         match operation.request {
-            Request::Wait => {
+            Request::Wait | Request::Lock => {
                 let limit = (fourth as *const timespec).as_ref();
                 let deadline = match limit {
                     None => Some(0),
@@ -331,10 +343,15 @@ unsafe fn futex(call: Call) -> isize {
                     Some(duration) => time::deadline_after(duration),
                 };
                 match deadline {
+                    Some(deadline) if operation.request == Request::Lock => {
+                        inherit::lock(word.cast_mut(), deadline, call.pc) as isize
+                    }
                     Some(deadline) => wait(word, value as u32, bits, deadline, call.pc) as isize,
                     None => -(EINVAL as isize),
                 }
             }
+            Request::TryLock => inherit::try_lock(word.cast_mut(), call.pc) as isize,
+            Request::Unlock => inherit::unlock(word.cast_mut(), call.pc) as isize,
             Request::Wake => wake(word, counts[0], bits, call.pc) as isize,
             Request::Requeue { compare } => requeue(
                 word,
@@ -345,7 +362,7 @@ unsafe fn futex(call: Call) -> isize {
             ),
             Request::WakeOp => wake_with_op(word, counts, other, sixth as u32, call.pc),
             Request::Unknown => {
-                gate::uncontrolled("futex with priority inheritance");
+                gate::uncontrolled("a futex operation that is not known");
                 -(ENOSYS as isize)
             }
         }
@@ -427,10 +444,7 @@ unsafe fn perform(call: Call) -> isize {
             SYS_tgkill | SYS_tkill | SYS_kill => kill(call),
             SYS_wait4 => process::wait_call(call.args, false, call.pc),
             SYS_waitid => process::wait_call(call.args, true, call.pc),
-            SYS_futex_waitv => {
-                gate::uncontrolled("futex_waitv");
-                -(ENOSYS as isize)
-            }
+            SYS_futex_waitv => many::wait(call.args, call.pc),
             SYS_clone | SYS_clone3 | SYS_fork | SYS_vfork => {
                 gate::uncontrolled("a new process or thread by a direct system call");
                 let child = os::syscall(call.number, a, b, c, d, e, f);
@@ -528,7 +542,9 @@ mod tests {
                 operation(Request::Requeue { compare: true }, false, Monotonic),
             ),
             (128 | 5, operation(Request::WakeOp, false, Monotonic)),
-            (6, operation(Request::Unknown, false, Monotonic)),
+            (7, operation(Request::Unlock, false, Monotonic)),
+            (128 | 8, operation(Request::TryLock, false, Monotonic)),
+            (11, operation(Request::Unknown, false, Monotonic)),
             (64, operation(Request::Unknown, false, Monotonic)),
         ] {
             assert_eq!(Operation::of(op), expected, "{op}");
