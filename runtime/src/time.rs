@@ -318,15 +318,12 @@ unsafe fn c11_time(into: *mut timespec, base: c_int) -> c_int {
     base
 }
 
-    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
-    clock_t, clockid_t, time_t, timespec, timeval,
+/// A duration in nanoseconds.
 pub fn microseconds(t: &timeval) -> u64 {
     let whole = u64::try_from(t.tv_sec).unwrap_or(0).saturating_mul(SECOND);
     whole.saturating_add(u64::try_from(t.tv_usec).unwrap_or(0).saturating_mul(1_000))
 }
 
-    CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
-    clock_t, clockid_t, time_t, timespec, timeval,
 #[cfg(test)]
 mod tests {
     use super::*;

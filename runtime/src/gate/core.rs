@@ -1,8 +1,8 @@
 //! The state machine behind the gate: no threads, no system calls, so that unit tests can drive
 //! all of it.
 
-use super::freeze::Freeze;
 use super::children::Children;
+use super::freeze::Freeze;
 use super::prefix::{Prefix, Wanted};
 use super::spin::Spins;
 use super::steer::{self, Steer};

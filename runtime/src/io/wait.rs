@@ -3,7 +3,7 @@
 
 use super::table::{self, Object};
 use super::{faults, raw, settle};
-use crate::gate::{self, Pending, Wake};
+use crate::gate::{self, Interrupt, Pending, Wake};
 use core::ffi::{c_int, c_short};
 use libc::pollfd;
 use raddle_protocol::event::{Event, Kind};
@@ -152,6 +152,11 @@ impl Operation {
         loop {
             let fault = match self.arrive(&mut waiting) {
                 Wake::Ready => faults::draw(self, true),
+                Wake::Interrupted => {
+                    let result = -(libc::EINTR as isize);
+                    self.conclude(result);
+                    return result;
+                }
                 _ => {
                     self.conclude(WOULD_BLOCK);
                     return WOULD_BLOCK;
@@ -186,12 +191,22 @@ impl Operation {
             ready,
             holder,
             cancellable: self.cancellable,
+            interrupt: self.interrupt(),
+            ..crate::sync::pending(self.kind, self.object, self.pc)
         });
         if wake == Wake::Cancelled {
             self.log(-(libc::ECANCELED as isize));
             crate::threads::cancel_now();
         }
         wake
+    }
+
+    /// What a handler does to it (signal(7)).
+    fn interrupt(&self) -> Interrupt {
+        match self.kind {
+            Kind::Poll | Kind::EpollWait => Interrupt::Always,
+            _ => Interrupt::UnlessRestart,
+        }
     }
 
     /// The operation has taken effect: whoever waits may go on.
