@@ -178,22 +178,28 @@ pub fn spawn_helper(s: Slot, routine: Routine, pc: usize) -> bool {
         routine,
         argument: none,
         expression: 0,
+        detached: true,
         pc,
     };
-    let made = make(s, &mut thread, core::ptr::null(), &given) == 0;
-    info(s).detached = true;
-    made
+    make(s, &mut thread, core::ptr::null(), &given) == 0
 }
 
 /// Makes the thread that a timer asks for, detached whatever its attributes say.
 pub fn spawn_notified(routine: Routine, attr: *const pthread_attr_t, value: u64) {
-    let mut thread = 0;
     let pc = routine as usize;
-    if spawn(&mut thread, attr, routine, value as *mut c_void, pc) == 0
-        && let Some(s) = slot_of(thread)
-    {
-        info(s).detached = true;
-    }
+    gate::simple(Kind::ThreadCreate, 0, pc);
+    let Some(s) = gate::name_child() else {
+        too_many(pc);
+    };
+    let mut thread = 0;
+    let given = Given {
+        routine,
+        argument: value as *mut c_void,
+        expression: 0,
+        detached: true,
+        pc,
+    };
+    make(s, &mut thread, attr, &given);
 }
 
 /// Creates a controlled thread as `pthread_create` does (the events included). `pc`: where the
@@ -225,6 +231,7 @@ fn spawn_with(
         routine,
         argument,
         expression,
+        detached: false,
         pc,
     };
     make(s, thread, attr, &given)
@@ -235,6 +242,8 @@ struct Given {
     routine: Routine,
     argument: *mut c_void,
     expression: u32,
+    /// Whatever its attributes say.
+    detached: bool,
     pc: usize,
 }
 
@@ -245,7 +254,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     let made = gate::as_thread(s, || substrate::spawn(s, &attributes));
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
-        size: u8::from(attributes.detached),
+        size: u8::from(attributes.detached || given.detached),
         object: given.routine as usize as u64,
         value: u64::from(slot::NONE),
         aux: given.expression,
@@ -268,7 +277,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     info.routine = Some(given.routine);
     info.argument = given.argument;
     info.expression = given.expression;
-    info.detached = attributes.detached;
+    info.detached = attributes.detached || given.detached;
     info.guard = attributes.guard;
     // SAFETY: the program's variable, as `pthread_create` says.
     unsafe { thread.write(pthread) };

@@ -4,7 +4,7 @@
 //! time is what it waits for, and by a microsecond at every look at a clock, so that loops that
 //! poll a clock come to an end.
 
-use crate::gate::{self, Interrupt, Pending, Wake};
+use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::serial::Serial;
 use crate::{intercept, sync};
 use core::ffi::{c_int, c_long, c_uint, c_void};
@@ -15,6 +15,7 @@ use libc::{
     clock_t, clockid_t, time_t, timespec, timeval,
 };
 use raddle_protocol::event::Kind;
+use raddle_protocol::outcome::End;
 
 const SECOND: u64 = 1_000_000_000;
 /// How far a look at a clock moves it.
@@ -235,6 +236,23 @@ intercept! {
     fn clock_nanosleep(id: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int,
         pc => sleep_by(id, flags, request, rest, pc);
     fn clock_gettime(id: clockid_t, into: *mut timespec) -> c_int, pc => errno_result(-get(id, into));
+    fn clock_settime(id: clockid_t, to: *const timespec) -> c_int, pc => refuse("clock_settime", pc);
+    fn settimeofday(to: *const timeval, zone: *const c_void) -> c_int, pc => refuse("settimeofday", pc);
+    fn adjtime(by: *const timeval, old: *mut timeval) -> c_int, pc => match by.is_null() {
+        true => real::adjtime(by, old),
+        false => refuse("adjtime", pc),
+    };
+    fn clock_adjtime(id: clockid_t, change: *mut c_void) -> c_int, pc => refuse("clock_adjtime", pc);
+    /// There is one processor, whatever carries the threads.
+    fn sched_getcpu() -> c_int, pc => 0;
+    fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int, pc => {
+        for into in [processor, node] {
+            if let Some(into) = into.as_mut() {
+                *into = 0;
+            }
+        }
+        0
+    };
     fn clock_getres(id: clockid_t, into: *mut timespec) -> c_int, pc => resolution(id, into);
     fn gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_int, pc => {
         time_of_day(into);
@@ -244,6 +262,19 @@ intercept! {
     fn clock() -> clock_t, pc => (look(Clock::Processor) / 1_000) as clock_t;
     fn times(into: *mut libc::tms) -> clock_t, pc => ticks(into);
     fn timespec_get(into: *mut timespec, base: c_int) -> c_int, pc => c11_time(into, base);
+}
+
+/// The execution ends: time is virtual, and the machine's own clock is not the program's to set
+/// while it is tested.
+fn refuse(call: &str, pc: usize) -> ! {
+    gate::finish(Fatal {
+        end: End::Unsupported,
+        code: 0,
+        message: format_args!("{call} would change the clock of the machine"),
+        detail: [0; 4],
+        pc,
+        stack: true,
+    })
 }
 
 /// `clock_getres`: all clocks count nanoseconds.

@@ -251,6 +251,11 @@ pub fn post(target: Slot, signal: Signal) -> bool {
     kept
 }
 
+/// See [`World::overrun`].
+pub fn overrun(timer: c_int, times: u64) -> bool {
+    world(|w| w.overrun(timer, times as c_int))
+}
+
 /// The default action of a signal to another thread concerns the whole process: it is not kept
 /// until that thread is chosen.
 fn take_default_at_once(target: Slot, number: c_int) {

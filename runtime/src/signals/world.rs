@@ -220,6 +220,19 @@ impl World {
         })
     }
 
+    /// Is a signal of this timer pending? Then it also stands for so many expiries more.
+    pub fn overrun(&mut self, timer: c_int, times: c_int) -> bool {
+        let pending = &mut self.pending[..self.pending_len];
+        let own = |p: &&mut Place| p.signal.code == libc::SI_TIMER && p.signal.sender == timer;
+        match pending.iter_mut().find(own) {
+            Some(place) => {
+                place.signal.more = place.signal.more.saturating_add(times);
+                true
+            }
+            None => false,
+        }
+    }
+
     /// A signal that is ignored from now on is not pending any more.
     pub fn discard(&mut self, signal: c_int) {
         let mut kept = 0;

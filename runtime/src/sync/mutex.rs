@@ -258,6 +258,35 @@ unsafe fn consistent(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     super::settle(verdict, m as u64, pc)
 }
 
+/// Changes the priority ceiling, with the mutex locked meanwhile: 0 or an errno.
+///
+/// # Safety
+/// As [`Native::of`]; `old` is null or writable.
+unsafe fn set_ceiling(
+    m: *mut pthread_mutex_t,
+    ceiling: c_int,
+    old: *mut c_int,
+    pc: usize,
+) -> c_int {
+    const SHIFT: u32 = 19;
+    // SAFETY: the caller's promise, also below.
+    unsafe {
+        if !NativeKind(Native::of(m).kind).protects() || !(1..=99).contains(&ceiling) {
+            return EINVAL;
+        }
+        let code = lock(m, Kind::MutexLock, 0, pc);
+        if code != 0 {
+            return code;
+        }
+        let native = Native::of(m);
+        if let Some(old) = old.as_mut() {
+            *old = native.lock >> SHIFT;
+        }
+        native.lock = native.lock & !CEILING | ceiling << SHIFT;
+        unlock(m, pc)
+    }
+}
+
 /// Initialises: `initialise` lets the C library write the object.
 ///
 /// # Safety
@@ -352,6 +381,8 @@ intercept! {
             None => EINVAL,
         };
     fn pthread_mutex_unlock(m: *mut pthread_mutex_t) -> c_int, pc => unlock(m, pc);
+    fn pthread_mutex_setprioceiling(m: *mut pthread_mutex_t, ceiling: c_int, old: *mut c_int) -> c_int,
+        pc => set_ceiling(m, ceiling, old, pc);
     fn pthread_mutex_consistent(m: *mut pthread_mutex_t) -> c_int, pc => consistent(m, pc);
 }
 

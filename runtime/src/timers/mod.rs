@@ -117,6 +117,7 @@ fn expire(place: usize) {
     let timer = *timer;
     match timer.action {
         Action::Nothing => {}
+        Action::Signal { .. } if signals::overrun(place as c_int, times) => {}
         Action::Signal { number, to } => {
             let signal = Signal {
                 number,
