@@ -1,4 +1,5 @@
 //! The programs by which searches are measured, and what the best published search needs for each.
+#![allow(dead_code, reason = "every test binary uses a part of it")]
 
 use crate::common::{Compiler, compile};
 use std::path::PathBuf;
