@@ -715,7 +715,7 @@ fn an_unknown_tail_rule_is_refused() {
 #[test]
 fn what_is_not_controlled_is_named_once() {
     let mut world = World::new(0, Tail::RunUntilBlocked, &[]);
-    for name in ["fork", "vfork", "fork", &"x".repeat(60)] {
+    for name in ["fork", "vfork", "fork", &"x".repeat(200)] {
         world.gate.pages.uncontrolled(name);
     }
     for i in 0..100 {
