@@ -407,7 +407,7 @@ impl<'a> Shared<'a> {
         state.too_long |= trace.counters.steps > MOST_STEPS;
         marks.retain(|mark| match mark {
             // Worth another try from another execution.
-            Mark::Cycle(_) => !(state.finished && !self.campaign.keep_going),
+            Mark::Cycle(_) => !state.finished || self.campaign.keep_going,
             _ => state.marks.insert(mark.key(trace)),
         });
         marks

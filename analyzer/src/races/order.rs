@@ -210,6 +210,10 @@ impl Order {
     }
 
     /// Any step that is no access of memory.
+    #[expect(
+        clippy::collapsible_match,
+        reason = "with a guard, what does not hold would come to the arms below"
+    )]
     pub fn step(&mut self, kind: Kind, event: &Event) {
         let me = self.number(event.thread);
         let object = event.object;
