@@ -8,7 +8,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../marks/mod.rs"]
-#[allow(dead_code, reason = "a bench uses a part of it")]
 mod marks;
 
 use common::Run;

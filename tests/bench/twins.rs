@@ -7,7 +7,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../marks/mod.rs"]
-#[allow(dead_code, reason = "a bench uses a part of it")]
 mod marks;
 #[path = "../corpus/mod.rs"]
 #[allow(dead_code, reason = "a bench uses a part of it")]
