@@ -12,7 +12,7 @@ mod marks;
 #[allow(dead_code, reason = "a bench uses a part of it")]
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The default one comes first, under its own name: none.
@@ -21,7 +21,7 @@ const POLICIES: [&str; 4] = ["", "random", "pct:3", "pos"];
 const PIECE: u64 = 1000;
 
 /// Runs the program so often; the commands that found something.
-fn wrong(program: &PathBuf, args: &[&str], executions: u64, done: &AtomicU64) -> Vec<String> {
+fn wrong(program: &Path, args: &[&str], executions: u64, done: &AtomicU64) -> Vec<String> {
     let mut wrong = Vec::new();
     let (mut left, mut seed) = (executions, 0);
     while left > 0 {
