@@ -306,6 +306,7 @@ extern "C-unwind" fn body() -> *mut c_void {
     let Some(routine) = info.routine else {
         crate::os::die("raddle: a thread without a start routine", b"");
     };
+    crate::io::thread_begins();
     gate::log(Kind::ThreadStart, routine as usize as u64, 0, 0);
     keys::arm();
     vars::prepare_call(routine as usize, expression);

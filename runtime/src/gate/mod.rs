@@ -240,6 +240,7 @@ pub fn point(mut p: Pending) -> Wake {
 fn switch(from: Slot, to: Slot) {
     let call = crate::vars::symbolic().then(crate::vars::call);
     substrate::switch(from, to);
+    crate::io::rearm();
     if let Some(call) = call {
         crate::vars::resume_call(call);
     }

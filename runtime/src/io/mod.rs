@@ -32,5 +32,5 @@ pub use faults::interrupts_wait;
 pub use outside::{Watch, real_time};
 pub use settle::under_way;
 pub use signal::refresh as signals_changed;
-pub use streams::{dispatched, letting_through, rearm};
+pub use streams::{dispatched, letting_through, rearm, thread_begins};
 pub use table::{change, share_all};

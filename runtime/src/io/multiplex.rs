@@ -326,3 +326,44 @@ crate::intercept6! {
             None => INVALID,
         }) as c_int;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_as_posix_says() {
+        let of = |tv_sec, tv_nsec| {
+            let t = timespec { tv_sec, tv_nsec };
+            // SAFETY: readable.
+            match unsafe { Limit::of_timespec(&t) } {
+                None => -1,
+                Some(Limit::Never) => 0,
+                Some(Limit::For(ns)) => ns as i64,
+                Some(Limit::Forever) => i64::MAX,
+            }
+        };
+        for (seconds, nanoseconds, expected) in [
+            (0, 0, 0),
+            (0, 7, 7),
+            (2, 1, 2_000_000_001),
+            (-1, 0, -1),
+            (0, -1, -1),
+            (0, 1_000_000_000, -1),
+        ] {
+            assert_eq!(
+                of(seconds, nanoseconds),
+                expected,
+                "{seconds} {nanoseconds}"
+            );
+        }
+        for (ms, ns) in [(0, 0), (5, 5_000_000)] {
+            let limit = match Limit::of_milliseconds(ms) {
+                Limit::For(ns) => ns,
+                _ => 0,
+            };
+            assert_eq!(limit, ns);
+        }
+        assert!(matches!(Limit::of_milliseconds(-1), Limit::Forever));
+    }
+}

@@ -66,3 +66,52 @@ pub unsafe fn any(count: c_int, sets: [*const fd_set; 3]) -> bool {
         now(count, pointers) != 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_all_sets_in_order() {
+        // SAFETY: the sets are as large as libc says; descriptors below 1024.
+        unsafe {
+            let mut sets: [fd_set; 2] = core::mem::zeroed();
+            for fd in [3, 64, 1023] {
+                libc::FD_SET(fd, &mut sets[0]);
+            }
+            libc::FD_SET(5, &mut sets[1]);
+            let pointers = [&raw const sets[0], core::ptr::null(), &raw const sets[1]];
+            for (count, expected) in [
+                (1024, &[3, 5, 64, 1023][..]),
+                (65, &[3, 5, 64]),
+                (4, &[3]),
+                (0, &[]),
+                (-1, &[]),
+                (9999, &[3, 5, 64, 1023]),
+            ] {
+                let found: Vec<c_int> = members(count, pointers).collect();
+                assert_eq!(found, expected, "{count}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_ready_is_found_and_the_question_stays() {
+        // SAFETY: our own pipe and set.
+        unsafe {
+            let mut ends = [0; 2];
+            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+            let mut set: fd_set = core::mem::zeroed();
+            libc::FD_SET(ends[0], &mut set);
+            let (count, sets) = (
+                ends[0] + 1,
+                [&raw const set, core::ptr::null(), core::ptr::null()],
+            );
+            assert!(!any(count, sets));
+            assert_eq!(libc::write(ends[1], b"x".as_ptr().cast(), 1), 1);
+            assert!(any(count, sets) && libc::FD_ISSET(ends[0], &set));
+            libc::close(ends[0]);
+            libc::close(ends[1]);
+        }
+    }
+}

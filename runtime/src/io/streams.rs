@@ -5,6 +5,7 @@
 
 use super::{direct, fifo, table};
 use crate::serial::Serial;
+use crate::slots::PerSlot;
 use crate::start::effects;
 use crate::{futex, gate, intercept, os, raw, threads};
 use core::ffi::{c_char, c_int, c_void};
@@ -30,7 +31,7 @@ fn is_on() -> bool {
 /// From now on the C library's own calls are controlled, until the end of the execution.
 pub fn control_streams() {
     if !is_on() {
-        if crate::substrate::kernel_threads() || !switch_on() {
+        if !switch_on() {
             gate::uncontrolled("streams on descriptors that block");
             return;
         }
@@ -41,11 +42,40 @@ pub fn control_streams() {
     SELECTOR.store(BLOCK, Ordering::Relaxed);
 }
 
-/// A new thread or process was made, for which the calls were let through: no longer.
+/// The calls were let through for a new thread or process, or the caller is another kernel thread
+/// than before, each of which must ask for the traps itself: has them trapped.
 #[inline]
 pub fn rearm() {
     if is_on() {
+        if crate::substrate::kernel_threads() {
+            switch_on_here();
+        }
         SELECTOR.store(BLOCK, Ordering::Relaxed);
+    }
+}
+
+/// Not 0 for threads whose own kernel thread is trapped.
+static TRAPPED: Serial<PerSlot<u64>> = Serial::new(PerSlot::new());
+
+/// First thing of a new thread: its kernel thread is a new one.
+pub fn thread_begins() {
+    if is_on() {
+        // SAFETY: the running thread.
+        let trapped = unsafe { TRAPPED.get() };
+        trapped.map();
+        trapped[gate::me()] = 0;
+        rearm();
+    }
+}
+
+#[cold]
+fn switch_on_here() {
+    // SAFETY: the running thread; nothing switches meanwhile.
+    let trapped = unsafe { TRAPPED.get() };
+    trapped.map();
+    let me = gate::me();
+    if trapped[me] == 0 {
+        trapped[me] = u64::from(switch_on());
     }
 }
 
