@@ -110,6 +110,19 @@ fn fixed_twins_have_none_and_are_closed() {
 }
 
 #[test]
+fn kernel_threads_do_the_same() {
+    for file in ["stdio.c", "echo.c", "fifo.c"] {
+        for (fixed, status) in [(false, 66), (true, 0)] {
+            let program = program(file, &[], fixed);
+            let threads = ["--threads", "kernel", "--policy", "random", "--seed", "1"];
+            let options = [&["run", "-n", "100", "--no-shrink"], &threads[..]].concat();
+            let run = run(&options, &program, &[]);
+            assert_eq!(run.output.status, status, "{file}\n{}", run.output.all());
+        }
+    }
+}
+
+#[test]
 fn executions_at_the_same_time_do_not_share_a_port() {
     let program = program("http.cpp", &[], true);
     let run = run(
