@@ -114,8 +114,18 @@ fn kernel_threads_do_the_same() {
     for file in ["stdio.c", "echo.c", "fifo.c"] {
         for (fixed, status) in [(false, 66), (true, 0)] {
             let program = program(file, &[], fixed);
-            let threads = ["--threads", "kernel", "--policy", "random", "--seed", "1"];
-            let options = [&["run", "-n", "100", "--no-shrink"], &threads[..]].concat();
+            let options = [
+                "run",
+                "-n",
+                "100",
+                "--no-shrink",
+                "--threads",
+                "kernel",
+                "--policy",
+                "random",
+                "--seed",
+                "1",
+            ];
             let run = run(&options, &program, &[]);
             assert_eq!(run.output.status, status, "{file}\n{}", run.output.all());
         }
