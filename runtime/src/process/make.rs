@@ -43,6 +43,10 @@ pub fn announce(name: &str, pc: usize) {
 
 /// The record of that step.
 pub fn made(result: bool, pc: usize) {
+    if result {
+        // It may hold the other end of whatever there is now.
+        crate::io::share_all();
+    }
     gate::log(Kind::ChildMade, 0, u64::from(result), pc);
 }
 
