@@ -85,14 +85,18 @@ impl Class {
     /// write, write and write, lock and lock, wait and notify)?
     pub fn conflicts(self, other: Class) -> bool {
         use Class::*;
-        match (self, other) {
-            (Read, Write) | (Write, Read | Write) => true,
-            (Acquire, Acquire | Share) | (Share, Acquire) => true,
-            (Wait, Notify) | (Notify, Wait) => true,
-            (Take, Take | Put) | (Put, Take) => true,
-            (Access, Access) => true,
-            _ => false,
-        }
+        matches!(
+            (self, other),
+            (Read, Write)
+                | (Write, Read | Write)
+                | (Acquire, Acquire | Share)
+                | (Share, Acquire)
+                | (Wait, Notify)
+                | (Notify, Wait)
+                | (Take, Take | Put)
+                | (Put, Take)
+                | (Access, Access)
+        )
     }
 }
 
@@ -187,10 +191,10 @@ impl Walk {
         let (thread, object) = (event.thread, event.object);
         match kind {
             Kind::MutexLock | Kind::SpinLock | Kind::RwWrite => self.hold(thread, object, true),
-            Kind::MutexTryLock | Kind::MutexTimedLock | Kind::SpinTryLock | Kind::RwTryWrite => {
-                if event.value == 0 {
-                    self.hold(thread, object, true);
-                }
+            Kind::MutexTryLock | Kind::MutexTimedLock | Kind::SpinTryLock | Kind::RwTryWrite
+                if event.value == 0 =>
+            {
+                self.hold(thread, object, true);
             }
             Kind::MutexUnlock | Kind::SpinUnlock | Kind::RwUnlock => {
                 self.hold(thread, object, false);
