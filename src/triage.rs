@@ -1,5 +1,6 @@
 //! From a failing execution to a finding: run it again with records, shrink it, write it down.
 
+mod inputs;
 mod marks;
 
 pub use marks::Sighted;
@@ -225,7 +226,7 @@ impl<'a> Triage<'a> {
     }
 
     /// Reproduces, shrinks, writes and prints a new finding.
-    fn keep(&mut self, seen: Seen, failure: Failure) -> Result<()> {
+    fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<()> {
         // A run that does not end takes as long as the limit, and is the same for any schedule: one
         // must do.
         let cut_off = seen.trace.outcome.end != End::Livelock;
@@ -239,6 +240,7 @@ impl<'a> Triage<'a> {
         let (trace, reproduced) = match again {
             Some(again) if reproduced && endless => (again, true),
             Some(again) if reproduced => {
+                let again = self.with_small_inputs(&mut seen, &failure, again)?;
                 let best = self.shrink(&seen, &failure, &again)?;
                 let last = self.rerun(&seen.job, &best, witness_records(&best))?;
                 match last {
@@ -407,18 +409,43 @@ impl<'a> Triage<'a> {
         }))
     }
 
-    /// A schedule with the same failure and as few preemptions as can be found.
+    /// A schedule with the same failure and as few preemptions as can be found: by leaving parts
+    /// out until that helps no more, then by schedules of other kinds with fewer preemptions.
     fn shrink(&mut self, seen: &Seen, failure: &Failure, trace: &Trace) -> Result<Vec<Step>> {
         if !self.wishes.shrink {
             return Ok(trace.taken.clone());
         }
-        let started = Instant::now();
-        let mut shrinker = Shrinker::new(trace.taken.clone(), &trace.events);
-        if self.wishes.watch.treatment(seen.class) != Treatment::Fail {
-            shrinker = shrinker.at_most(CANDIDATES_OF_A_REPORT);
+        let deadline = Instant::now() + SHRINK_TIME;
+        let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
+        let mut best = trace.taken.clone();
+        loop {
+            let mut shrinker = Shrinker::new(best, &trace.events);
+            if !fails {
+                shrinker = shrinker.at_most(CANDIDATES_OF_A_REPORT);
+            }
+            self.reduce(seen, failure, &mut shrinker, deadline)?;
+            best = shrinker.best().to_vec();
+            let preemptions = shrinker.preemptions().unwrap_or(0);
+            let fewer = match fails && preemptions > 0 {
+                true => self.with_fewer(seen, failure, preemptions, &best, deadline)?,
+                false => None,
+            };
+            match fewer {
+                Some(fewer) => best = fewer,
+                None => return Ok(best),
+            }
         }
-        let records = flags::TOLERANT | records_for(failure, &trace.taken);
-        while started.elapsed() < SHRINK_TIME
+    }
+
+    fn reduce(
+        &mut self,
+        seen: &Seen,
+        failure: &Failure,
+        shrinker: &mut Shrinker,
+        deadline: Instant,
+    ) -> Result<()> {
+        let records = flags::TOLERANT | records_for(failure, shrinker.best());
+        while Instant::now() < deadline
             && !self.interrupt.requested()
             && let Some(candidate) = shrinker.next()
         {
@@ -428,7 +455,40 @@ impl<'a> Triage<'a> {
                 shrinker.observe(same, &tried.taken, tried.counters.preemptions);
             }
         }
-        Ok(shrinker.best().to_vec())
+        Ok(())
+    }
+
+    /// The same failure with fewer preemptions than so many, from the start: schedules with random
+    /// priorities and one change of them fewer.
+    fn with_fewer(
+        &mut self,
+        seen: &Seen,
+        failure: &Failure,
+        preemptions: u64,
+        best: &[Step],
+        deadline: Instant,
+    ) -> Result<Option<Vec<Step>>> {
+        let mut job = seen.job.clone();
+        job.prefix = Vec::new();
+        job.constraints = Vec::new();
+        job.flags |= records_for(failure, best);
+        for seed in 0..FRESH_STARTS {
+            if Instant::now() >= deadline || self.interrupt.requested() {
+                break;
+            }
+            job.tail = Tail::Pct {
+                seed,
+                depth: preemptions.min(64) as u32,
+                steps: total_steps(best).max(1),
+            };
+            let run = self.run(&job)?;
+            let same = self.is_same(run.as_ref(), seen, failure)?;
+            let fewer = |run: &Trace| same && run.counters.preemptions < preemptions;
+            if let Some(run) = run.filter(fewer) {
+                return Ok(Some(run.taken));
+            }
+        }
+        Ok(None)
     }
 
     /// A schedule without end may only be unfair: one thread spins while the one that it waits
@@ -475,6 +535,9 @@ impl<'a> Triage<'a> {
         let timeout = self.setup.limits.wall;
         let (policy, seed) = (self.wishes.policy.clone(), self.wishes.seed);
         let symbols = self.symbols()?;
+        if seen.job.flags & flags::SPURIOUS != 0 {
+            failure.notes.extend(marks::spurious(trace, symbols));
+        }
         let mut story = describe::story(trace, symbols);
         story.place(&mut failure, trace);
         let left_out = leave_out_middle(&mut story.records);
@@ -523,6 +586,8 @@ impl<'a> Triage<'a> {
     }
 }
 
+/// So many schedules are tried that owe nothing to the one that was found.
+const FRESH_STARTS: u64 = 400;
 /// So many candidates are tried to simplify what does not fail the run.
 const CANDIDATES_OF_A_REPORT: usize = 80;
 

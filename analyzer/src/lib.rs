@@ -6,6 +6,7 @@ pub mod estimate;
 mod fast;
 pub mod fingerprint;
 pub mod hapset;
+pub mod inputs;
 pub mod leaks;
 pub mod locks;
 pub mod races;

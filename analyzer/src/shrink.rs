@@ -3,7 +3,7 @@
 use raddle_protocol::Slot;
 use raddle_protocol::event::Event;
 use raddle_protocol::job::{push_step, total_steps};
-use raddle_protocol::schedule::Step;
+use raddle_protocol::schedule::{CHOICE_BIT, Step};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -21,8 +21,9 @@ pub const MAX_CANDIDATES: usize = 600;
 #[derive(Debug)]
 pub struct Shrinker {
     best: Vec<Step>,
-    /// Preemptions (`None`: not known yet) and steps of `best`.
-    cost: (Option<u64>, u64),
+    /// Preemptions (`None`: not known yet), choices other than the first alternative, and steps of
+    /// `best`.
+    cost: (Option<u64>, u64, u64),
     /// What `best` consists of.
     blocks: Vec<Block>,
     orders: Vec<Vec<Slot>>,
@@ -43,7 +44,7 @@ impl Shrinker {
         let _ = events;
         let mut shrinker = Shrinker {
             best: Vec::new(),
-            cost: (None, steps),
+            cost: (None, detours(&taken), steps),
             blocks: Vec::new(),
             orders: Vec::new(),
             round: Vec::new(),
@@ -92,10 +93,10 @@ impl Shrinker {
         let steps = total_steps(taken);
         let better = match self.cost.0 {
             None => true,
-            Some(best) => (preemptions, steps) < (best, self.cost.1),
+            Some(best) => (preemptions, detours(taken), steps) < (best, self.cost.1, self.cost.2),
         };
         if better {
-            self.cost = (Some(preemptions), steps);
+            self.cost = (Some(preemptions), detours(taken), steps);
             self.start_round(taken.to_vec());
         }
     }
@@ -111,11 +112,38 @@ impl Shrinker {
     }
 }
 
+/// How many choices are of another alternative than the first.
+fn detours(steps: &[Step]) -> u64 {
+    let detour = |step: &&Step| step.is_choice() && step.what != CHOICE_BIT;
+    steps.iter().filter(detour).count() as u64
+}
+
 /// What one thread did without interruption, choices included.
 #[derive(Clone, Debug)]
 struct Block {
     thread: Slot,
     steps: Vec<u16>,
+}
+
+impl Block {
+    fn calm(&self) -> Block {
+        let first = |&what: &u16| {
+            if what & CHOICE_BIT != 0 {
+                CHOICE_BIT
+            } else {
+                what
+            }
+        };
+        Block {
+            thread: self.thread,
+            steps: self.steps.iter().map(first).collect(),
+        }
+    }
+
+    fn has_detours(&self) -> bool {
+        let detour = |&what: &u16| what & CHOICE_BIT != 0 && what != CHOICE_BIT;
+        self.steps.iter().any(detour)
+    }
 }
 
 fn blocks(steps: &[Step]) -> Vec<Block> {
@@ -157,6 +185,8 @@ enum Edit {
     Forward(usize, usize),
     /// The first waits for the second.
     Backward(usize, usize),
+    /// The first alternative in all choices of this block, or of all blocks.
+    Calm(Option<usize>),
     /// See [`regrouped`]; the second is the number of an order.
     Regroup(usize, usize),
 }
@@ -176,6 +206,14 @@ impl Edit {
                 let rest = |x: &usize| *x != i && *x != j;
                 chosen(&mut (0..j).filter(rest).chain([i, j]).chain(j + 1..n))
             }
+            Edit::Calm(which) => {
+                let calm = |(i, block): (usize, &Block)| match which.is_none_or(|w| w == i) {
+                    true => block.calm(),
+                    false => block.clone(),
+                };
+                let blocks: Vec<Block> = blocks.iter().enumerate().map(calm).collect();
+                encode(blocks.iter())
+            }
             Edit::Regroup(keep, order) => regrouped(blocks, keep, &orders[order]),
         }
     }
@@ -191,6 +229,12 @@ const MOST_OF_A_KIND: usize = 4 * MAX_CANDIDATES;
 fn edits(blocks: &[Block], orders: usize) -> Vec<Edit> {
     let n = blocks.len();
     let mut all = Vec::new();
+    let detours = (0..n).filter(|&i| blocks[i].has_detours());
+    let calm: Vec<Edit> = detours.map(|i| Edit::Calm(Some(i))).collect();
+    if !calm.is_empty() {
+        all.push(Edit::Calm(None));
+        all.extend(calm.into_iter().take(MOST_OF_A_KIND));
+    }
     // Drop the end: short starts first, since the tail never preempts.
     if n > LONG {
         all.extend((0..16).map(|k| Edit::Keep(n * k / 16)));

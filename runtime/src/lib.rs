@@ -23,6 +23,7 @@ mod entropy;
 mod foreign;
 mod futex;
 mod gate;
+mod guards;
 mod heap;
 mod io;
 mod keys;

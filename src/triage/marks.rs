@@ -9,11 +9,13 @@ use crate::marks::describe_cycle;
 use crate::report::{base_name, place};
 use crate::summary::Possibility;
 use crate::suppress::Case;
+use crate::symbols::Symbols;
 use crate::watch::{Key, Mark};
 use raddle_analyzer::direct;
 use raddle_analyzer::fingerprint;
 use raddle_analyzer::locks::Cycle;
 use raddle_analyzer::races::Race;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Note, Other};
 use std::collections::BTreeMap;
 
@@ -264,6 +266,25 @@ impl Triage<'_> {
         let turned = |run: &Trace| direct::is_other_order(&trace.events, race, &run.events);
         Ok(run.filter(turned).map(|run| run.taken))
     }
+}
+
+/// Waits that ended although nobody signalled: what the execution needed to fail.
+pub(super) fn spurious(trace: &Trace, symbols: &mut Symbols) -> Vec<Note> {
+    let events = &trace.events;
+    let chosen = |pair: &[Event]| {
+        let wait = pair[0].kind == Kind::CondWait as u8;
+        wait && pair[1].kind == Kind::Choice as u8 && pair[1].value == 1
+    };
+    let waits: Vec<usize> = (1..events.len())
+        .filter(|&i| chosen(&events[i - 1..=i]))
+        .map(|i| i - 1)
+        .collect();
+    let callers = crate::callers::at(events, &waits);
+    let note = |&index: &usize| Note {
+        text: "needs this wait to end although nobody signalled".to_string(),
+        site: Some(symbols.site_called_from(events[index].pc, callers.of(index))),
+    };
+    waits.iter().map(note).collect()
 }
 
 fn in_pairs(steps: &[Step]) -> Vec<(u16, u16)> {

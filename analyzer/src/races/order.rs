@@ -164,16 +164,27 @@ impl Order {
         }
         if !explained {
             // Code that is not instrumented wrote this, whoever ran it: no order is ruled out.
-            for other in 0..self.threads.len() {
-                found.join(&self.threads[other].clock);
-                self.tick(other as u32);
-            }
+            self.all(&mut found);
         }
         let thread = &mut self.threads[me as usize];
         match strength.acquires {
             true => thread.clock.join(&found),
             false => thread.unfenced.join(&found),
         }
+    }
+
+    /// All that any thread has done so far.
+    fn all(&mut self, into: &mut Clock) {
+        for other in 0..self.threads.len() {
+            into.join(&self.threads[other].clock);
+            self.tick(other as u32);
+        }
+    }
+
+    fn acquire_all(&mut self, me: u32) {
+        let mut all = Clock::default();
+        self.all(&mut all);
+        self.threads[me as usize].clock.join(&all);
     }
 
     /// What an atomic write of this strength hands on.
@@ -240,7 +251,7 @@ impl Order {
             Kind::BarrierArrive | Kind::BarrierLeave => self.barrier(kind, me, event),
             Kind::MutexUnlock | Kind::SpinUnlock if event.value == 0 => self.release(me, object),
             Kind::SemPost if event.value == 0 => self.release(me, object),
-            Kind::OnceDone | Kind::Release => self.release(me, object),
+            Kind::OnceDone | Kind::Release | Kind::GuardOpened => self.release(me, object),
             Kind::MutexLock
             | Kind::MutexTryLock
             | Kind::MutexTimedLock
@@ -253,7 +264,9 @@ impl Order {
                     self.acquire(me, object);
                 }
             }
-            Kind::OnceEnter | Kind::Acquire => self.acquire(me, object),
+            Kind::OnceEnter | Kind::Acquire | Kind::GuardPassed => self.acquire(me, object),
+            // The word has changed, and nobody was seen to change it.
+            Kind::FutexWait if event.value != 0 => self.acquire_all(me),
             // A signal of a condition orders nothing by itself; the mutex does.
             Kind::CondSignal | Kind::CondBroadcast | Kind::CondLeave => {}
             Kind::MutexUnlock | Kind::SpinUnlock | Kind::SemPost => {}

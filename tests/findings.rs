@@ -1,0 +1,218 @@
+//! Findings other than failures and races: deadlocks foreseen, outputs that differ, threads left
+//! behind, waits that end for no reason; and which failures are the same.
+
+mod common;
+
+use common::{Compiler, LIMIT, Run, compile, output, raddle, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn program(file: &str, flags: &[&str]) -> PathBuf {
+    let compiler = match file.ends_with(".rs") {
+        true => Compiler::Rustc,
+        false => Compiler::Gcc,
+    };
+    compile(compiler, &format!("tests/findings/{file}"), flags)
+}
+
+fn classes(run: &Run) -> Vec<&str> {
+    let findings = run.summary.findings.iter();
+    findings.map(|f| f.class.as_str()).collect()
+}
+
+fn command(name: &str, options: &[&str], witness: &Path) -> common::Output {
+    let mut command = Command::new(raddle());
+    output(command.arg(name).args(options).arg(witness), LIMIT)
+}
+
+/// One execution, without a preemption, shows the orders of the locks; the deadlock that it
+/// foresees is found by being led there.
+#[test]
+fn a_deadlock_is_foreseen_and_confirmed() {
+    let options = ["run", "-n", "1", "--policy", "rr"];
+    let found = run(&options, &program("lock_order.c", &[]), &[]);
+    assert_eq!(classes(&found), ["deadlock"], "{}", found.output.all());
+    let witness = found.summary.findings[0].witness.clone().expect("written");
+    let replayed = command("replay", &["-q", "-n", "3"], &witness);
+    assert_eq!(replayed.status, 66, "{}", replayed.all());
+    let fixed = run(&options, &program("lock_order.c", &["-DFIXED"]), &[]);
+    assert_eq!(fixed.output.status, 0, "{}", fixed.output.all());
+    assert!(fixed.summary.possibilities.is_empty());
+    let off = [&options[..], &["--no-lock-order"]].concat();
+    let off = run(&off, &program("lock_order.c", &[]), &[]);
+    assert_eq!(off.output.status, 0, "{}", off.output.all());
+}
+
+#[test]
+fn what_no_execution_confirms_is_only_possible() {
+    let options = ["run", "-n", "20", "--policy", "random", "--seed", "1"];
+    let run = run(&options, &program("kept_apart.c", &[]), &[]);
+    let summary = &run.summary;
+    assert_eq!(
+        (run.output.status, summary.findings.len()),
+        (0, 0),
+        "{}",
+        run.output.all()
+    );
+    let possible: Vec<&str> = summary
+        .possibilities
+        .iter()
+        .map(|p| p.class.as_str())
+        .collect();
+    assert_eq!(possible, ["deadlock"]);
+    assert!(
+        summary.possibilities[0]
+            .places
+            .iter()
+            .all(|p| p.contains("kept_apart.c"))
+    );
+    assert!(summary.possibilities[0].message.contains("takes a lock at"));
+}
+
+#[test]
+fn outputs_that_differ_are_shown_line_by_line() {
+    let options = ["run", "--policy", "dfs", "-n", "2000", "--same-output"];
+    let found = run(&options, &program("output.c", &[]), &[]);
+    assert_eq!(classes(&found), ["output"], "{}", found.output.all());
+    let witness = found.summary.findings[0].witness.clone().expect("written");
+    let shown = command("show", &[], &witness);
+    let line = shown
+        .stdout
+        .contains("line 2: `one` expected, `two` printed");
+    assert!(line, "{}", shown.all());
+    assert_eq!(command("replay", &["-q"], &witness).status, 66);
+    let other = command("replay", &["--other"], &witness);
+    assert_eq!(other.status, 0, "{}", other.all());
+    assert!(other.stdout.starts_with("begin\none\n"), "{}", other.all());
+    let fixed = run(&options, &program("output.c", &["-DFIXED"]), &[]);
+    assert_eq!(fixed.output.status, 0, "{}", fixed.output.all());
+}
+
+#[test]
+fn threads_left_behind() {
+    let leaky = program("leak.c", &[]);
+    let modes: [(&str, i32, usize, usize); 3] =
+        [("report", 0, 0, 1), ("fail", 66, 1, 0), ("off", 0, 0, 0)];
+    for (mode, status, findings, reports) in modes {
+        let options = [
+            "run",
+            "-n",
+            "5",
+            "--policy",
+            "random",
+            "--leaked-threads",
+            mode,
+        ];
+        let run = run(&options, &leaky, &[]);
+        let summary = &run.summary;
+        let got = (
+            run.output.status,
+            summary.findings.len(),
+            summary.reports.len(),
+        );
+        assert_eq!(
+            got,
+            (status, findings, reports),
+            "{mode}\n{}",
+            run.output.all()
+        );
+        if let Some(finding) = summary.findings.first() {
+            assert_eq!(finding.class, "leak");
+            let witness = finding.witness.clone().expect("written");
+            let replayed = command("replay", &["-n", "3"], &witness);
+            assert_eq!(replayed.status, 66, "{}", replayed.all());
+            assert!(
+                replayed.stdout.contains("T1 was created by main"),
+                "{}",
+                replayed.all()
+            );
+        }
+    }
+    let options = ["run", "-n", "5", "--leaked-threads", "fail"];
+    let fixed = run(&options, &program("leak.c", &["-DFIXED"]), &[]);
+    assert_eq!(fixed.output.status, 0, "{}", fixed.output.all());
+}
+
+/// Every interleaving: so nothing here depends on luck.
+#[test]
+fn waits_that_end_for_no_reason() {
+    let table: [(&[&str], &[&str], i32); 4] = [
+        (&[], &[], 0),
+        (&[], &["--spurious"], 66),
+        (&["-DFIXED"], &[], 0),
+        (&["-DFIXED"], &["--spurious"], 0),
+    ];
+    for (flags, options, status) in table {
+        let all = [&["run", "--policy", "dfs"], options].concat();
+        let run = run(&all, &program("spurious.c", flags), &[]);
+        assert_eq!(
+            run.output.status,
+            status,
+            "{}\n{}",
+            run.shown,
+            run.output.all()
+        );
+        if status == 66 {
+            assert_eq!(classes(&run), ["assertion"]);
+            let witness = run.summary.findings[0].witness.clone().expect("written");
+            let replayed = command("replay", &["-n", "3"], &witness);
+            assert_eq!(replayed.status, 66, "{}", replayed.all());
+            let says = replayed
+                .stdout
+                .contains("needs this wait to end although nobody signalled");
+            assert!(says, "{}", replayed.all());
+        }
+    }
+}
+
+/// A wake-up for no reason that a failure does not need is not in its witness.
+#[test]
+fn shrinking_drops_what_is_not_needed() {
+    let program = program("spurious.c", &["-DFIXED", "-DALWAYS"]);
+    for seed in ["1", "2", "3", "4", "5", "6"] {
+        let options = [
+            "run",
+            "-n",
+            "1",
+            "--policy",
+            "random",
+            "--seed",
+            seed,
+            "--spurious",
+        ];
+        let run = run(&options, &program, &[]);
+        assert_eq!(run.output.status, 66, "{}", run.output.all());
+        let says = run.output.stdout.contains("although nobody signalled");
+        assert!(!says, "{}", run.output.all());
+    }
+}
+
+#[test]
+fn deadlocks_inside_a_library_are_told_apart() {
+    let options = [
+        "run",
+        "-n",
+        "400",
+        "--policy",
+        "random",
+        "--seed",
+        "1",
+        "--keep-going",
+    ];
+    let run = run(&options, &program("standard_library.rs", &[]), &[]);
+    let mut prints: Vec<&str> = run
+        .summary
+        .findings
+        .iter()
+        .map(|f| f.fingerprint.as_str())
+        .collect();
+    prints.sort_unstable();
+    prints.dedup();
+    let of_class = run
+        .summary
+        .findings
+        .iter()
+        .filter(|f| f.class == "deadlock")
+        .count();
+    assert_eq!((prints.len(), of_class), (2, 2), "{}", run.output.all());
+}
