@@ -43,6 +43,7 @@ fn main() {
             held = theirs.2.wait(held).unwrap();
         }
     });
+    thread::yield_now();
     {
         #[cfg(fixed)]
         let _held = flag.1.lock().unwrap();
