@@ -6,6 +6,8 @@
 #![no_std]
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 pub mod constraint;
 pub mod descriptor;

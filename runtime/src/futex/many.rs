@@ -88,7 +88,8 @@ pub unsafe fn wait(args: [usize; 6], pc: usize) -> isize {
             (limit as *const timespec).as_ref(),
         )
     };
-    let known = |w: &Word| w.flags & !PRIVATE == PLAIN && w.reserved == 0 && w.address % 4 == 0;
+    let known =
+        |w: &Word| w.flags & !PRIVATE == PLAIN && w.reserved == 0 && w.address.is_multiple_of(4);
     let deadline = match (limit, Clock::for_waiting(clock as i32)) {
         (None, _) => Some(0),
         (Some(at), Some(clock)) => time::deadline(clock, at),
