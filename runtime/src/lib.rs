@@ -23,7 +23,6 @@ mod entropy;
 mod foreign;
 mod futex;
 mod gate;
-mod guards;
 mod heap;
 mod io;
 mod keys;
