@@ -8,7 +8,6 @@
 
 pub mod barrier;
 pub mod cond;
-mod guards;
 pub mod model;
 pub mod models;
 pub mod mutex;
