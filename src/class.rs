@@ -98,7 +98,7 @@ pub fn meaning(outcome: &Outcome) -> Meaning {
         End::DoubleFree => Meaning::Finding(Class::DoubleFree),
         End::StepLimit | End::Livelock => Meaning::Finding(Class::Livelock),
         End::Divergence => Meaning::Diverged,
-        End::Assumed => Meaning::Void,
+        End::Assumed | End::Redundant => Meaning::Void,
         End::Unsupported => Meaning::Unsupported,
         End::ToolFault | End::None => Meaning::ToolFault,
     }
@@ -108,6 +108,7 @@ pub fn meaning(outcome: &Outcome) -> Meaning {
 /// class for a finding.
 pub fn label(outcome: &Outcome) -> String {
     match meaning(outcome) {
+        _ if outcome.end == End::Redundant => "redundant".to_string(),
         Meaning::Fine => "exit 0".to_string(),
         Meaning::Finding(Class::Exit) => format!("exit {}", outcome.code),
         Meaning::Finding(class) => class.name().to_string(),
@@ -163,6 +164,7 @@ mod tests {
             (End::StepLimit, 0, finding(Class::Livelock), "livelock"),
             (End::Divergence, 0, Meaning::Diverged, "diverged"),
             (End::Assumed, 0, Meaning::Void, "assumption"),
+            (End::Redundant, 0, Meaning::Void, "redundant"),
             (End::Unsupported, 0, Meaning::Unsupported, "unsupported"),
             (End::ToolFault, 0, Meaning::ToolFault, "tool-fault"),
             (End::None, 0, Meaning::ToolFault, "tool-fault"),

@@ -364,6 +364,7 @@ impl<'a> Shared<'a> {
                     job.prefix = plan.prefix;
                     job.tail = plan.tail;
                     job.constraints = plan.constraints;
+                    job.sleepers = plan.sleepers;
                     job.flags |= plan.flags | self.campaign.policy.flags();
                     if let Some(keeper) = keeper {
                         keeper.take();

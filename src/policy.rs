@@ -1,7 +1,9 @@
 //! The names of searches.
 
 use crate::error::{Error, Result};
+use raddle_analyzer::bounds::Bound;
 use raddle_analyzer::dfs::Dfs;
+use raddle_analyzer::dpor::{Algorithm, Dpor};
 use raddle_analyzer::hapset::guided::{Base, Guided, Settings};
 use raddle_analyzer::hapset::knowledge::{Knowledge, Places};
 use raddle_analyzer::sampling::{MIX_DEPTH, Rule, Sampling};
@@ -20,6 +22,12 @@ pub enum Policy {
     Guided(Settings),
     /// Every interleaving, one after the other.
     Dfs,
+    /// Every interleaving with at most so many preemptions; with `None` first 0, then 1, …
+    Preemptions(Option<u32>),
+    /// Every interleaving with at most so many delays.
+    Delays(u32),
+    /// One interleaving of every equivalence class.
+    Dpor(Algorithm),
 }
 
 impl Policy {
@@ -42,6 +50,9 @@ impl Policy {
                 None => Guided::new(settings, seed, places()?),
             }),
             Policy::Dfs => Box::new(Dfs::new()),
+            Policy::Preemptions(most) => Box::new(Dfs::bounded(Bound::Preemptions(most))),
+            Policy::Delays(most) => Box::new(Dfs::bounded(Bound::Delays(most))),
+            Policy::Dpor(algorithm) => Box::new(Dpor::new(algorithm)),
         })
     }
 
@@ -72,7 +83,11 @@ impl Policy {
     /// How many executions it has by itself when no number is given; `None`: a search that samples.
     pub fn executions(self) -> Option<Executions> {
         match self {
-            Policy::Dfs | Policy::Guided(_) => Some(Executions::All),
+            Policy::Dfs
+            | Policy::Guided(_)
+            | Policy::Preemptions(_)
+            | Policy::Delays(_)
+            | Policy::Dpor(_) => Some(Executions::All),
             Policy::Sampling(Rule::RunUntilBlocked) => Some(Executions::One),
             Policy::Sampling(_) | Policy::Steer => None,
         }
@@ -114,7 +129,14 @@ impl std::str::FromStr for Policy {
         if let Some(settings) = guided(text) {
             return settings.map(Policy::Guided);
         }
+        if let Some(most) = number(text, "pcb", 1000) {
+            return Ok(Policy::Preemptions(Some(most?)));
+        }
+        if let Some(most) = number(text, "delay", 1000) {
+            return Ok(Policy::Delays(most?));
+        }
         match text {
+            "pcb" => Ok(Policy::Preemptions(None)),
             "mix" => sampling(Rule::Mix),
             "random" => sampling(Rule::Random),
             "pos" => sampling(Rule::Pos),
@@ -122,9 +144,12 @@ impl std::str::FromStr for Policy {
             "pct" => sampling(Rule::Pct(MIX_DEPTH)),
             "steer" => Ok(Policy::Steer),
             "dfs" => Ok(Policy::Dfs),
+            "dpor" => Ok(Policy::Dpor(Algorithm::Optimal)),
+            "dpor:source" => Ok(Policy::Dpor(Algorithm::Source)),
             _ => Err(Error::usage(
                 format!("unknown policy `{text}`"),
-                "choose one of steer, mix, random, pct:D, pos, rr, dfs, hapset, hapset:pcb:K, pset",
+                "choose one of steer, mix, random, pct:D, pos, rr, dfs, dpor, dpor:source, pcb, \
+                 pcb:K, delay:K, hapset, hapset:pcb:K, pset",
             )),
         }
     }
@@ -141,6 +166,11 @@ impl fmt::Display for Policy {
             Policy::Steer => f.write_str("steer"),
             Policy::Guided(settings) => show_guided(settings, f),
             Policy::Dfs => f.write_str("dfs"),
+            Policy::Preemptions(None) => f.write_str("pcb"),
+            Policy::Preemptions(Some(most)) => write!(f, "pcb:{most}"),
+            Policy::Delays(most) => write!(f, "delay:{most}"),
+            Policy::Dpor(Algorithm::Optimal) => f.write_str("dpor"),
+            Policy::Dpor(Algorithm::Source) => f.write_str("dpor:source"),
         }
     }
 }
@@ -215,6 +245,11 @@ mod tests {
             "hapset:pcb:0",
             "pset",
             "pset:pcb:2",
+            "dpor",
+            "dpor:source",
+            "pcb",
+            "pcb:2",
+            "delay:3",
         ] {
             assert_eq!(name.parse::<Policy>().unwrap().to_string(), name);
         }

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{Compiler, Run, compile, in_parallel, root, run};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// One outcome program and its golden numbers.
 struct Program {
@@ -14,6 +15,8 @@ struct Program {
     inputs: &'static [(i32, i32)],
     /// Executions of `dfs`, summed over all inputs.
     dfs: u64,
+    /// Mazurkiewicz traces among them; so many executions `dpor` needs.
+    classes: u64,
     /// Executions of `verify`; `None` for programs with operations that it does not model.
     verify: Option<u64>,
 }
@@ -22,43 +25,59 @@ const fn program(
     name: &'static str,
     inputs: &'static [(i32, i32)],
     dfs: u64,
+    classes: u64,
     verify: Option<u64>,
 ) -> Program {
     Program {
         name,
         inputs,
         dfs,
+        classes,
         verify,
     }
 }
 
 const PROGRAMS: &[Program] = &[
-    program("store_buffer", &[], 126, Some(4)),
-    program("message_passing", &[], 126, Some(4)),
-    program("load_buffering", &[], 126, Some(4)),
-    program("coherence", &[], 126, Some(7)),
-    program("lost_update", &[], 3043, Some(3)),
-    program("three_writers", &[], 1907, Some(4)),
-    program("locked_order", &[], 37, Some(3)),
-    program("trylock", &[], 96, Some(4)),
-    program("compare_exchange", &[], 13, Some(3)),
-    program("atomic_updates", &[], 35, Some(3)),
-    program("nested_create", &[], 1320, Some(7)),
-    program("join_between", &[], 50, Some(3)),
-    program("nested_branches", &[], 70, Some(5)),
-    program("switch_value", &[], 35, Some(4)),
-    program("shared_index", &[], 35, Some(4)),
-    program("lock_order", &[], 65, Some(2)),
-    program("input_branch", &[(0, 4)], 100, Some(4)),
-    program("two_inputs", &[(0, 2), (0, 2)], 321, Some(4)),
-    program("input_locked", &[(-2, 3)], 432, Some(5)),
-    program("input_narrow", &[(0, 3)], 43, Some(4)),
-    program("input_atomic", &[(0, 3)], 42, Some(4)),
-    program("figure2_small", &[(2, 4)], 350, Some(9)),
-    program("input_assert", &[(0, 3)], 62, Some(7)),
-    program("condition", &[], 31, None),
-    program("semaphore", &[], 71, None),
-    program("timed_wait", &[], 293, None),
+    program("store_buffer", &[], 126, 0, Some(4)),
+    program("message_passing", &[], 126, 0, Some(4)),
+    program("load_buffering", &[], 126, 0, Some(4)),
+    program("coherence", &[], 126, 0, Some(7)),
+    program("lost_update", &[], 3043, 0, Some(3)),
+    program("three_writers", &[], 1907, 0, Some(4)),
+    program("locked_order", &[], 37, 0, Some(3)),
+    program("trylock", &[], 96, 0, Some(4)),
+    program("compare_exchange", &[], 13, 0, Some(3)),
+    program("atomic_updates", &[], 35, 0, Some(3)),
+    program("nested_create", &[], 1320, 0, Some(7)),
+    program("join_between", &[], 50, 0, Some(3)),
+    program("nested_branches", &[], 70, 0, Some(5)),
+    program("switch_value", &[], 35, 0, Some(4)),
+    program("shared_index", &[], 35, 0, Some(4)),
+    program("lock_order", &[], 65, 0, Some(2)),
+    program("input_branch", &[(0, 4)], 100, 0, Some(4)),
+    program("two_inputs", &[(0, 2), (0, 2)], 321, 0, Some(4)),
+    program("input_locked", &[(-2, 3)], 432, 0, Some(5)),
+    program("input_narrow", &[(0, 3)], 43, 0, Some(4)),
+    program("input_atomic", &[(0, 3)], 42, 0, Some(4)),
+    program("figure2_small", &[(2, 4)], 350, 0, Some(9)),
+    program("input_assert", &[(0, 3)], 62, 0, Some(7)),
+    program("condition", &[], 31, 0, None),
+    program("semaphore", &[], 71, 0, None),
+    program("timed_wait", &[], 293, 0, None),
+    program("two_waiters", &[], 0, 0, None),
+    program("broadcast", &[], 0, 0, None),
+    program("lost_signal", &[], 0, 0, None),
+    program("handover", &[], 0, 0, None),
+    program("timed_semaphore", &[], 0, 0, None),
+    program("readers_writer", &[], 0, 0, None),
+    program("try_read_write", &[], 0, 0, None),
+    program("barrier_serial", &[], 0, 0, None),
+    program("cancelled_wait", &[], 0, 0, None),
+    program("timed_lock", &[], 0, 0, None),
+    program("spinlock", &[], 0, 0, None),
+    program("once_only", &[], 0, 0, None),
+    program("early_exit", &[], 0, 0, None),
+    program("sleepers", &[], 0, 0, None),
 ];
 
 /// Every combination of inputs as compiler flags; one empty list for a program without inputs.
@@ -81,12 +100,30 @@ fn input_flags(inputs: &[(i32, i32)]) -> Vec<Vec<String>> {
 
 fn outcomes(run: &Run) -> BTreeSet<String> {
     let seen = run.summary.outcomes.keys().cloned();
-    seen.filter(|label| label != "assumption").collect()
+    seen.filter(|label| !["assumption", "redundant"].contains(&label.as_str()))
+        .collect()
 }
 
-/// The outcomes over all schedules and inputs, and how many executions that took.
-fn brute_force(program: &Program) -> Result<(BTreeSet<String>, u64), String> {
-    let (mut all, mut executions) = (BTreeSet::new(), 0);
+/// What `dfs` finds, over all inputs.
+#[derive(Clone, Debug, Default)]
+struct Everything {
+    outcomes: BTreeSet<String>,
+    executions: u64,
+    classes: u64,
+}
+
+/// [`Everything`] of a program, computed once.
+fn brute_force(program: &Program) -> Result<Everything, String> {
+    type Known = BTreeMap<&'static str, Arc<OnceLock<Result<Everything, String>>>>;
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().expect("no test panics here");
+    let entry = known.entry(program.name).or_default().clone();
+    drop(known);
+    entry.get_or_init(|| search_everything(program)).clone()
+}
+
+fn search_everything(program: &Program) -> Result<Everything, String> {
+    let mut all = Everything::default();
     for flags in input_flags(program.inputs) {
         let run = run_with(
             program,
@@ -101,10 +138,11 @@ fn brute_force(program: &Program) -> Result<(BTreeSet<String>, u64), String> {
                 run.output.all()
             ));
         }
-        all.extend(outcomes(&run));
-        executions += run.summary.executions;
+        all.outcomes.extend(outcomes(&run));
+        all.executions += run.summary.executions;
+        all.classes += run.summary.classes.unwrap_or(0);
     }
-    Ok((all, executions))
+    Ok(all)
 }
 
 fn run_with(program: &Program, flags: &[String], options: &[&str]) -> Run {
@@ -132,13 +170,13 @@ fn every_file_is_in_the_table() {
 #[test]
 fn dfs_runs_as_many_schedules_as_ever() {
     in_parallel(PROGRAMS, |program| {
-        let (_, executions) = brute_force(program)?;
-        if executions == program.dfs {
+        let all = brute_force(program)?;
+        if (all.executions, all.classes) == (program.dfs, program.classes) {
             return Ok(());
         }
         Err(format!(
-            "{}: {executions} executions instead of {}",
-            program.name, program.dfs
+            "{}: {} executions and {} classes instead of {} and {}",
+            program.name, all.executions, all.classes, program.dfs, program.classes
         ))
     });
 }
@@ -146,9 +184,9 @@ fn dfs_runs_as_many_schedules_as_ever() {
 #[test]
 fn sampling_stays_within_the_outcomes_of_dfs() {
     in_parallel(PROGRAMS, |program| {
-        let (all, _) = brute_force(program)?;
+        let all = brute_force(program)?.outcomes;
         for flags in input_flags(program.inputs) {
-            for policy in ["random", "pct:3", "pos", "steer", "hapset", "hapset:pcb:2"] {
+            for policy in ["random", "pct:3", "pos", "mix", "rr", "steer", "hapset", "hapset:pcb:2"] {
                 let options = ["run", "--policy", policy, "-n", "300", "--seed", "5"];
                 let run = run_with(program, &flags, &options);
                 let seen = outcomes(&run);
@@ -161,12 +199,77 @@ fn sampling_stays_within_the_outcomes_of_dfs() {
     });
 }
 
+/// What a policy finds, over all inputs. An error unless it is complete.
+fn explored(program: &Program, policy: &str, more: &[&str]) -> Result<Everything, String> {
+    let mut found = Everything::default();
+    for flags in input_flags(program.inputs) {
+        let options = [&["run", "--policy", policy], more].concat();
+        let run = run_with(program, &flags, &options);
+        if run.summary.complete != Some(true) {
+            return Err(format!("{}: incomplete\n{}", run.shown, run.output.all()));
+        }
+        found.outcomes.extend(outcomes(&run));
+        found.executions += run.summary.executions;
+        found.classes += run.summary.classes.unwrap_or(0);
+    }
+    Ok(found)
+}
+
+/// Compares a policy's outcomes with brute force, and its executions with what `expected` makes of
+/// that.
+fn agrees(
+    policy: &'static str,
+    more: &[&str],
+    expected: impl Fn(&Everything) -> Option<u64> + Sync,
+) {
+    in_parallel(PROGRAMS, |program| {
+        let all = brute_force(program)?;
+        let found = explored(program, policy, more)?;
+        let executions = expected(&all).unwrap_or(found.executions);
+        let right = found.outcomes == all.outcomes
+            && found.classes == all.classes
+            && found.executions == executions;
+        match right {
+            true => Ok(()),
+            false => Err(format!(
+                "{} {policy} {more:?}: {found:?} instead of {all:?}",
+                program.name
+            )),
+        }
+    });
+}
+
+#[test]
+fn optimal_dpor_runs_each_class_once() {
+    agrees("dpor", &[], |all| Some(all.classes));
+}
+
+#[test]
+fn optimal_dpor_on_several_workers_runs_each_class_once() {
+    agrees("dpor", &["-j", "3"], |all| Some(all.classes));
+}
+
+#[test]
+fn source_dpor_reaches_each_class() {
+    agrees("dpor:source", &[], |_| None);
+}
+
+#[test]
+fn rising_preemption_bounds_reach_everything_once() {
+    agrees("pcb", &[], |all| Some(all.executions));
+}
+
+#[test]
+fn brute_force_on_several_workers_is_the_same() {
+    agrees("dfs", &["-j", "3"], |all| Some(all.executions));
+}
+
 #[test]
 fn verify_reaches_exactly_the_outcomes_of_dfs() {
     let modelled: Vec<&Program> = PROGRAMS.iter().filter(|p| p.verify.is_some()).collect();
     assert!(modelled.len() >= 15);
     in_parallel(&modelled, |program| {
-        let (all, _) = brute_force(program)?;
+        let all = brute_force(program)?.outcomes;
         let run = run_with(program, &[], &["verify"]);
         let seen = outcomes(&run);
         if seen != all {

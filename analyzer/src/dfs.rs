@@ -1,78 +1,98 @@
-//! Plain exhaustive search over all schedules, the oracle for every cleverer policy.
+//! Exhaustive search over schedules, all of them or those within a bound: the oracle for every
+//! cleverer policy.
 
+use crate::bounds::{Bound, Point, points};
+use crate::dpor::{Execution, RECORDS};
 use crate::search::{Next, Plan, Search, Standing};
-use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
-use raddle_protocol::schedule::{CHOICE_BIT, Step, Tail};
-use raddle_protocol::shared::flags;
+use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::trace::Trace;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-/// Depth-first enumeration of all interleavings, from traces that hold
-/// [`Kind::Enabled`] records.
+/// Enumeration of interleavings, from traces that hold records of who was enabled.
 ///
-/// Every scheduling decision and every [`Kind::Choice`] of an execution becomes a point with its
-/// alternatives; the next prefix changes the last point that has an alternative left. Each
-/// interleaving is asked for exactly once.
+/// Every scheduling decision and every choice of an execution becomes a point with its
+/// alternatives; each alternative at a point beyond the prefix that was asked for becomes a prefix
+/// to be run. So each interleaving is asked for exactly once, the deepest alternative first, and
+/// any number of executions can be under way.
 #[derive(Debug, Default)]
 pub struct Dfs {
-    points: Vec<Point>,
+    bound: Bound,
+    /// What may be spent now.
+    limit: Option<u32>,
     started: bool,
-    /// An execution is under way.
-    out: bool,
-    explored: bool,
+    /// To be run, the next one last.
+    stack: Vec<Branch>,
+    /// Beyond the limit, by what they cost.
+    later: BTreeMap<u32, Vec<Branch>>,
+    /// Something was left out because it costs too much.
+    dropped: bool,
+    out: HashMap<u64, Branch>,
     /// An execution came to nothing.
     lost: bool,
     mismatches: u64,
+    /// Mazurkiewicz traces seen, where nobody looks at the clock, and where somebody does.
+    classes: [HashSet<[u64; 2]>; 2],
+    looks: bool,
+    /// It goes on from an earlier search, whose classes are not known.
+    resumed: bool,
 }
 
-/// One decision of the current execution.
-#[derive(Debug)]
-struct Point {
-    taken: u16,
-    untried: Vec<u16>,
+/// The beginning of an execution.
+#[derive(Clone, Debug)]
+struct Branch {
+    /// An execution that begins in the same way up to `len`.
+    base: Arc<[u16]>,
+    len: usize,
+    /// What follows, if anything.
+    what: Option<u16>,
+    cost: u32,
+}
+
+impl Branch {
+    fn root() -> Branch {
+        Branch {
+            base: Arc::new([]),
+            len: 0,
+            what: None,
+            cost: 0,
+        }
+    }
+
+    fn prefix(&self) -> impl Iterator<Item = u16> + '_ {
+        self.base[..self.len].iter().copied().chain(self.what)
+    }
 }
 
 impl Dfs {
-    /// Nothing is explored yet.
+    /// Every interleaving.
     pub fn new() -> Dfs {
         Dfs::default()
     }
 
-    /// What to run next, as a prefix with the tail [`RunUntilBlocked`]; `None` when all
-    /// interleavings are explored. Every prefix must be [observed](Dfs::observe) before the next
-    /// one is asked for.
-    ///
-    /// [`RunUntilBlocked`]: raddle_protocol::schedule::Tail::RunUntilBlocked
-    pub fn next_prefix(&mut self) -> Option<Vec<Step>> {
-        if !self.started {
-            self.started = true;
-            return Some(Vec::new());
+    /// Every interleaving within a bound.
+    pub fn bounded(bound: Bound) -> Dfs {
+        Dfs {
+            bound,
+            limit: bound.limit(),
+            ..Dfs::default()
         }
-        loop {
-            let last = self.points.last_mut()?;
-            if let Some(next) = last.untried.pop() {
-                last.taken = next;
-                break;
-            }
-            self.points.pop();
-        }
-        let mut prefix = Vec::new();
-        for point in &self.points {
-            push_step(&mut prefix, point.taken);
-        }
-        Some(prefix)
     }
 
-    /// Learns the decisions of the execution that the last prefix led to.
-    pub fn observe(&mut self, trace: &Trace) {
-        let seen = points(&trace.events);
-        let agrees = |(old, new): (&Point, &Point)| old.taken == new.taken;
-        if seen.len() < self.points.len() || !self.points.iter().zip(&seen).all(agrees) {
-            self.mismatches += 1;
-            return;
+    /// What to run next, as a prefix with the tail [`Tail::RunUntilBlocked`], where one execution is
+    /// under way at a time; `None` when all interleavings are explored. Every prefix must be
+    /// [observed](Dfs::observe) before the next one is asked for.
+    pub fn next_prefix(&mut self) -> Option<Vec<Step>> {
+        match Search::next(self, 0) {
+            Next::Run(plan) => Some(plan.prefix),
+            Next::Wait | Next::Done => None,
         }
-        let known = self.points.len();
-        self.points.extend(seen.into_iter().skip(known));
+    }
+
+    /// Learns the decisions of the execution that [`Dfs::next_prefix`] led to.
+    pub fn observe(&mut self, trace: &Trace) {
+        Search::observe(self, 0, trace);
     }
 
     /// How many executions did not follow their prefix: the program depends on something that is
@@ -80,63 +100,137 @@ impl Dfs {
     pub fn mismatches(&self) -> u64 {
         self.mismatches
     }
+
+    /// The next branch; raises the limit when all within it are explored.
+    fn pop(&mut self) -> Option<Branch> {
+        if !std::mem::replace(&mut self.started, true) {
+            return Some(Branch::root());
+        }
+        if self.stack.is_empty() && self.out.is_empty() && self.bound.deepens() {
+            let (limit, branches) = self.later.pop_first()?;
+            self.limit = Some(limit);
+            self.stack = branches;
+        }
+        self.stack.pop()
+    }
+
+    /// Everything within the bound was run.
+    fn finished(&self) -> bool {
+        self.started && self.stack.is_empty() && self.later.is_empty() && self.out.is_empty()
+    }
+
+    fn expand(&mut self, branch: &Branch, points: &[Point]) {
+        let known = branch.prefix().count();
+        let base: Arc<[u16]> = points.iter().map(|p| p.taken).collect();
+        let mut spent = branch.cost;
+        for (len, point) in points.iter().enumerate().skip(known) {
+            for &what in point.all.iter().rev().filter(|&&what| what != point.taken) {
+                let cost = spent + self.bound.cost(point, what);
+                let branch = Branch {
+                    base: base.clone(),
+                    len,
+                    what: Some(what),
+                    cost,
+                };
+                match self.limit {
+                    Some(limit) if cost > limit && self.bound.deepens() => {
+                        self.later.entry(cost).or_default().push(branch);
+                    }
+                    Some(limit) if cost > limit => self.dropped = true,
+                    _ => self.stack.push(branch),
+                }
+            }
+            spent += self.bound.cost(point, point.taken);
+        }
+    }
 }
 
 impl Search for Dfs {
-    fn next(&mut self, _: u64) -> Next {
-        if self.out {
-            return Next::Wait;
+    fn next(&mut self, n: u64) -> Next {
+        let Some(branch) = self.pop() else {
+            return match self.out.is_empty() {
+                true => Next::Done,
+                false => Next::Wait,
+            };
+        };
+        let mut prefix = Vec::new();
+        for what in branch.prefix() {
+            push_step(&mut prefix, what);
         }
-        match self.next_prefix() {
-            Some(prefix) => {
-                self.out = true;
-                Next::Run(Plan {
-                    prefix,
-                    flags: flags::EVENTS | flags::ENABLED,
-                    ..Plan::tail(Tail::RunUntilBlocked)
-                })
-            }
-            None => {
-                self.explored = true;
-                Next::Done
-            }
-        }
+        self.out.insert(n, branch);
+        Next::Run(Plan {
+            prefix,
+            flags: RECORDS,
+            ..Plan::tail(Tail::RunUntilBlocked)
+        })
     }
 
-    fn observe(&mut self, _: u64, trace: &Trace) {
-        self.out = false;
-        Dfs::observe(self, trace);
+    fn observe(&mut self, n: u64, trace: &Trace) {
+        let Some(branch) = self.out.remove(&n) else {
+            return;
+        };
+        let points = points(&trace.events);
+        let known = branch.prefix().count();
+        let followed = branch.prefix().zip(&points).all(|(a, b)| a == b.taken);
+        if points.len() < known || !followed {
+            self.mismatches += 1;
+            return;
+        }
+        for (clock, classes) in [false, true].into_iter().zip(&mut self.classes) {
+            let execution = Execution::new(trace, clock);
+            self.looks |= execution.looks;
+            classes.insert(execution.class());
+        }
+        self.expand(&branch, &points);
     }
 
-    fn lost(&mut self, _: u64) {
-        self.out = false;
+    fn lost(&mut self, n: u64) {
+        self.out.remove(&n);
         self.lost = true;
     }
 
     fn standing(&self) -> Standing {
+        let mut bounds = Vec::new();
+        let mut notes = Vec::new();
+        if let Some(limit) = self.limit {
+            let text = self.bound.text(limit);
+            if self.dropped {
+                bounds.push(text.clone());
+            }
+            if self.started && self.stack.is_empty() && self.out.is_empty() {
+                notes.push(format!("all interleavings with {text} explored"));
+            } else if self.bound.deepens() && limit > 0 {
+                let text = self.bound.text(limit - 1);
+                notes.push(format!("all interleavings with {text} explored"));
+            }
+        }
         Standing {
-            complete: self.explored && !self.lost,
+            complete: self.finished() && !self.lost,
+            classes: (!self.resumed).then(|| self.classes[usize::from(self.looks)].len() as u64),
             mismatches: self.mismatches,
-            ..Standing::default()
+            bounds,
+            notes,
         }
     }
 
-    /// Four numbers, then for each point: what was taken, how many are untried, and those.
+    /// Five numbers, then for each branch: what it costs, how long it is, and its steps. Those to
+    /// be run first come last.
     fn save(&self) -> Option<Vec<u64>> {
-        if self.out {
+        if !self.out.is_empty() {
             return None;
         }
-        let flags = [self.started, self.explored, self.lost].map(u64::from);
-        let mut saved = [&flags[..], &[self.mismatches]].concat();
-        for point in &self.points {
-            saved.extend([u64::from(point.taken), point.untried.len() as u64]);
-            saved.extend(point.untried.iter().map(|&x| u64::from(x)));
+        let flags = [self.started, self.lost, self.dropped].map(u64::from);
+        let limit = self.limit.map_or(0, |limit| u64::from(limit) + 1);
+        let mut saved = [&flags[..], &[self.mismatches, limit]].concat();
+        for branch in self.later.values().flatten().chain(&self.stack) {
+            saved.extend([u64::from(branch.cost), branch.prefix().count() as u64]);
+            saved.extend(branch.prefix().map(u64::from));
         }
         Some(saved)
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let restored = Dfs::of_saved(saved);
+        let restored = Dfs::of_saved(self.bound, saved);
         let sensible = restored.is_some();
         *self = restored.unwrap_or_else(|| std::mem::take(self));
         sensible
@@ -144,63 +238,45 @@ impl Search for Dfs {
 }
 
 impl Dfs {
-    fn of_saved(saved: &[u64]) -> Option<Dfs> {
-        let (&[started, explored, lost, mismatches], mut rest) = saved.split_first_chunk()?;
-        if started.max(explored).max(lost) > 1 {
+    fn of_saved(bound: Bound, saved: &[u64]) -> Option<Dfs> {
+        let (&[started, lost, dropped, mismatches, limit], mut rest) = saved.split_first_chunk()?;
+        if started.max(lost).max(dropped) > 1 || (limit == 0) != bound.limit().is_none() {
             return None;
         }
-        let mut points = Vec::new();
-        while let [taken, count, after @ ..] = rest {
-            let (untried, after) = after.split_at_checked(usize::try_from(*count).ok()?)?;
+        let mut dfs = Dfs {
+            started: started == 1,
+            resumed: started == 1,
+            lost: lost == 1,
+            dropped: dropped == 1,
+            mismatches,
+            limit: limit.checked_sub(1).map(u32::try_from).transpose().ok()?,
+            ..Dfs::bounded(bound)
+        };
+        while let [cost, count, after @ ..] = rest {
+            let (steps, after) = after.split_at_checked(usize::try_from(*count).ok()?)?;
             let what = |&n: &u64| u16::try_from(n).ok();
-            points.push(Point {
-                taken: what(taken)?,
-                untried: untried.iter().map(what).collect::<Option<_>>()?,
-            });
+            let branch = Branch {
+                base: steps.iter().map(what).collect::<Option<_>>()?,
+                len: steps.len(),
+                what: None,
+                cost: u32::try_from(*cost).ok()?,
+            };
+            match dfs.limit {
+                Some(limit) if branch.cost > limit => {
+                    dfs.later.entry(branch.cost).or_default().push(branch);
+                }
+                _ => dfs.stack.push(branch),
+            }
             rest = after;
         }
-        rest.is_empty().then_some(Dfs {
-            points,
-            started: started == 1,
-            out: false,
-            explored: explored == 1,
-            lost: lost == 1,
-            mismatches,
-        })
-    }
-}
-
-/// The decisions of one execution, in order.
-fn points(events: &[Event]) -> Vec<Point> {
-    let mut points = Vec::new();
-    let mut enabled: Vec<u16> = Vec::new();
-    for event in events {
-        match event.kind() {
-            Some(Kind::Enabled) => enabled.extend(event.enabled_slots()),
-            Some(Kind::Choice) => {
-                let taken = event.value as u16 | CHOICE_BIT;
-                let all = (0..event.aux as u16).rev().map(|n| n | CHOICE_BIT);
-                points.push(point(taken, all));
-            }
-            Some(kind) if kind.is_step() => {
-                points.push(point(event.thread, enabled.drain(..).rev()));
-            }
-            _ => {}
-        }
-    }
-    points
-}
-
-fn point(taken: u16, all: impl Iterator<Item = u16>) -> Point {
-    Point {
-        taken,
-        untried: all.filter(|&x| x != taken).collect(),
+        rest.is_empty().then_some(dfs)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_protocol::event::{Event, Kind};
 
     /// Executions of two threads of two steps each, run as they are asked for.
     fn run(prefix: &[Step]) -> Trace {
@@ -282,11 +358,12 @@ mod tests {
         let saved = search.save().unwrap();
         let wrong: [&[u64]; 6] = [
             &[],
-            &[1, 0, 0],
-            &[2, 0, 0, 0],
-            &[1, 0, 0, 0, 7],
-            &[1, 0, 0, 0, 7, u64::MAX],
-            &[1, 0, 0, 0, 1 << 16, 0],
+            &[1, 0, 0, 0],
+            &[2, 0, 0, 0, 0],
+            &[1, 0, 0, 0, 5],
+            &[1, 0, 0, 0, 0, 7],
+            &[1, 0, 0, 0, 0, 7, u64::MAX],
+            &[1, 0, 0, 0, 0, 0, 1, 1 << 16],
         ];
         for numbers in wrong {
             assert!(!search.restore(numbers), "{numbers:?}");

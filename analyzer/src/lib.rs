@@ -1,7 +1,9 @@
 //! Pure functions from traces to new jobs and verdicts. No files, no processes.
 
+pub mod bounds;
 pub mod dfs;
 pub mod direct;
+pub mod dpor;
 pub mod estimate;
 mod fast;
 pub mod fingerprint;

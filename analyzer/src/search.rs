@@ -1,6 +1,7 @@
 //! What every search is: it says what to run next, and learns from what was run.
 
 use crate::hapset::knowledge::Counted;
+use raddle_protocol::conflict::Footprint;
 use raddle_protocol::constraint::Constraint;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::trace::Trace;
@@ -16,6 +17,9 @@ pub struct Plan {
     pub constraints: Vec<Constraint>,
     /// Added to the flags of the job ([`raddle_protocol::shared::flags`]).
     pub flags: u32,
+    /// Who sleeps where the prefix ends (at most
+    /// [`raddle_protocol::conflict::MOST_SLEEPERS`]).
+    pub sleepers: Vec<Footprint>,
 }
 
 impl Plan {
@@ -26,6 +30,7 @@ impl Plan {
             tail,
             constraints: Vec::new(),
             flags: 0,
+            sleepers: Vec::new(),
         }
     }
 }

@@ -86,7 +86,8 @@ kinds! {
     ThreadDetach = 5, true, "pthread_detach";
     /// `value`: slot of the thread to cancel.
     ThreadCancel = 6, true, "pthread_cancel";
-    /// In runs with [`crate::shared::flags::SYMBOLIC`] only: announced by exit, _exit, a return
+    /// In runs with [`crate::shared::flags::SYMBOLIC`] or
+    /// [`crate::shared::flags::EXHAUSTIVE`] only: announced by exit, _exit, a return
     /// from main, abort, a failed assertion and a failed assumption before they take effect, so
     /// that the end of the process is a step of its own and other threads may come before it.
     /// `value`: the exit status or signal.
@@ -105,8 +106,9 @@ kinds! {
     /// `object`: mutex.
     MutexDestroy = 15, true, "mutex_destroy";
 
-    /// The thread released the mutex and began to wait. `object`: condition; `value`: mutex. With
-    /// [`crate::shared::flags::SPURIOUS`] a [`Kind::Choice`] follows: 1 if it will wake for no reason.
+    /// The thread released the mutex and began to wait. `object`: condition; `value`: mutex; `aux`:
+    /// 1 if the wait has a deadline. With [`crate::shared::flags::SPURIOUS`] a [`Kind::Choice`]
+    /// follows: 1 if it will wake for no reason.
     CondWait = 20, true, "cond_wait";
     /// The waiter holds its mutex again. `object`: condition; `value`: 0, ETIMEDOUT or
     /// ECANCELED.
@@ -142,7 +144,7 @@ kinds! {
     /// `object`: barrier.
     BarrierDestroy = 42, true, "barrier_destroy";
 
-    /// `object`: semaphore; `value`: result.
+    /// `object`: semaphore; `value`: result; `aux`: the count after it (also in the next three).
     SemWait = 50, true, "sem_wait";
     /// `object`: semaphore; `value`: 0 or EAGAIN.
     SemTryWait = 51, true, "sem_trywait";
@@ -172,9 +174,11 @@ kinds! {
     /// `value`: virtual nanoseconds since the start, at its end.
     Sleep = 71, true, "sleep";
     /// A futex wait through `syscall`. `object`: address; `value`: 0: the thread began to wait,
-    /// [`Kind::FutexResume`] ends it; EAGAIN: the word was not as expected.
+    /// [`Kind::FutexResume`] ends it; EAGAIN: the word was not as expected. `aux`: 1 if the wait
+    /// has a deadline.
     FutexWait = 72, true, "futex_wait";
-    /// `object`: address; `value`: how many woke.
+    /// `object`: address; `value`: how many woke; `size`: 1 if it also moved waiters or changed a
+    /// word, elsewhere.
     FutexWake = 73, true, "futex_wake";
     /// The waiter goes on. `object`: address where it last stood; `value`: 0 or ETIMEDOUT.
     FutexResume = 76, true, "futex_wait returns";
@@ -269,7 +273,9 @@ kinds! {
     /// In runs with [`crate::shared::flags::SYMBOLIC`], at the end of the execution (whatever
     /// ended it): one record for each thread that has announced an operation which did not happen.
     /// `size`: its [`Kind`]; `object`, `value` (what is known before: slot of the thread to join,
-    /// bytes of a range), `aux` (0), `pc` as in that kind's own record.
+    /// bytes of a range), `pc` as in that kind's own record; `aux`: 0, but in runs with
+    /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
+    /// access, [`PENDING_TIMED`] and [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
     /// Follows [`Kind::Input`] where the program named the input: `object`, `value` and `pc` hold
     /// the first bytes of the name, NUL-padded (see [`Event::name_bytes`]).
@@ -287,6 +293,12 @@ kinds! {
     /// least one record, also when no caller is known.
     Stack = 122, false, "called from";
 
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: somebody looked at the virtual clock, as
+    /// part of the step of `thread` before this record.
+    ClockRead = 210, false, "looks at the clock";
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: the step of `thread` whose record follows
+    /// had a deadline, so that it could be taken at any time.
+    Timed = 211, false, "has a deadline";
     /// Stands directly before the record of an atomic operation of the same thread whose C11 order
     /// is not `memory_order_seq_cst`, or that is a failed compare-exchange. `value`: the order, of
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
@@ -342,6 +354,11 @@ kinds! {
     /// listen, or a name given to a socket.
     Listen = 174, true, "listen";
 }
+
+/// In `aux` of a [`Kind::Pending`] record: the operation has a deadline.
+pub const PENDING_TIMED: u32 = 1 << 16;
+/// In `aux` of a [`Kind::Pending`] record: the operation could happen now.
+pub const PENDING_ENABLED: u32 = 1 << 17;
 
 /// Return addresses that one [`Kind::Stack`] record holds.
 const CALLERS_A_RECORD: usize = 3;

@@ -1,6 +1,7 @@
 //! A job: everything that makes an execution repeatable.
 
 use crate::Slot;
+use crate::conflict::Footprint;
 use crate::constraint::Constraint;
 use crate::schedule::{Step, Tail};
 use alloc::vec::Vec;
@@ -30,6 +31,9 @@ pub struct Job {
     /// Who is held back (at most [`crate::constraint::MOST`]); the taken steps repeat the execution
     /// without them.
     pub constraints: Vec<Constraint>,
+    /// Who sleeps where the prefix ends: steps that were explored before (at most
+    /// [`crate::conflict::MOST_SLEEPERS`]).
+    pub sleepers: Vec<Footprint>,
     /// See [`crate::shared::flags`].
     pub flags: u32,
     /// End after so many steps; 0: no limit.
@@ -49,6 +53,7 @@ impl Job {
             inputs: Vec::new(),
             ranges: Vec::new(),
             constraints: Vec::new(),
+            sleepers: Vec::new(),
             flags: crate::shared::flags::ACCESSES,
             max_steps: 0,
             clock_base: 1_700_000_000_000_000_000,

@@ -61,6 +61,9 @@ ends! {
     /// Every thread that is not blocked for good goes round a loop that changes nothing and that
     /// only a change would end. `waits` lists all threads.
     Livelock = 20;
+    /// Every thread that could go on was in the job's sleep set: another execution has what would
+    /// follow.
+    Redundant = 21;
 }
 
 /// Why a step of the prefix could not be taken.

@@ -24,6 +24,7 @@
 //! With [`flags::DIRECT`] there is no zygote: the process that was started obeys the job itself
 //! and uses no socket (debuggers).
 
+use crate::conflict::{Footprint, MOST_SLEEPERS};
 use crate::constraint::Constraint;
 use crate::outcome::Raw;
 use crate::schedule::Step;
@@ -130,6 +131,10 @@ pub mod flags {
     pub const EXACT_SPINS: u32 = 1 << 13;
     /// Loops that change nothing are run like any others.
     pub const RUN_SPINS: u32 = 1 << 18;
+    /// For searches that are to miss nothing: the end of the process is a step
+    /// ([`crate::event::Kind::ProcessEnd`]), accesses are steps from the first creation of a thread
+    /// on, even while only one is alive, and what was announced and did not happen is recorded.
+    pub const EXHAUSTIVE: u32 = 1 << 14;
 }
 
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).
@@ -177,6 +182,10 @@ pub struct JobWords {
     pub constraints_len: u32,
     /// Which of [`Control::thaw`] a copy made by this job listens to.
     pub freeze_slot: u32,
+    /// Valid entries of the sleepers region.
+    pub sleepers_len: u32,
+    #[doc(hidden)]
+    pub pad: u32,
     /// See [`freeze`].
     pub freeze_at: u64,
     /// See [`crate::schedule::Tail::to_words`].
@@ -306,11 +315,14 @@ pub const LOG: Region = Region::after(TAKEN, 32 * MIB);
 pub const NODES: Region = Region::after(LOG, 512 * MIB);
 /// [`Constraint`]s. Writer: controller.
 pub const CONSTRAINTS: Region = Region::after(NODES, MIB / 16);
+/// The sleep set, [`Footprint`]s. Writer: controller.
+pub const SLEEPERS: Region = Region::after(CONSTRAINTS, MIB / 16);
 /// Bytes of the whole mapping (sparse: only what is touched costs memory).
-pub const TOTAL: usize = CONSTRAINTS.end();
+pub const TOTAL: usize = SLEEPERS.end();
 
 const _: () = assert!(core::mem::size_of::<Control>() <= CONTROL.size);
 const _: () = assert!(CONSTRAINTS.capacity::<Constraint>() >= crate::constraint::MOST);
+const _: () = assert!(SLEEPERS.capacity::<Footprint>() >= MOST_SLEEPERS);
 const _: () = assert!(STEPS.capacity::<Step>() <= u32::MAX as usize);
 
 /// Head of one input in the inputs region; `len` bytes follow, padded to a multiple of 8.

@@ -56,7 +56,7 @@ fn shadowed() -> bool {
 /// Waits for the access's turn, then looks whether the memory may be accessed.
 #[inline]
 fn enter(kind: Kind, at: Address, size: u64, pc: usize) {
-    gate::simple(kind, at as u64, pc);
+    gate::access(kind, at as u64, size, pc);
     check(kind, at as u64, size, pc);
 }
 

@@ -9,14 +9,16 @@ mod signals;
 
 use crate::gate;
 use raddle_protocol::event::Kind;
+use raddle_protocol::shared::flags;
 
 pub use abort::{abort_natively, fail_assertion};
 pub use exit::{exit, main_returned};
 pub use signals::{fatal_signal, is_handler, use_alternate_stack, watch};
 
-/// In a symbolic run the end of the process is a step, announced before it takes effect.
+/// In a symbolic run and an exhaustive search the end of the process is a step, announced before it takes effect.
 pub fn announce(status: core::ffi::c_int, pc: usize) {
-    if gate::active() && crate::vars::symbolic() {
+    let exhaustive = gate::flags() & flags::EXHAUSTIVE != 0;
+    if gate::active() && (exhaustive || crate::vars::symbolic()) {
         gate::simple(Kind::ProcessEnd, 0, pc);
         gate::log(Kind::ProcessEnd, 0, status as u64, pc);
     }

@@ -19,7 +19,7 @@ use libc::{
     SYS_sched_yield, SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t,
     timespec,
 };
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
@@ -135,7 +135,13 @@ unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc:
     let me = gate::me();
     // SAFETY: the running thread.
     unsafe { WAITERS.get() }.push(queue(object), me, object, bits);
-    gate::log(Kind::FutexWait, object, 0, pc);
+    gate::log_full(Event {
+        kind: Kind::FutexWait as u8,
+        aux: u32::from(deadline != 0),
+        object,
+        pc: pc as u64,
+        ..Event::default()
+    });
 
     let wake = gate::point(Pending {
         deadline,
@@ -202,6 +208,18 @@ fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
     count + more
 }
 
+/// The record of a wake that does something at another address too.
+fn log_elsewhere(object: u64, woken: u64, pc: usize) {
+    gate::log_full(Event {
+        kind: Kind::FutexWake as u8,
+        size: 1,
+        object,
+        value: woken,
+        pc: pc as u64,
+        ..Event::default()
+    });
+}
+
 /// Wakes up to `most` and moves up to `more` others to the queue at `to`: how many of both, or
 /// -EAGAIN when the word is not `expected`.
 unsafe fn requeue(
@@ -215,11 +233,11 @@ unsafe fn requeue(
     gate::simple(Kind::FutexWake, object, pc);
     // SAFETY: the program's word; volatile because the program's threads change it.
     if expected.is_some_and(|value| value != unsafe { address.read_volatile() }) {
-        gate::log(Kind::FutexWake, object, 0, pc);
+        log_elsewhere(object, 0, pc);
         return -(EAGAIN as isize);
     }
     let count = most.min(waiting(object, u32::MAX));
-    gate::log(Kind::FutexWake, object, count as u64, pc);
+    log_elsewhere(object, count as u64, pc);
     release(object, u32::MAX, count);
     let moved = more.min(waiting(object, u32::MAX));
     if object != target {
@@ -252,7 +270,7 @@ unsafe fn wake_with_op(
     // SAFETY: the program's word; volatile because the program's threads change it.
     let old = unsafe { other.read_volatile() };
     let Some((new, also)) = wake_op(old, what) else {
-        gate::log(Kind::FutexWake, object, 0, pc);
+        log_elsewhere(object, 0, pc);
         return -(ENOSYS as isize);
     };
     // SAFETY: as above.
@@ -263,7 +281,7 @@ unsafe fn wake_with_op(
     } else {
         0
     };
-    gate::log(Kind::FutexWake, object, (first + then) as u64, pc);
+    log_elsewhere(object, (first + then) as u64, pc);
     release(object, u32::MAX, first);
     release(second, u32::MAX, then);
     (first + then) as isize

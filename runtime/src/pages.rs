@@ -7,12 +7,14 @@ use crate::gate::{Fatal, LoopState};
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 use raddle_protocol::Slot;
+use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS};
 use raddle_protocol::constraint::Constraint;
 use raddle_protocol::event::Event;
 use raddle_protocol::outcome::{End, MESSAGE, Raw, STACK, WAITS, Wait};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
 use raddle_protocol::shared::{
-    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, STEPS, TAKEN, UNCONTROLLED_NAME,
+    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, SLEEPERS, STEPS, TAKEN,
+    UNCONTROLLED_NAME,
 };
 
 /// What the gate needs from the operating system; unit tests have their own.
@@ -148,6 +150,13 @@ impl<O: Os> Pages<O> {
         (self.taken_len, self.log_len) = (0, 0);
         self.last.count = 0;
         self.control().events.store(self.events, Ordering::Relaxed);
+    }
+
+    /// Who sleeps where the prefix ends, `len` threads at most.
+    pub fn sleepers(&self, len: usize) -> &'static [Footprint] {
+        let len = len.min(MOST_SLEEPERS);
+        // SAFETY: within the mapping; the controller, which wrote it just now, writes valid ones.
+        unsafe { core::slice::from_raw_parts(self.base.add(SLEEPERS.offset).cast(), len) }
     }
 
     /// Records that `what` (a slot or a choice) was taken.

@@ -16,6 +16,7 @@ use libc::{
 };
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
 
 const SECOND: u64 = 1_000_000_000;
 /// How far a look at a clock moves it.
@@ -136,6 +137,9 @@ pub fn deadline_after(t: &timespec) -> Option<u64> {
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     gate::advance_to(gate::now() + LOOK);
+    if gate::flags() & flags::EXHAUSTIVE != 0 {
+        gate::log(Kind::ClockRead, 0, 0, 0);
+    }
     clock.base(wall()) + gate::now()
 }
 

@@ -7,6 +7,7 @@ use crate::error::{Corruption, RunError};
 use crate::sys;
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS};
 use raddle_protocol::constraint::{self, Constraint};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Node;
@@ -120,6 +121,7 @@ impl Pages {
         let ranges = shared::RANGES.capacity::<[u64; 2]>();
         fits("shared ranges", job.ranges.len(), ranges)?;
         fits("constraints", job.constraints.len(), constraint::MOST)?;
+        fits("sleepers", job.sleepers.len(), MOST_SLEEPERS)?;
 
         let steps = self.region(shared::STEPS).cast::<Step>();
         // SAFETY: the region holds that many steps (checked above) and is aligned for them.
@@ -152,6 +154,9 @@ impl Pages {
         unsafe {
             constraints.copy_from_nonoverlapping(job.constraints.as_ptr(), job.constraints.len())
         };
+        let sleepers = self.region(shared::SLEEPERS).cast::<Footprint>();
+        // SAFETY: as above.
+        unsafe { sleepers.copy_from_nonoverlapping(job.sleepers.as_ptr(), job.sleepers.len()) };
         self.reset(&JobWords {
             flags: job.flags | flags,
             steps_len: job.prefix.len() as u32,
@@ -159,6 +164,8 @@ impl Pages {
             ranges_len: job.ranges.len() as u32,
             constraints_len: job.constraints.len() as u32,
             freeze_slot: freeze.map_or(0, |f| f.slot),
+            sleepers_len: job.sleepers.len() as u32,
+            pad: 0,
             freeze_at: freeze.map_or(shared::freeze::NEVER, |f| f.at),
             tail: job.tail.to_words(),
             max_steps: job.max_steps,

@@ -200,6 +200,9 @@ pub struct Summary {
     /// All that there is was explored.
     #[serde(default)]
     pub complete: Option<bool>,
+    /// Mazurkiewicz traces among the executions.
+    #[serde(default)]
+    pub classes: Option<u64>,
     #[serde(default)]
     pub assumptions: Vec<String>,
     #[serde(default)]

@@ -378,7 +378,7 @@ impl Insertion<'_> {
             End::Misuse | End::UseAfterFree | End::DoubleFree | End::HeapOverflow => {
                 self.fatal_step(ender);
             }
-            End::Divergence => {}
+            End::Divergence | End::Redundant => {}
         }
     }
 

@@ -4,6 +4,7 @@
 use super::children::Children;
 use super::freeze::Freeze;
 use super::prefix::{Prefix, Wanted};
+use super::sleep::Sleep;
 use super::spin::Spins;
 use super::steer::{self, Steer};
 use super::{Fatal, Pending, Wake};
@@ -70,7 +71,7 @@ impl Thread {
 }
 
 /// With these flags something is recorded at every step.
-const GUIDED: u32 = flags::ENABLED | flags::STACKS;
+const GUIDED: u32 = flags::ENABLED | flags::STACKS | flags::EXHAUSTIVE;
 
 /// Entries of the table of interest.
 const INTEREST: usize = 512;
@@ -100,6 +101,7 @@ pub struct Gate<O: Os> {
     policy: Policy,
     pub(super) steer: Steer,
     pub(super) freeze: Freeze,
+    pub(super) sleep: Sleep,
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
@@ -135,6 +137,7 @@ impl<O: Os> Gate<O> {
             policy: Policy::idle(),
             steer: Steer::NONE,
             freeze: Freeze::NEVER,
+            sleep: Sleep::NONE,
             flags: 0,
             logging: false,
             spins: Spins::new(),
@@ -172,6 +175,8 @@ impl<O: Os> Gate<O> {
         self.prefix = Prefix::new(self.pages.steps(job.steps_len as usize));
         self.steer
             .start(self.pages.constraints(job.constraints_len as usize));
+        self.sleep
+            .start(self.pages.sleepers(job.sleepers_len as usize));
         self.begin_freeze(job.freeze_at, job.freeze_slot);
         self.guided = job.steps_len != 0 || self.is_guided();
         match Policy::new(job.tail) {
@@ -294,7 +299,11 @@ impl<O: Os> Gate<O> {
 
     /// Should accesses of instrumented code be points now?
     pub fn wants_accesses(&self) -> bool {
-        self.alive.len() >= 2 && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
+        let several = match self.flags & flags::EXHAUSTIVE {
+            0 => self.alive.len() as u64,
+            _ => self.created,
+        };
+        several >= 2 && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
     }
 
     fn update_mode(&self) {
@@ -319,17 +328,30 @@ impl<O: Os> Gate<O> {
         self.next_step()
     }
 
-    /// [`Gate::announce`] of [`Pending::always`], with less work.
-    #[inline]
+    /// [`Gate::announce_access`] of no access.
+    #[cfg(test)]
     pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {
+        self.announce_access(kind, object, 0, pc)
+    }
+
+    /// [`Gate::announce`] of [`Pending::always`], with less work; of an access to so many bytes.
+    #[inline]
+    pub fn announce_access(
+        &mut self,
+        kind: Kind,
+        object: u64,
+        bytes: u64,
+        pc: usize,
+    ) -> Result<Slot, Stop> {
         let me = self.running;
         self.publish(kind, pc);
         if self.guided {
             self.log_callers(pc);
         }
-        self.threads[me]
-            .pending
-            .write(Pending::always(kind, object, pc));
+        self.threads[me].pending.write(Pending {
+            aux: bytes,
+            ..Pending::always(kind, object, pc)
+        });
         self.announced_to_policy(me);
         let spins = self.spins_at(kind, object, pc, true);
         self.ready.set(me, !spins);
@@ -470,8 +492,12 @@ impl<O: Os> Gate<O> {
 
     /// Who of `timed` has the earliest deadline.
     pub(super) fn earliest(&self) -> Slot {
+        self.earliest_of(&self.timed)
+    }
+
+    fn earliest_of(&self, timed: &SlotSet) -> Slot {
         let deadline = |s: &Slot| self.threads[*s].pending().deadline;
-        self.timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
+        timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
     }
 
     /// May `s` be chosen now?
@@ -526,11 +552,16 @@ impl<O: Os> Gate<O> {
         if self.flags & flags::ENABLED != 0 {
             self.log_enabled();
         }
-        if let Some(next) = self.follow_prefix()? {
-            return Ok(next);
-        }
-        self.guided = self.is_guided();
-        Ok(self.ask_policy())
+        let next = match self.follow_prefix()? {
+            Some(next) => next,
+            None => {
+                self.guided = self.is_guided();
+                self.look_who_sleeps()?;
+                self.ask_policy()
+            }
+        };
+        self.log_timed(next);
+        Ok(next)
     }
 
     /// The thread that the prefix wants; `None` when the prefix is used up.
@@ -568,8 +599,12 @@ impl<O: Os> Gate<O> {
             return s;
         }
         let (mut lazy, mut earliest) = (false, slot::NONE);
-        if !self.timed.is_empty() {
-            earliest = self.earliest();
+        let (all_ready, all_timed) = match self.sleep.is_active() {
+            true => self.sleep.awake(),
+            false => (&self.ready, &self.timed),
+        };
+        if !all_timed.is_empty() {
+            earliest = self.earliest_of(all_timed);
             lazy = self.flags & flags::LAZY_TIME != 0;
             if lazy && self.ready.is_empty() {
                 return earliest;
@@ -577,12 +612,12 @@ impl<O: Os> Gate<O> {
         }
         let (running, threads) = (self.running, &self.threads);
         let alive = self.alive.contains(running);
-        let timed = if lazy { &self.no_one } else { &self.timed };
+        let timed = if lazy { &self.no_one } else { all_timed };
         let ready = match self.steer.is_active() {
-            true => self.steer.free(&self.ready, !timed.is_empty(), |s| {
+            true => self.steer.free(all_ready, !timed.is_empty(), |s| {
                 steer::operation(s, threads[s].pending())
             }),
-            false => &self.ready,
+            false => all_ready,
         };
         let view = View {
             running,
@@ -736,6 +771,9 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub fn log(&mut self, event: Event) {
         if self.logging {
+            if self.sleep.is_active() {
+                self.wake_sleepers(&event);
+            }
             self.pages.log(Event {
                 thread: self.running,
                 ..event

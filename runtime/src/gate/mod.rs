@@ -9,6 +9,7 @@ mod freeze;
 mod outside;
 mod prefix;
 mod records;
+mod sleep;
 mod spin;
 mod state;
 mod steer;
@@ -249,8 +250,14 @@ fn switch(from: Slot, to: Slot) {
 /// [`point`] for an operation that can always complete.
 #[inline]
 pub fn simple(kind: Kind, object: u64, pc: usize) {
+    access(kind, object, 0, pc);
+}
+
+/// [`simple`] for an access to so many bytes.
+#[inline]
+pub fn access(kind: Kind, object: u64, bytes: u64, pc: usize) {
     let me = me();
-    let Ok(next) = gate().announce_ready(kind, object, pc) else {
+    let Ok(next) = gate().announce_access(kind, object, bytes, pc) else {
         stop()
     };
     if next != me {

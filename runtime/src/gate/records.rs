@@ -4,23 +4,51 @@ use super::Pending;
 use super::core::Gate;
 use crate::pages::Os;
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
 use raddle_protocol::shared::flags;
 
 impl<O: Os> Gate<O> {
-    /// At the end of a symbolic run: records what threads have announced that will not happen.
-    /// `running_too`: the running thread's operation has not begun either.
+    /// One record for each thread that has announced an operation which did not happen; nothing
+    /// after the outcome was written.
     pub(super) fn log_announced(&mut self, running_too: bool) {
-        if self.flags & flags::SYMBOLIC == 0 || self.pages.recorded() {
+        if self.flags & (flags::SYMBOLIC | flags::EXHAUSTIVE) == 0 || self.pages.recorded() {
             return;
         }
+        let running = self.running();
         let mut next = self.next_alive(0);
         while let Some(s) = next {
-            if running_too || s != self.running() {
-                let record = announced_record(s, self.pending(s));
+            if running_too || s != running {
+                let mut record = announced_record(s, self.pending(s));
+                if self.flags & flags::EXHAUSTIVE != 0 {
+                    record.aux = self.state_of_announced(s, self.pending(s));
+                }
                 self.pages.log(record);
             }
             next = self.next_alive(s + 1);
+        }
+    }
+
+    /// See [`Kind::Pending`].
+    fn state_of_announced(&self, s: Slot, p: &Pending) -> u32 {
+        let bytes = match p.kind {
+            Kind::Read | Kind::Write | Kind::Rmw | Kind::AtomicRead | Kind::AtomicWrite => {
+                p.aux as u32 & 0xff
+            }
+            _ => 0,
+        };
+        let timed = if p.deadline != 0 { PENDING_TIMED } else { 0 };
+        let enabled = if self.enabled(s) { PENDING_ENABLED } else { 0 };
+        bytes | timed | enabled
+    }
+
+    /// Records that the thread that takes the next step could have taken it at any time.
+    pub(super) fn log_timed(&mut self, next: Slot) {
+        if self.flags & flags::EXHAUSTIVE != 0 && self.pending(next).deadline != 0 {
+            self.pages.log(Event {
+                kind: Kind::Timed as u8,
+                thread: next,
+                ..Event::default()
+            });
         }
     }
 
@@ -72,7 +100,9 @@ fn announced_record(thread: Slot, p: &Pending) -> Event {
         aux: 0,
         object,
         value: match p.kind {
-            Kind::ThreadJoin | Kind::CondWait | Kind::Free => p.aux,
+            Kind::ThreadJoin | Kind::CondWait | Kind::Free | Kind::ReadRange | Kind::WriteRange => {
+                p.aux
+            }
             _ => 0,
         },
         pc: p.pc as u64,

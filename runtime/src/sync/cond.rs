@@ -11,7 +11,7 @@ use libc::{
     ECANCELED, EINVAL, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t,
     timespec,
 };
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::{Slot, slot};
 
 const WHAT: &str = "a condition variable";
@@ -88,7 +88,14 @@ pub unsafe fn wait(
         // SAFETY: the running thread.
         unsafe { WAITERS.get() }.release(queue(object), me);
     }
-    gate::log(Kind::CondWait, object, m as u64, pc);
+    gate::log_full(Event {
+        kind: Kind::CondWait as u8,
+        aux: u32::from(deadline != 0),
+        object,
+        value: m as u64,
+        pc: pc as u64,
+        ..Event::default()
+    });
     if let Some(chosen) = spurious {
         gate::log_choice(usize::from(chosen), 2);
     }

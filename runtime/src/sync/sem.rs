@@ -4,14 +4,14 @@
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{check_alive, conclude, pending};
+use super::{check_alive, conclude, pending, settle};
 use crate::gate::{self, Interrupt, Pending, Wake};
 use crate::intercept;
 use crate::time::{self, Clock};
 use core::ffi::{c_int, c_uint};
 use libc::{EINVAL, ETIMEDOUT, clockid_t, sem_t, timespec};
 use raddle_protocol::Slot;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 
 const WHAT: &str = "a semaphore";
 
@@ -64,6 +64,23 @@ unsafe fn perform(
     verdict
 }
 
+/// As [`super::conclude`], with the count in the record.
+fn conclude_counted(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
+    let value = match verdict {
+        Verdict::Returns(code) => code as u64,
+        Verdict::Misuse(_) => 0,
+    };
+    gate::log_full(Event {
+        kind: kind as u8,
+        aux: MODELS.get(object).map_or(0, |model| model.value),
+        object,
+        value,
+        pc: pc as u64,
+        ..Event::default()
+    });
+    settle(verdict, object, pc)
+}
+
 unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
     let object = s as u64;
     // SAFETY: the program's semaphore, also below.
@@ -88,7 +105,7 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
         Wake::Interrupted => Verdict::Returns(libc::EINTR),
     };
-    let code = conclude(kind, verdict, object, pc);
+    let code = conclude_counted(kind, verdict, object, pc);
     record.write();
     if wake == Wake::Cancelled {
         crate::threads::cancel_now();
@@ -109,14 +126,14 @@ unsafe fn try_wait(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemTryWait, s as u64, pc);
     // SAFETY: the program's semaphore.
     let verdict = unsafe { perform(s, pc, Semaphore::try_wait) };
-    time::errno_result(conclude(Kind::SemTryWait, verdict, s as u64, pc))
+    time::errno_result(conclude_counted(Kind::SemTryWait, verdict, s as u64, pc))
 }
 
 unsafe fn post(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemPost, s as u64, pc);
     // SAFETY: the program's semaphore.
     let verdict = unsafe { perform(s, pc, Semaphore::post) };
-    time::errno_result(conclude(Kind::SemPost, verdict, s as u64, pc))
+    time::errno_result(conclude_counted(Kind::SemPost, verdict, s as u64, pc))
 }
 
 unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {

@@ -1,0 +1,195 @@
+//! Could a step have been taken earlier? Locks and semaphores, looked at in another context: a
+//! subset of an execution's steps in their order.
+
+use super::execution::{Execution, Step};
+use raddle_protocol::Slot;
+use raddle_protocol::event::Kind;
+use std::collections::HashMap;
+
+/// The history of every lock and semaphore of one execution.
+#[derive(Debug, Default)]
+pub struct Locks {
+    changes: HashMap<u64, Vec<(usize, Change)>>,
+}
+
+/// What a step does to a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Acquire,
+    AcquireToRead,
+    Release,
+    /// A semaphore: its count before and after.
+    Count(u32, u32),
+}
+
+/// Who holds a lock.
+#[derive(Debug, Default)]
+struct Holders {
+    /// Exclusively; once for each time.
+    writer: Vec<Slot>,
+    readers: Vec<Slot>,
+}
+
+impl Holders {
+    fn change(&mut self, who: Slot, change: Change) {
+        match change {
+            Change::Acquire => self.writer.push(who),
+            Change::AcquireToRead => self.readers.push(who),
+            Change::Release if !self.writer.is_empty() => {
+                self.writer.pop();
+            }
+            Change::Release => {
+                if let Some(at) = self.readers.iter().position(|&s| s == who) {
+                    self.readers.swap_remove(at);
+                }
+            }
+            Change::Count(..) => {}
+        }
+    }
+
+    fn others_write(&self, who: Slot) -> bool {
+        self.writer.iter().any(|&s| s != who)
+    }
+}
+
+const TAKEN: [u64; 2] = [0, 130];
+
+impl Locks {
+    /// Reads all steps.
+    pub fn new(execution: &Execution) -> Locks {
+        let mut locks = Locks::default();
+        for (i, step) in execution.steps.iter().enumerate() {
+            if let Some((object, change)) = change_of(step) {
+                locks.changes.entry(object).or_default().push((i, change));
+            }
+        }
+        locks
+    }
+
+    /// Could `step` be taken where exactly the steps `in_context` have happened (that of its own
+    /// thread before it among them)?
+    pub fn allow(
+        &self,
+        execution: &Execution,
+        step: &Step,
+        in_context: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let enabled_by = || step.enabler.is_none_or(in_context);
+        // Once it is signalled, a wait for a condition has no deadline any more.
+        let signalled =
+            step.event.kind() == Some(Kind::CondWake) && step.enabler.is_some_and(in_context);
+        if step.timed && !signalled {
+            return true;
+        }
+        let me = step.thread;
+        let at = step.event.object;
+        match step.event.kind() {
+            Some(Kind::MutexLock | Kind::SpinLock) => {
+                !self.holders(execution, at, in_context).others_write(me)
+            }
+            // Only a thread that runs the routine holds it.
+            Some(Kind::OnceEnter) => !self.holders(execution, at, in_context).others_write(me),
+            Some(Kind::CondWake) => {
+                let mutex = self.holders(execution, step.mutex, in_context);
+                enabled_by() && !mutex.others_write(me)
+            }
+            Some(Kind::RwRead) => !self.holders(execution, at, in_context).others_write(me),
+            Some(Kind::RwWrite) => {
+                let holders = self.holders(execution, at, in_context);
+                !holders.others_write(me) && holders.readers.is_empty()
+            }
+            Some(Kind::SemWait) => self.count(at, in_context) > 0,
+            _ => enabled_by(),
+        }
+    }
+
+    /// Steps that hold `object` for reading, in the context.
+    pub fn readers(
+        &self,
+        execution: &Execution,
+        object: u64,
+        in_context: &dyn Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        let mut holding: Vec<usize> = Vec::new();
+        for &(i, change) in self.changes.get(&object).into_iter().flatten() {
+            if !in_context(i) {
+                continue;
+            }
+            let who = execution.steps[i].thread;
+            match change {
+                Change::AcquireToRead => holding.push(i),
+                Change::Release => {
+                    let mine = |&k: &usize| execution.steps[k].thread == who;
+                    if let Some(at) = holding.iter().position(mine) {
+                        holding.remove(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        holding
+    }
+
+    fn holders(
+        &self,
+        execution: &Execution,
+        object: u64,
+        in_context: &dyn Fn(usize) -> bool,
+    ) -> Holders {
+        let mut holders = Holders::default();
+        for &(i, change) in self.changes.get(&object).into_iter().flatten() {
+            if in_context(i) {
+                holders.change(execution.steps[i].thread, change);
+            }
+        }
+        holders
+    }
+
+    /// A semaphore's count. All its operations conflict, so a context holds a first part of them.
+    fn count(&self, object: u64, in_context: &dyn Fn(usize) -> bool) -> u32 {
+        let Some(all) = self.changes.get(&object) else {
+            return 0;
+        };
+        let mut count = None;
+        for &(i, change) in all {
+            let Change::Count(before, after) = change else {
+                continue;
+            };
+            let count = count.get_or_insert(before);
+            if in_context(i) {
+                *count = after;
+            }
+        }
+        count.unwrap_or(0)
+    }
+}
+
+fn change_of(step: &Step) -> Option<(u64, Change)> {
+    let event = &step.event;
+    let taken = TAKEN.contains(&event.value);
+    let at = event.object;
+    let count = |before, after| Some((at, Change::Count(before, after)));
+    Some(match event.kind()? {
+        Kind::MutexLock | Kind::MutexTryLock | Kind::MutexTimedLock if taken => {
+            (at, Change::Acquire)
+        }
+        Kind::SpinLock | Kind::SpinTryLock | Kind::RwWrite | Kind::RwTryWrite if taken => {
+            (at, Change::Acquire)
+        }
+        Kind::RwRead | Kind::RwTryRead if taken => (at, Change::AcquireToRead),
+        Kind::MutexUnlock | Kind::SpinUnlock | Kind::RwUnlock | Kind::OnceDone => {
+            (at, Change::Release)
+        }
+        Kind::OnceEnter if event.value == 1 => (at, Change::Acquire),
+        Kind::CondWake => (step.mutex, Change::Acquire),
+        Kind::CondWait => (event.value, Change::Release),
+        Kind::SemWait | Kind::SemTryWait | Kind::SemTimedWait if event.value == 0 => {
+            return count(event.aux.saturating_add(1), event.aux);
+        }
+        Kind::SemPost if event.value == 0 => return count(event.aux.saturating_sub(1), event.aux),
+        Kind::SemWait | Kind::SemTryWait | Kind::SemTimedWait | Kind::SemPost => {
+            return count(event.aux, event.aux);
+        }
+        _ => return None,
+    })
+}

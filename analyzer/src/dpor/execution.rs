@@ -1,0 +1,497 @@
+//! One execution as a sequence of steps with their footprints, and which step happens before which.
+
+use raddle_protocol::conflict::{Footprint, Waiting, marks};
+use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
+use raddle_protocol::outcome::End;
+use raddle_protocol::trace::Trace;
+use raddle_protocol::{Slot, slot};
+use std::collections::HashMap;
+
+/// What was chosen within a step, and of how many: the waiter that a signal wakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pick {
+    pub value: u16,
+    pub of: u16,
+}
+
+/// One step, or an operation that was announced and did not happen.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub thread: Slot,
+    pub picks: Vec<Pick>,
+    pub foot: Footprint,
+    /// Its footprint but for its having ended the process.
+    pub plain: Footprint,
+    /// Its record. Of an operation that did not happen: what is known.
+    pub event: Event,
+    /// It had a deadline, so that it could be taken at any time.
+    pub timed: bool,
+    /// The mutex of a condition's wait that comes to its end here.
+    pub mutex: u64,
+    /// The step that made this one possible, where that is no matter of a lock's state.
+    pub enabler: Option<usize>,
+    /// The step of the same thread before it.
+    pub previous: Option<usize>,
+    /// Place among the steps of its thread, from 1.
+    pub number: u32,
+}
+
+/// The steps of one execution, in the order in which they happened.
+#[derive(Debug, Default)]
+pub struct Execution {
+    pub steps: Vec<Step>,
+    /// Operations that were announced and did not happen, of an execution that ended before all
+    /// threads did.
+    pub announced: Vec<Step>,
+    /// For each step: how many steps of each thread (by [`Execution::dense`]) happen before it,
+    /// itself included.
+    clocks: Vec<Vec<u32>>,
+    dense: HashMap<Slot, usize>,
+    /// Somebody looked at the clock.
+    pub looks: bool,
+    /// Do operations that move the clock conflict with each other?
+    pub clock: bool,
+}
+
+const CANCELLED: u64 = 125;
+
+/// What is known while the records are read.
+#[derive(Default)]
+struct Reader {
+    steps: Vec<Step>,
+    announced: Vec<Step>,
+    last: HashMap<Slot, usize>,
+    counts: HashMap<Slot, u32>,
+    /// Where each thread waits: its condition, the mutex, and who released it (or that it gave up).
+    waits: HashMap<Slot, Wait>,
+    /// Threads in the queue of each condition.
+    queues: HashMap<u64, Vec<Slot>>,
+    cancels: HashMap<Slot, usize>,
+    exits: HashMap<Slot, usize>,
+    /// Before each step: who was enabled.
+    enabled: Vec<Vec<Slot>>,
+    gathering: Vec<Slot>,
+    timed: Option<Slot>,
+    looks: bool,
+    others_enabled: bool,
+    others_alive: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Wait {
+    mutex: u64,
+    timed: bool,
+    released_by: Option<usize>,
+    gave_up: bool,
+}
+
+impl Execution {
+    /// Reads a trace with records of events and of who was enabled. `clock`: see
+    /// [`Execution::clock`].
+    pub fn new(trace: &Trace, clock: bool) -> Execution {
+        let mut reader = Reader::default();
+        for event in &trace.events {
+            reader.take(event);
+        }
+        let mut execution = Execution {
+            looks: reader.looks,
+            clock,
+            ..Execution::default()
+        };
+        let abrupt = match trace.outcome.end {
+            End::Redundant | End::Divergence => false,
+            End::Deadlock => reader.others_enabled,
+            End::Exit => reader.others_alive,
+            _ => true,
+        };
+        let Reader {
+            mut steps,
+            mut announced,
+            ..
+        } = reader;
+        // What ends the process comes before or after all that others do.
+        if abrupt && let Some(last) = steps.last_mut() {
+            last.foot.marks |= marks::EVERYTHING;
+        }
+        if !clock {
+            for step in steps.iter_mut().chain(&mut announced) {
+                step.foot.marks &= !marks::CLOCK;
+                step.plain.marks &= !marks::CLOCK;
+            }
+        }
+        for step in &steps {
+            let next = execution.dense.len();
+            execution.dense.entry(step.thread).or_insert(next);
+        }
+        execution.steps = steps;
+        execution.announced = announced;
+        execution.order();
+        execution
+    }
+
+    /// Computes the clocks.
+    fn order(&mut self) {
+        let mut touched = Touched::default();
+        let threads = self.dense.len();
+        for j in 0..self.steps.len() {
+            let step = &self.steps[j];
+            let mut clock = match step.previous {
+                Some(previous) => self.clocks[previous].clone(),
+                None => vec![0; threads],
+            };
+            if let Some(enabler) = step.enabler {
+                join(&mut clock, &self.clocks[enabler]);
+            }
+            touched.each(&step.foot, |i| {
+                if !self.reached(i, &clock) && self.steps[i].foot.conflicts(&step.foot) {
+                    join(&mut clock, &self.clocks[i]);
+                }
+            });
+            clock[self.dense[&step.thread]] = step.number;
+            self.clocks.push(clock);
+            touched.add(j, &self.steps[j].foot);
+        }
+    }
+
+    /// Does step `i` happen before what has this clock?
+    pub fn reached(&self, i: usize, clock: &[u32]) -> bool {
+        let step = &self.steps[i];
+        clock[self.dense[&step.thread]] >= step.number
+    }
+
+    /// Does step `i` happen before step `j`, or is it the same?
+    pub fn before(&self, i: usize, j: usize) -> bool {
+        self.reached(i, &self.clocks[j])
+    }
+
+    /// The clock of step `i`.
+    pub fn clock(&self, i: usize) -> &[u32] {
+        &self.clocks[i]
+    }
+
+    /// A clock that nothing reaches.
+    pub fn no_clock(&self) -> Vec<u32> {
+        vec![0; self.dense.len()]
+    }
+
+    /// Two numbers that are the same for executions with the same steps in the same partial order
+    /// (the same Mazurkiewicz trace), and practically never for others.
+    pub fn class(&self) -> [u64; 2] {
+        let mut threads: Vec<(Slot, usize)> = self.dense.iter().map(|(&s, &d)| (s, d)).collect();
+        threads.sort_unstable();
+        let mut order: Vec<usize> = (0..self.steps.len()).collect();
+        order.sort_unstable_by_key(|&i| (self.steps[i].thread, self.steps[i].number));
+        let mut hash = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344];
+        let mut add = |n: u64| {
+            for (word, factor) in hash
+                .iter_mut()
+                .zip([0x9E37_79B9_7F4A_7C15_u64, 0xC2B2_AE3D_27D4_EB4F])
+            {
+                *word = (*word ^ n).wrapping_mul(factor);
+                *word ^= *word >> 29;
+            }
+        };
+        for i in order {
+            let step = &self.steps[i];
+            add(u64::from(step.thread) << 32 | u64::from(step.event.kind));
+            for pick in &step.picks {
+                add(1 << 40 | u64::from(pick.value));
+            }
+            for &(slot, dense) in &threads {
+                add(u64::from(slot) << 32 | u64::from(self.clocks[i][dense]));
+            }
+        }
+        hash
+    }
+}
+
+/// The later of both, thread by thread.
+pub fn join(clock: &mut [u32], other: &[u32]) {
+    for (mine, &its) in clock.iter_mut().zip(other) {
+        *mine = (*mine).max(its);
+    }
+}
+
+impl Reader {
+    fn take(&mut self, event: &Event) {
+        match event.kind() {
+            Some(Kind::Enabled) => self.gathering.extend(event.enabled_slots()),
+            Some(Kind::Timed) => self.timed = Some(event.thread),
+            Some(Kind::ClockRead) => {
+                self.looks = true;
+                if let Some(&last) = self.last.get(&event.thread) {
+                    self.steps[last].foot.marks |= marks::CLOCK;
+                    self.steps[last].plain.marks |= marks::CLOCK;
+                }
+            }
+            Some(Kind::Choice) => self.pick(event),
+            Some(Kind::Pending) => self.announce(event),
+            Some(kind) if kind.is_step() => self.step(event, kind),
+            _ => {}
+        }
+    }
+
+    fn pick(&mut self, event: &Event) {
+        let Some(last) = self.steps.last_mut() else {
+            return;
+        };
+        last.picks.push(Pick {
+            value: event.value as u16,
+            of: event.aux as u16,
+        });
+        // A wait that will end for no reason.
+        if last.event.kind() == Some(Kind::CondWait) && event.value == 1 {
+            let (who, queue) = (last.thread, last.event.object);
+            if let Some(queue) = self.queues.get_mut(&queue) {
+                queue.retain(|&s| s != who);
+            }
+            if let Some(wait) = self.waits.get_mut(&who) {
+                wait.timed = false;
+            }
+            self.release(who, self.steps.len() - 1);
+        }
+    }
+
+    fn step(&mut self, event: &Event, kind: Kind) {
+        let index = self.steps.len();
+        let enabled = std::mem::take(&mut self.gathering);
+        self.enabled.push(enabled);
+        let waits = matches!(kind, Kind::CondWake | Kind::FutexResume);
+        let previous = self.last.insert(event.thread, index);
+        let number = self.counts.entry(event.thread).or_default();
+        *number += 1;
+        let number = *number;
+        let wait = self.waits.get(&event.thread).copied().unwrap_or_default();
+        let timed =
+            self.timed.take() == Some(event.thread) || (waits && wait.timed && !wait.gave_up);
+        let enabler = self.enabler(event, kind, &wait, previous, index);
+        self.note(event, kind, index);
+        let foot = Footprint::of(event, wait.waiting());
+        self.steps.push(Step {
+            thread: event.thread,
+            picks: Vec::new(),
+            foot,
+            plain: foot,
+            event: *event,
+            timed,
+            mutex: wait.mutex,
+            enabler,
+            previous,
+            number,
+        });
+    }
+
+    /// The step that made this one possible.
+    fn enabler(
+        &self,
+        event: &Event,
+        kind: Kind,
+        wait: &Wait,
+        previous: Option<usize>,
+        index: usize,
+    ) -> Option<usize> {
+        match kind {
+            Kind::CondWake if event.value == CANCELLED => self.cancels.get(&event.thread).copied(),
+            Kind::CondWake => wait.released_by,
+            Kind::ThreadJoin => self.exits.get(&(event.value as Slot)).copied(),
+            _ if of_state(kind) => None,
+            _ => self.unblocked(event.thread, previous, index),
+        }
+    }
+
+    /// The step before number `end` that made possible what `thread` announced in its `previous`
+    /// step; `None` if it was possible at once.
+    fn unblocked(&self, thread: Slot, previous: Option<usize>, end: usize) -> Option<usize> {
+        let first = previous.map_or(0, |p| p + 1);
+        let blocked = |&k: &usize| !self.enabled[k].contains(&thread);
+        (first..end).rev().find(blocked)
+    }
+
+    /// Remembers who waits where and who was released.
+    fn note(&mut self, event: &Event, kind: Kind, index: usize) {
+        let me = event.thread;
+        match kind {
+            Kind::CondWait => {
+                let wait = Wait {
+                    mutex: event.value,
+                    timed: event.aux == 1,
+                    ..Wait::default()
+                };
+                self.waits.insert(me, wait);
+                self.queues.entry(event.object).or_default().push(me);
+            }
+            Kind::FutexWait => {
+                let wait = Wait {
+                    timed: event.aux == 1,
+                    ..Wait::default()
+                };
+                self.waits.insert(me, wait);
+            }
+            Kind::CondSignal if event.value != u64::from(slot::NONE) => {
+                let who = event.value as Slot;
+                if let Some(queue) = self.queues.get_mut(&event.object) {
+                    queue.retain(|&s| s != who);
+                }
+                self.release(who, index);
+            }
+            Kind::CondBroadcast => {
+                for who in self.queues.remove(&event.object).unwrap_or_default() {
+                    self.release(who, index);
+                }
+            }
+            Kind::CondLeave | Kind::CondWake => {
+                if let Some(queue) = self.queues.get_mut(&event.object) {
+                    queue.retain(|&s| s != me);
+                }
+                if let Some(wait) = self.waits.get_mut(&me) {
+                    wait.gave_up = true;
+                }
+            }
+            Kind::ThreadExit => {
+                self.exits.insert(me, index);
+            }
+            Kind::ThreadCancel => {
+                self.cancels.insert(event.value as Slot, index);
+            }
+            _ => {}
+        }
+    }
+
+    fn release(&mut self, who: Slot, by: usize) {
+        if let Some(wait) = self.waits.get_mut(&who) {
+            wait.released_by = Some(by);
+        }
+    }
+
+    /// An operation that did not happen.
+    fn announce(&mut self, record: &Event) {
+        let thread = record.thread;
+        let wait = self.waits.get(&thread).copied().unwrap_or_default();
+        let Some(kind) = Kind::from_u8(record.size) else {
+            return;
+        };
+        let event = Event {
+            kind: record.size,
+            size: (record.aux & 0xff) as u8,
+            thread,
+            aux: 0,
+            object: record.object,
+            value: record.value,
+            pc: record.pc,
+        };
+        let enabled = record.aux & PENDING_ENABLED != 0;
+        self.others_enabled |= enabled;
+        self.others_alive = true;
+        let previous = self.last.get(&thread).copied();
+        let enabler = match kind {
+            Kind::CondWake => wait.released_by,
+            Kind::ThreadJoin => self.exits.get(&(event.value as Slot)).copied(),
+            _ if of_state(kind) => None,
+            _ => self.unblocked(thread, previous, self.steps.len()),
+        };
+        let waits_for_lock = of_state(kind) || (kind == Kind::CondWake && wait.waiting().released);
+        if !enabled && !waits_for_lock {
+            return;
+        }
+        let foot = match kind {
+            Kind::ThreadCancel | Kind::ThreadDetach | Kind::FutexWake => {
+                Footprint::everything(thread)
+            }
+            _ => Footprint::of(&event, wait.waiting()),
+        };
+        let number = self.counts.get(&thread).copied().unwrap_or_default() + 1;
+        self.announced.push(Step {
+            thread,
+            picks: Vec::new(),
+            foot,
+            plain: foot,
+            event,
+            timed: record.aux & PENDING_TIMED != 0
+                || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
+            mutex: wait.mutex,
+            enabler,
+            previous,
+            number,
+        });
+    }
+}
+
+/// Does the state of a lock or a semaphore say whether such an operation is possible?
+fn of_state(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::MutexLock
+            | Kind::SemWait
+            | Kind::RwRead
+            | Kind::RwWrite
+            | Kind::SpinLock
+            | Kind::OnceEnter
+    )
+}
+
+impl Wait {
+    fn waiting(&self) -> Waiting {
+        Waiting {
+            mutex: self.mutex,
+            released: self.released_by.is_some() || self.gave_up,
+        }
+    }
+}
+
+/// Which steps touched what: finds those that may conflict without looking at all of them.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// By eight bytes of a space.
+    near: HashMap<(u32, u64), Vec<u32>>,
+    /// Those that touch too much.
+    wide: Vec<u32>,
+    all: u32,
+}
+
+/// Bytes of a part that is entered piece by piece.
+const PIECES: u64 = 64;
+
+impl Touched {
+    fn pieces(foot: &Footprint) -> Option<impl Iterator<Item = (u32, u64)> + '_> {
+        let wide = foot.marks != 0 || foot.parts.iter().any(|p| p.end - p.first > PIECES);
+        (!wide).then(|| {
+            foot.parts
+                .iter()
+                .filter(|p| p.first < p.end)
+                .flat_map(|p| (p.first >> 3..=(p.end - 1) >> 3).map(move |piece| (p.space, piece)))
+        })
+    }
+
+    /// Enters the next step.
+    pub fn add(&mut self, index: usize, foot: &Footprint) {
+        debug_assert_eq!(self.all as usize, index);
+        self.all = index as u32 + 1;
+        match Touched::pieces(foot) {
+            None => self.wide.push(index as u32),
+            Some(pieces) => {
+                for piece in pieces {
+                    self.near.entry(piece).or_default().push(index as u32);
+                }
+            }
+        }
+    }
+
+    /// Steps that may conflict with one of this footprint, last first; all that do are among them.
+    pub fn candidates(&self, foot: &Footprint) -> Vec<usize> {
+        let Some(pieces) = Touched::pieces(foot) else {
+            return (0..self.all as usize).rev().collect();
+        };
+        let mut found: Vec<u32> = self.wide.clone();
+        for piece in pieces {
+            found.extend(self.near.get(&piece).into_iter().flatten());
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().rev().map(|i| i as usize).collect()
+    }
+
+    /// Calls `f` with each of [`Touched::candidates`].
+    pub fn each(&self, foot: &Footprint, f: impl FnMut(usize)) {
+        self.candidates(foot).into_iter().for_each(f);
+    }
+}

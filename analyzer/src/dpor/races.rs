@@ -1,0 +1,258 @@
+//! Reversible races of one execution, and the sequences that reverse them.
+//!
+//! Source: Abdulla, Aronis, Jonsson, Sagonas: Source Sets: A Foundation for Optimal Dynamic
+//! Partial Order Reduction, JACM 64(4), 2017, sections 4 to 7. Blocking operations go beyond what
+//! the paper assumes: a race counts where the later operation could have been taken before the
+//! earlier one, which [`Locks`] decides.
+
+use super::enabled::Locks;
+use super::execution::{Execution, Step, Touched, join};
+use raddle_protocol::Slot;
+use raddle_protocol::conflict::{Footprint, Waiting, marks};
+use raddle_protocol::event::Kind;
+
+/// A step as exploration trees know it: by its thread and, where it has any, its choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub thread: Slot,
+    /// What it chose, as far as that is prescribed.
+    pub picks: Vec<u16>,
+    /// How many outcomes it has, where that is known; with several choices in one step, more than
+    /// are ever counted.
+    pub outcomes: u16,
+    pub foot: Footprint,
+}
+
+impl Item {
+    /// A step that was taken.
+    pub fn of(step: &Step) -> Item {
+        Item {
+            thread: step.thread,
+            picks: step.picks.iter().map(|p| p.value).collect(),
+            outcomes: match step.picks[..] {
+                [] => 1,
+                [pick] => pick.of,
+                _ => u16::MAX,
+            },
+            foot: step.foot,
+        }
+    }
+
+    /// Can both be the same step? (The shorter list of choices leaves the rest open.)
+    pub fn agrees(&self, other: &Item) -> bool {
+        self.thread == other.thread && self.picks.iter().zip(&other.picks).all(|(a, b)| a == b)
+    }
+}
+
+/// Is `item` a weak initial of `sequence` (JACM 2017, section 4.2): could it come first
+/// without changing what the sequence does? Its place if it is in there.
+pub fn weak_initial(item: &Item, sequence: &[Item]) -> Option<Option<usize>> {
+    for (k, other) in sequence.iter().enumerate() {
+        if other.thread == item.thread {
+            return item.agrees(other).then_some(Some(k));
+        }
+        if other.foot.conflicts(&item.foot) {
+            return None;
+        }
+    }
+    Some(None)
+}
+
+/// The steps of a sequence that could come first.
+pub fn initials(sequence: &[Item]) -> Vec<&Item> {
+    let first = |k: &usize| {
+        let item = &sequence[*k];
+        !sequence[..*k]
+            .iter()
+            .any(|other| other.foot.conflicts(&item.foot))
+    };
+    (0..sequence.len())
+        .filter(first)
+        .map(|k| &sequence[k])
+        .collect()
+}
+
+/// What to explore from the state before step `at`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reversal {
+    pub at: usize,
+    pub sequence: Vec<Item>,
+    /// Whether the last of the sequence can be taken there is not certain.
+    pub tentative: bool,
+}
+
+/// Looks for races in one execution.
+pub struct Races<'a> {
+    execution: &'a Execution,
+    locks: Locks,
+    /// Sequences hold what happened until the later step of the race, instead of all that is
+    /// independent of the earlier one.
+    short: bool,
+    found: Vec<Reversal>,
+}
+
+/// All reversals of races whose later step has at least the number `from`.
+pub fn reversals(execution: &Execution, from: usize, short: bool) -> Vec<Reversal> {
+    let mut races = Races {
+        execution,
+        locks: Locks::new(execution),
+        short,
+        found: Vec::new(),
+    };
+    let mut touched = Touched::default();
+    for (j, step) in execution.steps.iter().enumerate() {
+        if j >= from {
+            races.of(step, j, &touched);
+            races.choices(step, j);
+        }
+        touched.add(j, &step.foot);
+    }
+    for step in &execution.announced {
+        races.of(step, execution.steps.len(), &touched);
+    }
+    races.found
+}
+
+impl Races<'_> {
+    /// Races of `later`, which is step `j` (or was announced when `j` steps had happened).
+    fn of(&mut self, later: &Step, j: usize, touched: &Touched) {
+        let execution = self.execution;
+        // What happens before it for another reason than that it conflicts with it.
+        let mut clock = match later.previous {
+            Some(previous) => execution.clock(previous).to_vec(),
+            None => execution.no_clock(),
+        };
+        if let Some(enabler) = later.enabler
+            && !later.timed
+        {
+            join(&mut clock, execution.clock(enabler));
+        }
+        let mut candidates = touched.candidates(&later.foot);
+        // What ends a wait that could have ended by itself is a race too.
+        let enabler = later.enabler.filter(|_| later.timed);
+        if let Some(enabler) = enabler
+            && !candidates.contains(&enabler)
+        {
+            candidates.push(enabler);
+            candidates.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        for i in candidates {
+            let earlier = &execution.steps[i];
+            let races = enabler == Some(i) || earlier.foot.conflicts(&later.foot);
+            if earlier.thread == later.thread || !races || execution.reached(i, &clock) {
+                continue;
+            }
+            if self.reverse(later, i, j) {
+                join(&mut clock, execution.clock(i));
+            }
+        }
+    }
+
+    /// Adds the reversal of the race of step `i` with `later`; false if `later` could not be taken
+    /// before it.
+    fn reverse(&mut self, later: &Step, i: usize, j: usize) -> bool {
+        let execution = self.execution;
+        let mut gone = vec![i];
+        let allowed = |gone: &[usize]| {
+            let in_context = |k: usize| kept(execution, gone, k, j);
+            self.locks.allow(execution, later, &in_context)
+        };
+        if !allowed(&gone) {
+            // Readers that came beside the one at `i` have to come later as well.
+            if later.event.kind() != Some(Kind::RwWrite) {
+                return false;
+            }
+            let in_context = |k: usize| kept(execution, &gone, k, j);
+            let readers = self
+                .locks
+                .readers(execution, later.event.object, &in_context);
+            let after = readers.into_iter().filter(|&k| k > i);
+            gone.extend(after);
+            let past = |&g: &usize| later.previous.is_some_and(|p| execution.before(g, p));
+            if gone.iter().any(past) || !allowed(&gone) {
+                return false;
+            }
+        }
+        let in_context = |k: usize| kept(execution, &gone, k, j);
+        let last = Item {
+            thread: later.thread,
+            picks: Vec::new(),
+            outcomes: 1,
+            foot: self.foot_there(later, i..j, &in_context),
+        };
+        self.push(i, j, &gone, last, certain(later));
+        true
+    }
+
+    /// A choice within step `j` that could have been another one.
+    fn choices(&mut self, step: &Step, j: usize) {
+        for (place, pick) in step.picks.iter().enumerate() {
+            let before: Vec<u16> = step.picks[..place].iter().map(|p| p.value).collect();
+            for other in (0..pick.of).filter(|&n| n != pick.value) {
+                let mut picks = before.clone();
+                picks.push(other);
+                let last = Item {
+                    thread: step.thread,
+                    picks,
+                    outcomes: pick.of,
+                    foot: step.foot,
+                };
+                self.push(j, j, &[j], last, true);
+            }
+        }
+    }
+
+    /// Adds the sequence of all that is kept from step `i` on, and then `last`.
+    fn push(&mut self, i: usize, j: usize, gone: &[usize], last: Item, certain: bool) {
+        let execution = self.execution;
+        let end = if self.short { j } else { execution.steps.len() };
+        let mut sequence: Vec<Item> = (i + 1..end)
+            .filter(|&k| kept(execution, gone, k, j))
+            .map(|k| Item::of(&execution.steps[k]))
+            .collect();
+        sequence.push(last);
+        self.found.push(Reversal {
+            at: i,
+            sequence,
+            tentative: !certain,
+        });
+    }
+
+    /// The footprint of `later` in a context that lacks some of the steps `between`. A wait whose
+    /// signal has not come yet is taken by letting its time run out; and what ended the process may
+    /// not do so if it depends on what is lacking.
+    fn foot_there(
+        &self,
+        later: &Step,
+        mut between: std::ops::Range<usize>,
+        in_context: &dyn Fn(usize) -> bool,
+    ) -> Footprint {
+        let signalled = later.enabler.is_none_or(in_context);
+        let steps = &self.execution.steps;
+        if between.any(|k| !in_context(k) && steps[k].plain.conflicts(&later.plain)) && signalled {
+            return later.plain;
+        }
+        if later.event.kind() != Some(Kind::CondWake) || signalled {
+            return later.foot;
+        }
+        let waiting = Waiting {
+            mutex: later.mutex,
+            released: false,
+        };
+        let mut foot = Footprint::of(&later.event, waiting);
+        if !self.execution.clock {
+            foot.marks &= !marks::CLOCK;
+        }
+        foot
+    }
+}
+
+/// Does step `k` stay when the steps `gone` (and all that happens after them) come later?
+fn kept(execution: &Execution, gone: &[usize], k: usize, j: usize) -> bool {
+    k != j && !gone.iter().any(|&g| execution.before(g, k))
+}
+
+/// Is it known when an operation of this kind can be taken?
+fn certain(step: &Step) -> bool {
+    step.foot.marks & marks::EVERYTHING == 0 || step.event.kind() == Some(Kind::ProcessEnd)
+}

@@ -1,0 +1,645 @@
+//! A machine with threads, memory and synchronisation objects that runs small programs by the plans
+//! of a search and writes the records that the runtime writes.
+
+use raddle_analyzer::search::Plan;
+use raddle_protocol::conflict::{Footprint, Waiting, marks};
+use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
+use raddle_protocol::outcome::End;
+use raddle_protocol::schedule::CHOICE_BIT;
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::{Outcome, Trace};
+
+/// One line of a thread's program. Numbers name objects; `acc` is a register of the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// acc = variable.
+    Read(usize),
+    /// variable = constant.
+    Write(usize, u64),
+    /// acc = variable; variable += 1, in one step.
+    Add(usize),
+    Lock(usize),
+    Unlock(usize),
+    /// acc = was it taken; an `UnlockIf` gives it back.
+    TryLock(usize),
+    UnlockIf(usize),
+    SemWait(usize),
+    /// acc = was it there.
+    SemTry(usize),
+    SemPost(usize),
+    ReadLock(usize),
+    WriteLock(usize),
+    RwUnlock(usize),
+    /// Waits with mutex 0 held (it takes and gives it); with a deadline acc = did time run out.
+    Wait(usize, bool),
+    Signal(usize),
+    Broadcast(usize),
+    /// Barrier of two.
+    Barrier(usize),
+    Sleep,
+    /// acc = the clock.
+    Look,
+    Yield,
+    /// Leaves out the next line unless acc is this.
+    If(u64),
+    /// Ends the process, as a step of its own, if acc is this.
+    ExitIf(u64),
+    /// Ends the process at once if acc is this.
+    CrashIf(u64),
+    /// Main only.
+    Create(usize),
+    /// Main only.
+    Join(usize),
+}
+
+/// Threads by number; 0 is main. Those that nobody creates are alive from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub threads: Vec<Vec<Op>>,
+    pub tokens: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Line,
+    /// In the queue of a condition.
+    Waits,
+    /// Signalled.
+    Woken,
+    /// Gave up, waits for the mutex.
+    Left,
+    /// Arrived at a barrier.
+    Arrived,
+    /// Its last step is due.
+    Last,
+    Ended,
+    Absent,
+    /// Its first step is due.
+    First,
+}
+
+#[derive(Clone, Debug)]
+struct Thread {
+    line: usize,
+    acc: u64,
+    phase: Phase,
+    released: bool,
+    held: Vec<usize>,
+}
+
+const NOBODY: usize = usize::MAX;
+const TIMED_OUT: u64 = 110;
+
+/// A program at work.
+pub struct Machine<'a> {
+    program: &'a Program,
+    threads: Vec<Thread>,
+    memory: [u64; 4],
+    mutexes: [usize; 4],
+    tokens: [u32; 4],
+    writers: [usize; 2],
+    readers: [Vec<usize>; 2],
+    queues: [Vec<usize>; 2],
+    arrived: [Vec<usize>; 2],
+    clock: u64,
+    events: Vec<Event>,
+    /// Somebody ended the process.
+    ended: Option<End>,
+    running: usize,
+    asked: std::collections::VecDeque<u16>,
+    tolerant: bool,
+    sleepers: Vec<Footprint>,
+    sleeping: bool,
+}
+
+fn variable(n: usize) -> u64 {
+    0x1000 + 8 * n as u64
+}
+
+fn object(kind: u64, n: usize) -> u64 {
+    kind << 16 | (64 * n as u64)
+}
+
+const MUTEX: u64 = 2;
+const SEM: u64 = 3;
+const RWLOCK: u64 = 4;
+const COND: u64 = 5;
+const BARRIER: u64 = 6;
+
+impl<'a> Machine<'a> {
+    fn new(program: &'a Program, plan: &Plan) -> Machine<'a> {
+        let created = |t: usize| {
+            let lines = program.threads[0].iter();
+            lines.into_iter().any(|op| *op == Op::Create(t))
+        };
+        let thread = |t: usize| Thread {
+            line: 0,
+            acc: 0,
+            phase: if created(t) {
+                Phase::Absent
+            } else {
+                Phase::Line
+            },
+            released: false,
+            held: Vec::new(),
+        };
+        let steps = plan.prefix.iter();
+        let asked = steps.flat_map(|s| std::iter::repeat_n(s.what, usize::from(s.count)));
+        let mut machine = Machine {
+            program,
+            threads: (0..program.threads.len()).map(thread).collect(),
+            memory: [0; 4],
+            mutexes: [NOBODY; 4],
+            tokens: [program.tokens; 4],
+            writers: [NOBODY; 2],
+            readers: Default::default(),
+            queues: Default::default(),
+            arrived: Default::default(),
+            clock: 0,
+            events: Vec::new(),
+            ended: None,
+            running: 0,
+            asked: asked.collect(),
+            tolerant: plan.flags & flags::TOLERANT != 0,
+            sleepers: plan.sleepers.clone(),
+            sleeping: false,
+        };
+        for t in 0..machine.threads.len() {
+            machine.settle(t);
+        }
+        machine
+    }
+
+    /// Runs the program; the trace, and what it computed.
+    pub fn run(program: &Program, plan: &Plan) -> (Trace, String) {
+        let mut machine = Machine::new(program, plan);
+        let end = loop {
+            if let Some(end) = machine.ended {
+                break end;
+            }
+            let enabled: Vec<usize> = (0..program.threads.len())
+                .filter(|&t| machine.enabled(t))
+                .collect();
+            if enabled.is_empty() {
+                let all = machine.threads.iter();
+                let over = |t: &Thread| matches!(t.phase, Phase::Ended | Phase::Absent);
+                break match all.clone().all(over) {
+                    true => End::Exit,
+                    false => End::Deadlock,
+                };
+            }
+            machine.log_enabled(&enabled);
+            match machine.choose(&enabled) {
+                Ok(next) => machine.step(next),
+                Err(end) => break end,
+            }
+        };
+        machine.announce_all();
+        let result = machine.result(end);
+        (machine.trace(end), result)
+    }
+
+    fn result(&self, end: End) -> String {
+        let accs: Vec<u64> = self.threads.iter().map(|t| t.acc).collect();
+        format!("{end:?} {:?} {accs:?}", self.memory)
+    }
+
+    fn choose(&mut self, enabled: &[usize]) -> Result<usize, End> {
+        while let Some(wanted) = self.asked.pop_front() {
+            if enabled.contains(&usize::from(wanted)) {
+                return Ok(usize::from(wanted));
+            }
+            if !self.tolerant {
+                return Err(End::Divergence);
+            }
+        }
+        self.sleeping = true;
+        let asleep = |t: &usize| self.sleepers.iter().any(|s| usize::from(s.thread) == *t);
+        let awake: Vec<usize> = enabled.iter().copied().filter(|t| !asleep(t)).collect();
+        let after = |t: &usize| (*t + self.threads.len() - self.running) % self.threads.len();
+        awake.into_iter().min_by_key(after).ok_or(End::Redundant)
+    }
+
+    /// Chooses a value below `n`.
+    fn pick(&mut self, n: usize) -> usize {
+        match self.asked.front() {
+            Some(&what) if what & CHOICE_BIT != 0 => {
+                self.asked.pop_front();
+                usize::from(what & !CHOICE_BIT)
+            }
+            _ => 0,
+        }
+        .min(n - 1)
+    }
+
+    fn op(&self, t: usize) -> Op {
+        self.program.threads[t][self.threads[t].line]
+    }
+
+    /// Goes on to the next line that is a step.
+    fn settle(&mut self, t: usize) {
+        if self.threads[t].phase != Phase::Line {
+            return;
+        }
+        loop {
+            let Some(op) = self.program.threads[t].get(self.threads[t].line) else {
+                self.threads[t].phase = Phase::Last;
+                return;
+            };
+            let acc = self.threads[t].acc;
+            match *op {
+                Op::If(n) => self.threads[t].line += if acc == n { 1 } else { 2 },
+                Op::ExitIf(n) if acc != n => self.threads[t].line += 1,
+                Op::CrashIf(n) if acc == n => return self.ended = Some(End::Signal),
+                Op::CrashIf(_) => self.threads[t].line += 1,
+                Op::UnlockIf(m) if !self.threads[t].held.contains(&m) => {
+                    self.threads[t].line += 1;
+                }
+                Op::Look => {
+                    self.clock += 1;
+                    self.threads[t].acc = self.clock;
+                    self.threads[t].line += 1;
+                    self.log(t, Kind::ClockRead, 0, 0, 0);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn timed(&self, t: usize) -> bool {
+        match self.threads[t].phase {
+            Phase::Line => matches!(self.op(t), Op::Sleep),
+            Phase::Waits => matches!(self.op(t), Op::Wait(_, true)),
+            _ => false,
+        }
+    }
+
+    fn enabled(&self, t: usize) -> bool {
+        let free = |m: usize| self.mutexes[m] == NOBODY;
+        match self.threads[t].phase {
+            Phase::Ended | Phase::Absent => false,
+            Phase::First | Phase::Last => true,
+            Phase::Waits => self.timed(t),
+            Phase::Woken | Phase::Left => free(0),
+            Phase::Arrived => self.threads[t].released,
+            Phase::Line => match self.op(t) {
+                Op::Lock(m) => free(m),
+                Op::SemWait(s) => self.tokens[s] > 0,
+                Op::ReadLock(r) => self.writers[r] == NOBODY,
+                Op::WriteLock(r) => self.writers[r] == NOBODY && self.readers[r].is_empty(),
+                Op::Join(other) => self.threads[other].phase == Phase::Ended,
+                _ => true,
+            },
+        }
+    }
+
+    fn step(&mut self, t: usize) {
+        self.running = t;
+        if self.timed(t) {
+            let timed = Event {
+                kind: Kind::Timed as u8,
+                thread: t as u16,
+                ..Event::default()
+            };
+            self.events.push(timed);
+        }
+        match self.threads[t].phase {
+            Phase::First => {
+                self.threads[t].phase = Phase::Line;
+                self.log(t, Kind::ThreadStart, 0, 0, 0);
+            }
+            Phase::Last => {
+                self.threads[t].phase = Phase::Ended;
+                self.log(t, Kind::ThreadExit, 0, 0, 0);
+            }
+            Phase::Line => self.line(t),
+            _ => self.second(t),
+        }
+        self.settle(t);
+    }
+
+    /// The second half of a wait.
+    fn second(&mut self, t: usize) {
+        let phase = self.threads[t].phase;
+        let mut over = true;
+        match (self.op(t), phase) {
+            (Op::Wait(c, _), Phase::Waits) => {
+                self.queues[c].retain(|&other| other != t);
+                self.clock = self.clock.max(100);
+                self.threads[t].acc = 1;
+                if self.mutexes[0] == NOBODY {
+                    self.log(t, Kind::CondWake, object(COND, c), TIMED_OUT, 0);
+                } else {
+                    over = false;
+                    self.threads[t].phase = Phase::Left;
+                    self.log(t, Kind::CondLeave, object(COND, c), TIMED_OUT, 0);
+                }
+            }
+            (Op::Wait(c, _), _) => {
+                let value = if phase == Phase::Left { TIMED_OUT } else { 0 };
+                self.log(t, Kind::CondWake, object(COND, c), value, 0);
+            }
+            (Op::Barrier(b), _) => {
+                self.threads[t].released = false;
+                self.log(t, Kind::BarrierLeave, object(BARRIER, b), 0, 0);
+            }
+            (op, phase) => unreachable!("{op:?} {phase:?}"),
+        }
+        if over {
+            if matches!(self.op(t), Op::Wait(..)) {
+                self.mutexes[0] = t;
+            }
+            self.threads[t].phase = Phase::Line;
+            self.threads[t].line += 1;
+        }
+    }
+
+    fn line(&mut self, t: usize) {
+        let op = self.op(t);
+        let mut next = true;
+        match op {
+            Op::Read(v) => {
+                self.threads[t].acc = self.memory[v];
+                self.log(t, Kind::Read, variable(v), self.memory[v], 0);
+            }
+            Op::Write(v, value) => {
+                self.memory[v] = value;
+                self.log(t, Kind::Write, variable(v), value, 0);
+            }
+            Op::Add(v) => {
+                self.threads[t].acc = self.memory[v];
+                self.memory[v] += 1;
+                self.log(t, Kind::Rmw, variable(v), self.memory[v], 0);
+            }
+            Op::Lock(_) | Op::Unlock(_) | Op::TryLock(_) | Op::UnlockIf(_) => self.mutex(t, op),
+            Op::SemWait(_) | Op::SemTry(_) | Op::SemPost(_) => self.semaphore(t, op),
+            Op::ReadLock(_) | Op::WriteLock(_) | Op::RwUnlock(_) => self.rwlock(t, op),
+            Op::Wait(..) | Op::Signal(_) | Op::Broadcast(_) => {
+                next = !matches!(op, Op::Wait(..));
+                self.condition(t, op);
+            }
+            Op::Barrier(b) => {
+                next = false;
+                self.threads[t].phase = Phase::Arrived;
+                self.arrived[b].push(t);
+                self.log(t, Kind::BarrierArrive, object(BARRIER, b), 0, 0);
+                if self.arrived[b].len() == 2 {
+                    for other in std::mem::take(&mut self.arrived[b]) {
+                        self.threads[other].released = true;
+                    }
+                }
+            }
+            Op::Sleep => {
+                self.clock += 10;
+                self.log(t, Kind::Sleep, 0, self.clock, 0);
+            }
+            Op::Yield => self.log(t, Kind::Yield, 0, 0, 0),
+            Op::ExitIf(_) => {
+                self.ended = Some(End::Exit);
+                self.log(t, Kind::ProcessEnd, 0, 0, 0);
+            }
+            Op::Create(other) => {
+                self.threads[other].phase = Phase::First;
+                self.log(t, Kind::ThreadCreate, 0, other as u64, 0);
+            }
+            Op::Join(other) => self.log(t, Kind::ThreadJoin, 0, other as u64, 0),
+            Op::If(_) | Op::CrashIf(_) | Op::Look => unreachable!("no steps"),
+        }
+        self.threads[t].line += usize::from(next);
+    }
+
+    fn mutex(&mut self, t: usize, op: Op) {
+        match op {
+            Op::Lock(m) => {
+                self.mutexes[m] = t;
+                self.log(t, Kind::MutexLock, object(MUTEX, m), 0, 0);
+            }
+            Op::TryLock(m) => {
+                let free = self.mutexes[m] == NOBODY;
+                self.threads[t].acc = u64::from(free);
+                if free {
+                    self.mutexes[m] = t;
+                    self.threads[t].held.push(m);
+                }
+                let value = if free { 0 } else { 16 };
+                self.log(t, Kind::MutexTryLock, object(MUTEX, m), value, 0);
+            }
+            Op::Unlock(m) | Op::UnlockIf(m) => {
+                self.threads[t].held.retain(|&held| held != m);
+                if self.mutexes[m] == t {
+                    self.mutexes[m] = NOBODY;
+                }
+                self.log(t, Kind::MutexUnlock, object(MUTEX, m), 0, 0);
+            }
+            _ => unreachable!(),
+        }
+    }
+
+    fn semaphore(&mut self, t: usize, op: Op) {
+        let (s, kind, value) = match op {
+            Op::SemWait(s) => {
+                self.tokens[s] -= 1;
+                (s, Kind::SemWait, 0)
+            }
+            Op::SemTry(s) => {
+                let there = self.tokens[s] > 0;
+                self.tokens[s] -= u32::from(there);
+                self.threads[t].acc = u64::from(there);
+                (s, Kind::SemTryWait, if there { 0 } else { 11 })
+            }
+            Op::SemPost(s) => {
+                self.tokens[s] += 1;
+                (s, Kind::SemPost, 0)
+            }
+            _ => unreachable!(),
+        };
+        self.log(t, kind, object(SEM, s), value, self.tokens[s]);
+    }
+
+    fn rwlock(&mut self, t: usize, op: Op) {
+        let (r, kind) = match op {
+            Op::ReadLock(r) => {
+                self.readers[r].push(t);
+                (r, Kind::RwRead)
+            }
+            Op::WriteLock(r) => {
+                self.writers[r] = t;
+                (r, Kind::RwWrite)
+            }
+            Op::RwUnlock(r) => {
+                if self.writers[r] == t {
+                    self.writers[r] = NOBODY;
+                } else if let Some(at) = self.readers[r].iter().position(|&other| other == t) {
+                    self.readers[r].remove(at);
+                }
+                (r, Kind::RwUnlock)
+            }
+            _ => unreachable!(),
+        };
+        self.log(t, kind, object(RWLOCK, r), 0, 0);
+    }
+
+    fn condition(&mut self, t: usize, op: Op) {
+        match op {
+            Op::Wait(c, timed) => {
+                self.mutexes[0] = NOBODY;
+                self.queues[c].push(t);
+                self.threads[t].phase = Phase::Waits;
+                let (at, mutex) = (object(COND, c), object(MUTEX, 0));
+                self.log(t, Kind::CondWait, at, mutex, u32::from(timed));
+            }
+            Op::Signal(c) => {
+                let waiting = self.queues[c].len();
+                let picked = if waiting < 2 { 0 } else { self.pick(waiting) };
+                let mut value = u64::from(u16::MAX);
+                if waiting > 0 {
+                    let who = self.queues[c].remove(picked);
+                    self.threads[who].phase = Phase::Woken;
+                    value = who as u64;
+                }
+                self.log(t, Kind::CondSignal, object(COND, c), value, 0);
+                if waiting >= 2 {
+                    self.log(t, Kind::Choice, 0, picked as u64, waiting as u32);
+                }
+            }
+            Op::Broadcast(c) => {
+                let woken = std::mem::take(&mut self.queues[c]);
+                for &who in &woken {
+                    self.threads[who].phase = Phase::Woken;
+                }
+                let count = woken.len() as u64;
+                self.log(t, Kind::CondBroadcast, object(COND, c), count, 0);
+            }
+            _ => unreachable!(),
+        }
+    }
+
+    fn log(&mut self, t: usize, kind: Kind, object: u64, value: u64, aux: u32) {
+        let event = Event {
+            kind: kind as u8,
+            size: 4 * u8::from(matches!(kind, Kind::Read | Kind::Write | Kind::Rmw)),
+            thread: t as u16,
+            aux,
+            object,
+            value,
+            ..Event::default()
+        };
+        self.events.push(event);
+        if !self.sleeping {
+            return;
+        }
+        let done = if kind == Kind::ClockRead {
+            Footprint {
+                thread: event.thread,
+                marks: marks::CLOCK,
+                ..Footprint::default()
+            }
+        } else if kind.is_step() {
+            let waiting = Waiting {
+                mutex: self::object(MUTEX, 0),
+                released: matches!(self.threads[t].phase, Phase::Woken | Phase::Left)
+                    && kind == Kind::CondWake,
+            };
+            Footprint::of(&event, waiting)
+        } else {
+            return;
+        };
+        self.sleepers.retain(|s| !s.conflicts(&done));
+    }
+
+    fn log_enabled(&mut self, enabled: &[usize]) {
+        let word = |from: usize| {
+            let slots = enabled.iter().skip(from).take(4).enumerate();
+            slots.fold(0, |word, (i, &t)| word | (t as u64) << (16 * i))
+        };
+        self.events.push(Event {
+            kind: Kind::Enabled as u8,
+            size: enabled.len() as u8,
+            thread: self.running as u16,
+            object: word(0),
+            value: word(4),
+            pc: word(8),
+            ..Event::default()
+        });
+    }
+
+    /// What was announced and did not happen.
+    fn announce_all(&mut self) {
+        for t in 0..self.threads.len() {
+            let Some((kind, at, value)) = self.announced(t) else {
+                continue;
+            };
+            let bytes = 4 * u32::from(matches!(kind, Kind::Read | Kind::Write | Kind::Rmw));
+            let timed = u32::from(self.timed(t)) * PENDING_TIMED;
+            let enabled = u32::from(self.enabled(t)) * PENDING_ENABLED;
+            self.events.push(Event {
+                kind: Kind::Pending as u8,
+                size: kind as u8,
+                thread: t as u16,
+                aux: bytes | timed | enabled,
+                object: at,
+                value,
+                ..Event::default()
+            });
+        }
+    }
+
+    fn announced(&self, t: usize) -> Option<(Kind, u64, u64)> {
+        let plain = |kind, at| Some((kind, at, 0));
+        match self.threads[t].phase {
+            Phase::Ended | Phase::Absent => None,
+            Phase::First => plain(Kind::ThreadStart, 0),
+            Phase::Last => plain(Kind::ThreadExit, 0),
+            Phase::Waits | Phase::Woken | Phase::Left => plain(Kind::CondWake, object(MUTEX, 0)),
+            Phase::Arrived => plain(Kind::BarrierLeave, 0),
+            Phase::Line => match self.op(t) {
+                Op::Read(v) => plain(Kind::Read, variable(v)),
+                Op::Write(v, _) => plain(Kind::Write, variable(v)),
+                Op::Add(v) => plain(Kind::Rmw, variable(v)),
+                Op::Lock(m) => plain(Kind::MutexLock, object(MUTEX, m)),
+                Op::TryLock(m) => plain(Kind::MutexTryLock, object(MUTEX, m)),
+                Op::Unlock(m) | Op::UnlockIf(m) => plain(Kind::MutexUnlock, object(MUTEX, m)),
+                Op::SemWait(s) => plain(Kind::SemWait, object(SEM, s)),
+                Op::SemTry(s) => plain(Kind::SemTryWait, object(SEM, s)),
+                Op::SemPost(s) => plain(Kind::SemPost, object(SEM, s)),
+                Op::ReadLock(r) => plain(Kind::RwRead, object(RWLOCK, r)),
+                Op::WriteLock(r) => plain(Kind::RwWrite, object(RWLOCK, r)),
+                Op::RwUnlock(r) => plain(Kind::RwUnlock, object(RWLOCK, r)),
+                Op::Wait(c, _) => Some((Kind::CondWait, object(COND, c), object(MUTEX, 0))),
+                Op::Signal(c) => plain(Kind::CondSignal, object(COND, c)),
+                Op::Broadcast(c) => plain(Kind::CondBroadcast, object(COND, c)),
+                Op::Barrier(b) => plain(Kind::BarrierArrive, object(BARRIER, b)),
+                Op::Sleep => plain(Kind::Sleep, 0),
+                Op::Yield => plain(Kind::Yield, 0),
+                Op::ExitIf(_) => plain(Kind::ProcessEnd, 0),
+                Op::Create(_) => plain(Kind::ThreadCreate, 0),
+                Op::Join(other) => Some((Kind::ThreadJoin, 0, other as u64)),
+                // It ended the process.
+                Op::CrashIf(_) => None,
+                Op::If(_) | Op::Look => unreachable!("no steps"),
+            },
+        }
+    }
+
+    fn trace(self, end: End) -> Trace {
+        Trace {
+            events: self.events,
+            taken: Vec::new(),
+            nodes: Vec::new(),
+            outcome: Outcome {
+                end,
+                code: 0,
+                thread: 0,
+                detail: [0; 4],
+                message: String::new(),
+                stack: Vec::new(),
+                waits: Vec::new(),
+                timed_out: false,
+            },
+            counters: Default::default(),
+            uncontrolled: Vec::new(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Programs for the machine: known ones, and random ones.
+
+use crate::machine::{Op, Program};
+use Op::*;
+
+fn program(threads: &[&[Op]]) -> Program {
+    Program {
+        threads: threads.iter().map(|lines| lines.to_vec()).collect(),
+        tokens: 1,
+    }
+}
+
+/// Name, program, and how many Mazurkiewicz traces it has where that can be counted by hand.
+pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
+    let section = [Lock(0), Read(0), Write(0, 1), Unlock(0)];
+    vec![
+        (
+            "independent",
+            program(&[&[Write(0, 1)], &[Write(1, 1)]]),
+            Some(1),
+        ),
+        (
+            "two writers",
+            program(&[&[Write(0, 1)], &[Write(0, 2)]]),
+            Some(2),
+        ),
+        (
+            "three writers",
+            program(&[&[Write(0, 1)], &[Write(0, 2)], &[Write(0, 3)]]),
+            Some(6),
+        ),
+        // JACM 2017, figure 1: a writer and two readers.
+        (
+            "writer and readers",
+            program(&[&[Write(0, 1)], &[Read(1), Read(0)], &[Read(2), Read(0)]]),
+            Some(4),
+        ),
+        ("sections", program(&[&section, &section]), Some(2)),
+        (
+            "three sections",
+            program(&[&section, &section, &section]),
+            Some(6),
+        ),
+        (
+            "lost update",
+            program(&[&[Read(0), Write(0, 1)], &[Read(0), Write(0, 1)]]),
+            None,
+        ),
+        (
+            "deadlock",
+            program(&[
+                &[Lock(0), Lock(1), Unlock(1), Unlock(0)],
+                &[Lock(1), Lock(0), Unlock(0), Unlock(1)],
+            ]),
+            Some(3),
+        ),
+        (
+            "trylock",
+            program(&[&[TryLock(0), UnlockIf(0)], &[TryLock(0), UnlockIf(0)]]),
+            Some(4),
+        ),
+        (
+            "readers and a writer",
+            program(&[
+                &[ReadLock(0), RwUnlock(0)],
+                &[ReadLock(0), RwUnlock(0)],
+                &[WriteLock(0), RwUnlock(0)],
+            ]),
+            None,
+        ),
+        (
+            "signal",
+            program(&[
+                &[Lock(0), Wait(0, false), Unlock(0)],
+                &[Lock(0), Signal(0), Unlock(0)],
+            ]),
+            Some(2),
+        ),
+        (
+            "signal of two",
+            program(&[
+                &[Lock(0), Wait(0, false), Unlock(0)],
+                &[Lock(0), Wait(0, false), Unlock(0)],
+                &[Lock(0), Signal(0), Unlock(0)],
+            ]),
+            None,
+        ),
+        (
+            "timed wait",
+            program(&[
+                &[Lock(0), Wait(0, true), Unlock(0)],
+                &[Lock(0), Signal(0), Unlock(0)],
+            ]),
+            None,
+        ),
+        (
+            "tokens",
+            program(&[
+                &[SemWait(0), SemPost(0)],
+                &[SemWait(0), SemPost(0)],
+                &[SemTry(0)],
+            ]),
+            None,
+        ),
+        (
+            "barrier",
+            program(&[
+                &[Write(0, 1), Barrier(0), Read(1)],
+                &[Write(1, 1), Barrier(0), Read(0)],
+            ]),
+            Some(2),
+        ),
+        (
+            "exit",
+            program(&[&[Write(0, 1), Write(1, 1)], &[Read(0), ExitIf(0), Read(1)]]),
+            None,
+        ),
+        (
+            "crash",
+            program(&[&[Write(0, 1), Write(1, 1)], &[Read(0), CrashIf(0), Read(1)]]),
+            None,
+        ),
+        (
+            "sleeps",
+            program(&[&[Sleep, Sleep], &[Sleep, Write(0, 1)]]),
+            Some(1),
+        ),
+        (
+            "sleeps and a look",
+            program(&[&[Sleep, Sleep], &[Sleep, Look]]),
+            Some(3),
+        ),
+        (
+            "children",
+            program(&[
+                &[Create(1), Write(0, 1), Create(2), Join(1), Join(2), Read(0)],
+                &[Write(0, 2)],
+                &[Write(0, 3)],
+            ]),
+            Some(3),
+        ),
+    ]
+}
+
+/// SplitMix64: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    /// One statement, of one or more lines.
+    fn statement(&mut self, lines: &mut Vec<Op>, locked: bool) {
+        let object = self.below(2);
+        match self.below(21) {
+            0 | 1 => lines.push(Read(object)),
+            2 | 3 => lines.push(Write(object, 1 + self.below(2) as u64)),
+            4 => lines.push(Add(object)),
+            5 if !locked => {
+                lines.push(Lock(object));
+                self.statement(lines, true);
+                lines.push(Unlock(object));
+            }
+            6 => lines.extend([TryLock(object + 2), Read(0), UnlockIf(object + 2)]),
+            7 => lines.push(SemWait(object)),
+            8 => lines.push(SemPost(object)),
+            9 => lines.push(SemTry(object)),
+            10 => lines.extend([ReadLock(object), Read(object), RwUnlock(object)]),
+            11 => lines.extend([WriteLock(object), Write(object, 3), RwUnlock(object)]),
+            12 if !locked => {
+                lines.extend([Lock(0), Wait(object, self.below(3) == 0), Unlock(0)]);
+            }
+            13 => lines.push(Signal(object)),
+            14 => lines.push(Broadcast(object)),
+            15 => lines.push(Barrier(object)),
+            16 => lines.push(Sleep),
+            17 if self.below(4) == 0 => lines.push(Look),
+            18 => lines.extend([Read(object), If(self.below(2) as u64)]),
+            19 => lines.push(ExitIf(1 + self.below(3) as u64)),
+            20 => lines.push(CrashIf(1 + self.below(3) as u64)),
+            _ => lines.push(Yield),
+        }
+    }
+}
+
+/// The program of a seed.
+pub fn random(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let count = 2 + random.below(2);
+    let mut threads = Vec::new();
+    for _ in 0..count {
+        let mut lines = Vec::new();
+        for _ in 0..1 + random.below(if count == 2 { 4 } else { 2 }) {
+            random.statement(&mut lines, false);
+        }
+        lines.push(Yield);
+        threads.push(lines);
+    }
+    if random.below(4) == 0 {
+        let children = 1..count;
+        let mut main: Vec<Op> = children.clone().map(Create).collect();
+        main.append(&mut threads[0]);
+        main.extend(children.map(Join));
+        threads[0] = main;
+    }
+    Program {
+        threads,
+        tokens: random.below(2) as u32,
+    }
+}

@@ -1,0 +1,375 @@
+//! The dependence relation: which operations of different threads do not commute.
+//!
+//! Two operations that are enabled in the same state are *independent* when neither disables the
+//! other and both orders lead to the same state and the same results; everything else is a
+//! *conflict*. Exhaustive searches (analyzer) and sleep sets (runtime) share this one definition,
+//! which errs on the side of a conflict: whatever it does not know conflicts with everything.
+//!
+//! An operation that makes another one possible at all (the signal that ends a wait, the last
+//! arrival at a barrier) is ordered before it whatever this relation says: the two are never
+//! enabled together.
+
+use crate::event::{Event, Kind};
+use crate::{Slot, slot};
+
+/// Where the things lie that operations touch: [`Part::space`].
+pub mod space {
+    /// Bytes of memory, those of locks and semaphores included.
+    pub const MEMORY: u32 = 0;
+    /// Threads: creation, start, end, join, detach, cancellation. The number is the slot.
+    pub const THREADS: u32 = 1;
+    /// Queues of futex waiters, by address.
+    pub const QUEUES: u32 = 2;
+    /// Rounds of barriers that are being left, by address.
+    pub const ROUNDS: u32 = 3;
+}
+
+/// Some of what an operation touches: `first..end` in a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(C)]
+pub struct Part {
+    pub first: u64,
+    /// One past the last; `first` for a part that is not there.
+    pub end: u64,
+    /// See [`space`].
+    pub space: u32,
+    /// 1: changes it; 0: only looks.
+    pub writes: u32,
+}
+
+impl Part {
+    const NONE: Part = Part {
+        first: 0,
+        end: 0,
+        space: space::MEMORY,
+        writes: 0,
+    };
+
+    const fn new(space: u32, first: u64, len: u64, writes: bool) -> Part {
+        Part {
+            first,
+            end: first.saturating_add(len),
+            space,
+            writes: writes as u32,
+        }
+    }
+
+    fn meets(&self, other: &Part) -> bool {
+        self.first < other.end
+            && other.first < self.end
+            && self.space == other.space
+            && self.writes | other.writes != 0
+    }
+}
+
+/// Most threads in the sleep set of a job.
+pub const MOST_SLEEPERS: usize = 256;
+
+/// Bits of [`Footprint::marks`].
+pub mod marks {
+    /// Conflicts with every operation.
+    pub const EVERYTHING: u16 = 1;
+    /// Moves or reads the virtual clock; such operations conflict with each other. Whoever knows
+    /// that nobody reads the clock takes the mark away.
+    pub const CLOCK: u16 = 2;
+    /// Conflicts with every operation of the thread `about`.
+    pub const CANCELS: u16 = 4;
+}
+
+/// All that decides with what an operation conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(C)]
+pub struct Footprint {
+    /// Who performs it.
+    pub thread: Slot,
+    /// See [`marks`].
+    pub marks: u16,
+    /// See [`marks::CANCELS`].
+    pub about: Slot,
+    #[doc(hidden)]
+    pub pad: u16,
+    pub parts: [Part; 2],
+}
+
+/// What the record of a condition's wait does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Waiting {
+    /// The mutex that goes with the condition.
+    pub mutex: u64,
+    /// The waiter is out of the queue already (signalled, or it gave up): only the mutex is left.
+    pub released: bool,
+}
+
+/// Sizes of glibc's objects on x86-64, in bytes.
+mod size {
+    pub const MUTEX: u64 = 40;
+    pub const COND: u64 = 48;
+    pub const RWLOCK: u64 = 56;
+    pub const BARRIER: u64 = 32;
+    pub const SEM: u64 = 32;
+    pub const WORD: u64 = 4;
+}
+
+impl Footprint {
+    /// The footprint of a step. `waiting` is used for [`Kind::CondWake`] and [`Kind::CondLeave`]
+    /// only.
+    pub fn of(event: &Event, waiting: Waiting) -> Footprint {
+        let Some(kind) = event.kind() else {
+            return Footprint::everything(event.thread);
+        };
+        let at = event.object;
+        let whole = |len| Part::new(space::MEMORY, at, len, true);
+        let mutex = |m| Part::new(space::MEMORY, m, size::MUTEX, true);
+        let queue = Part::new(space::QUEUES, at, 1, true);
+        let bytes = u64::from(event.size);
+        let access = |len, writes| Part::new(space::MEMORY, at, len, writes);
+        let about = |s: u64| Part::new(space::THREADS, s, 1, true);
+        let me = about(u64::from(event.thread));
+        let (parts, mut marked) = match kind {
+            Kind::ThreadStart | Kind::ThreadExit => ([me, Part::NONE], 0),
+            Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
+            Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
+            Kind::ThreadJoin => {
+                let clock = if event.aux == TIMED_OUT {
+                    marks::CLOCK
+                } else {
+                    0
+                };
+                ([about(event.value), Part::NONE], clock)
+            }
+            Kind::ThreadCancel => ([about(event.value), Part::NONE], marks::CANCELS),
+            Kind::MutexLock if event.value == OWNER_DEAD => {
+                return Footprint::everything(event.thread);
+            }
+            Kind::MutexLock
+            | Kind::MutexTryLock
+            | Kind::MutexUnlock
+            | Kind::MutexInit
+            | Kind::MutexDestroy => ([whole(size::MUTEX), Part::NONE], 0),
+            Kind::MutexTimedLock => ([whole(size::MUTEX), Part::NONE], marks::CLOCK),
+            Kind::CondWait => ([whole(size::COND), mutex(event.value)], 0),
+            Kind::CondWake if waiting.released => ([mutex(waiting.mutex), Part::NONE], 0),
+            Kind::CondWake | Kind::CondLeave => {
+                ([whole(size::COND), mutex(waiting.mutex)], marks::CLOCK)
+            }
+            Kind::CondSignal | Kind::CondBroadcast | Kind::CondDestroy => {
+                ([whole(size::COND), Part::NONE], 0)
+            }
+            Kind::RwRead | Kind::RwTryRead => ([access(size::RWLOCK, false), Part::NONE], 0),
+            Kind::RwWrite | Kind::RwTryWrite | Kind::RwUnlock | Kind::RwDestroy => {
+                ([whole(size::RWLOCK), Part::NONE], 0)
+            }
+            Kind::BarrierArrive => ([whole(size::BARRIER), Part::NONE], 0),
+            Kind::BarrierLeave => ([Part::new(space::ROUNDS, at, 1, false), Part::NONE], 0),
+            Kind::BarrierDestroy => {
+                let round = Part::new(space::ROUNDS, at, 1, true);
+                ([whole(size::BARRIER), round], 0)
+            }
+            Kind::SemWait | Kind::SemTryWait | Kind::SemPost | Kind::SemDestroy => {
+                ([whole(size::SEM), Part::NONE], 0)
+            }
+            Kind::SemTimedWait => ([whole(size::SEM), Part::NONE], marks::CLOCK),
+            Kind::SemGetValue => ([access(size::SEM, false), Part::NONE], 0),
+            Kind::SpinLock
+            | Kind::SpinTryLock
+            | Kind::SpinUnlock
+            | Kind::OnceEnter
+            | Kind::OnceDone => ([whole(size::WORD), Part::NONE], 0),
+            Kind::Yield | Kind::Fence => ([Part::NONE; 2], 0),
+            Kind::Sleep => ([Part::NONE; 2], marks::CLOCK),
+            Kind::FutexWait => ([access(size::WORD, false), queue], 0),
+            // A requeue, or a wake that also changes a word: the record does not say where.
+            Kind::FutexWake if event.size != 0 => return Footprint::everything(event.thread),
+            Kind::FutexWake | Kind::FutexResume => ([queue, Part::NONE], 0),
+            Kind::Free => ([access(event.value.max(1), true), Part::NONE], 0),
+            Kind::Read | Kind::AtomicRead => ([access(bytes, false), Part::NONE], 0),
+            Kind::Write | Kind::AtomicWrite | Kind::Rmw => ([access(bytes, true), Part::NONE], 0),
+            Kind::ReadRange => ([access(event.value, false), Part::NONE], 0),
+            Kind::WriteRange => ([access(event.value, true), Part::NONE], 0),
+            _ => return Footprint::everything(event.thread),
+        };
+        if timed_out(kind, event.value) {
+            marked |= marks::CLOCK;
+        }
+        Footprint {
+            thread: event.thread,
+            marks: marked,
+            about: match marked & marks::CANCELS {
+                0 => slot::NONE,
+                _ => event.value as Slot,
+            },
+            pad: 0,
+            parts,
+        }
+    }
+
+    /// The footprint of an operation of which nothing is known but the thread.
+    pub const fn everything(thread: Slot) -> Footprint {
+        Footprint {
+            thread,
+            marks: marks::EVERYTHING,
+            about: slot::NONE,
+            pad: 0,
+            parts: [Part::NONE; 2],
+        }
+    }
+
+    /// Do the two operations conflict? Those of one thread always do.
+    #[inline]
+    pub fn conflicts(&self, other: &Footprint) -> bool {
+        let either = self.marks | other.marks;
+        self.thread == other.thread
+            || either & marks::EVERYTHING != 0
+            || self.marks & other.marks & marks::CLOCK != 0
+            || (self.marks & marks::CANCELS != 0 && self.about == other.thread)
+            || (other.marks & marks::CANCELS != 0 && other.about == self.thread)
+            || self
+                .parts
+                .iter()
+                .any(|mine| other.parts.iter().any(|its| mine.meets(its)))
+    }
+}
+
+/// Children of threads other than main are named by a hash, which may clash: then the order of
+/// their creation decides who gets the name.
+fn names(child: u64) -> Part {
+    match child >= u64::from(slot::FIRST_NESTED) {
+        true => Part::new(space::THREADS, 1 << 32, 1, true),
+        false => Part::NONE,
+    }
+}
+
+/// errno values that results have.
+const TIMED_OUT: u32 = 110;
+const OWNER_DEAD: u64 = 130;
+
+fn timed_out(kind: Kind, value: u64) -> bool {
+    let may = matches!(kind, Kind::RwRead | Kind::RwWrite | Kind::FutexResume);
+    may && value == u64::from(TIMED_OUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Kind::*;
+
+    fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
+        let event = Event {
+            kind: kind as u8,
+            size: if matches!(kind, FutexWake) { 0 } else { 4 },
+            thread,
+            object,
+            value,
+            ..Event::default()
+        };
+        let waiting = Waiting {
+            mutex: 0x500,
+            released: kind == CondWake && value == 0,
+        };
+        Footprint::of(&event, waiting)
+    }
+
+    /// Operation of thread 1, operation of thread 2, do they conflict?
+    #[test]
+    fn the_relation() {
+        let table: &[((Kind, u64, u64), (Kind, u64, u64), bool)] = &[
+            ((Read, 0x100, 0), (Read, 0x100, 0), false),
+            ((Read, 0x100, 0), (Write, 0x100, 0), true),
+            ((Read, 0x100, 0), (Write, 0x103, 0), true),
+            ((Read, 0x100, 0), (Write, 0x104, 0), false),
+            ((Read, 0x104, 0), (Write, 0x100, 0), false),
+            ((Rmw, 0x100, 0), (AtomicRead, 0x102, 0), true),
+            ((Rmw, 0x100, 0), (Rmw, 0x100, 0), true),
+            ((ReadRange, 0x100, 64), (Write, 0x13c, 0), true),
+            ((ReadRange, 0x100, 64), (Write, 0x140, 0), false),
+            ((ReadRange, 0x100, 64), (ReadRange, 0x100, 64), false),
+            ((WriteRange, 0x100, 64), (ReadRange, 0x120, 1), true),
+            ((WriteRange, 0x100, 0), (Write, 0x100, 0), false),
+            ((Free, 0x100, 32), (Read, 0x11c, 0), true),
+            ((Free, 0x100, 32), (Read, 0x120, 0), false),
+            ((Free, 0x100, 0), (Free, 0x100, 0), true),
+            ((Free, 0x100, 32), (MutexLock, 0x110, 0), true),
+            ((MutexLock, 0x100, 0), (MutexLock, 0x100, 0), true),
+            ((MutexLock, 0x100, 0), (MutexLock, 0x140, 0), false),
+            ((MutexTryLock, 0x100, 16), (MutexUnlock, 0x100, 0), true),
+            ((MutexLock, 0x100, 130), (Read, 0x900, 0), true),
+            ((CondWait, 0x100, 0x500), (MutexLock, 0x500, 0), true),
+            ((CondWait, 0x100, 0x500), (CondSignal, 0x100, 9), true),
+            ((CondWait, 0x100, 0x500), (CondSignal, 0x200, 9), false),
+            ((CondWake, 0x100, 0), (CondSignal, 0x100, 9), false),
+            ((CondWake, 0x100, 110), (CondSignal, 0x100, 9), true),
+            ((CondWake, 0x100, 0), (MutexLock, 0x500, 0), true),
+            ((CondWake, 0x100, 0), (MutexLock, 0x600, 0), false),
+            ((CondLeave, 0x100, 110), (MutexUnlock, 0x500, 0), true),
+            ((CondSignal, 0x100, 9), (CondBroadcast, 0x100, 0), true),
+            ((RwRead, 0x100, 0), (RwRead, 0x100, 0), false),
+            ((RwRead, 0x100, 0), (RwTryRead, 0x100, 0), false),
+            ((RwRead, 0x100, 0), (RwWrite, 0x100, 0), true),
+            ((RwRead, 0x100, 0), (RwUnlock, 0x100, 0), true),
+            ((RwRead, 0x100, 110), (Sleep, 0, 0), true),
+            ((BarrierArrive, 0x100, 0), (BarrierArrive, 0x100, 0), true),
+            ((BarrierLeave, 0x100, 0), (BarrierLeave, 0x100, 0), false),
+            ((BarrierLeave, 0x100, 0), (BarrierArrive, 0x100, 0), false),
+            ((BarrierLeave, 0x100, 0), (BarrierDestroy, 0x100, 0), true),
+            ((SemPost, 0x100, 0), (SemWait, 0x100, 0), true),
+            ((SemGetValue, 0x100, 0), (SemGetValue, 0x100, 0), false),
+            ((SemGetValue, 0x100, 0), (SemPost, 0x100, 0), true),
+            ((SpinLock, 0x100, 0), (SpinTryLock, 0x100, 0), true),
+            ((SpinLock, 0x100, 0), (SpinLock, 0x104, 0), false),
+            ((OnceEnter, 0x100, 1), (OnceEnter, 0x100, 0), true),
+            ((FutexWait, 0x100, 0), (Write, 0x100, 0), true),
+            ((FutexWait, 0x100, 0), (AtomicRead, 0x100, 0), false),
+            ((FutexWait, 0x100, 0), (FutexWake, 0x100, 1), true),
+            ((FutexWake, 0x100, 1), (Write, 0x100, 0), false),
+            ((FutexResume, 0x100, 0), (FutexWake, 0x100, 1), true),
+            ((FutexResume, 0x100, 0), (FutexWake, 0x200, 1), false),
+            ((Yield, 0, 0), (Write, 0x100, 0), false),
+            ((Fence, 0, 0), (Write, 0x100, 0), false),
+            ((Sleep, 0, 5), (Sleep, 0, 9), true),
+            ((Sleep, 0, 5), (Write, 0x100, 0), false),
+            ((Sleep, 0, 5), (SemTimedWait, 0x100, 0), true),
+            ((ThreadCreate, 0, 7), (ThreadCreate, 0, 8), false),
+            ((ThreadCreate, 0, 2000), (ThreadCreate, 0, 3000), true),
+            ((ThreadCreate, 0, 2), (ThreadStart, 0, 0), true),
+            ((ThreadJoin, 0, 2), (ThreadExit, 0, 0), true),
+            ((ThreadJoin, 0, 3), (ThreadExit, 0, 0), false),
+            ((ThreadJoin, 0, 3), (ThreadDetach, 0, 3), true),
+            ((ThreadCancel, 0, 2), (Write, 0x100, 0), true),
+            ((ThreadCancel, 0, 3), (Write, 0x100, 0), false),
+            ((SignalSend, 0, 10), (Read, 0x100, 0), true),
+            ((SignalWait, 0, 10), (Yield, 0, 0), true),
+            ((ProcessEnd, 0, 0), (Yield, 0, 0), true),
+        ];
+        for &((k1, o1, v1), (k2, o2, v2), expected) in table {
+            let (a, b) = (step(1, k1, o1, v1), step(2, k2, o2, v2));
+            assert_eq!(a.conflicts(&b), expected, "{k1:?} {o1:#x} {k2:?} {o2:#x}");
+            assert_eq!(b.conflicts(&a), expected, "{k2:?} {o2:#x} {k1:?} {o1:#x}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_conflicts_with_everything() {
+        for n in 0..=u8::MAX {
+            let event = Event {
+                kind: n,
+                thread: 1,
+                object: 0x9000,
+                ..Event::default()
+            };
+            let unknown = Footprint::of(&event, Waiting::default());
+            let step = event.kind().is_none_or(Kind::is_step);
+            if event.kind().is_none() {
+                assert_eq!(unknown, Footprint::everything(1), "{n}");
+            }
+            // The known ones that touch nothing of this kind of their own.
+            let harmless = unknown.marks & marks::EVERYTHING == 0;
+            assert!(!step || harmless || unknown == Footprint::everything(1));
+        }
+    }
+
+    #[test]
+    fn a_thread_conflicts_with_itself() {
+        let a = step(1, Yield, 0, 0);
+        assert!(a.conflicts(&a));
+    }
+}

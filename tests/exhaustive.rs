@@ -1,0 +1,228 @@
+//! Every exhaustive policy against brute force (`dfs`) on random C programs with locks, conditions,
+//! semaphores, read-write locks and atomics: the same outcomes, one execution of `dpor` for each
+//! equivalence class, and no outcome of a sampling policy beyond these. The programs are the same
+//! on every machine; all are in one binary.
+
+mod common;
+
+use common::{Compiler, Run, compile, in_parallel, run, scratch};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Programs in the binary.
+const PROGRAMS: u64 = 100;
+/// So many of them must be small enough to be compared.
+const COMPARED: usize = 60;
+/// A program with more interleavings than this is left out.
+const MOST: &str = "1200";
+
+/// SplitMix64: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+
+    fn access(&mut self) -> &'static str {
+        self.pick(&["x = 1;", "y = 2;", "a = x;", "x = y;", "y = a + 1;", "x++;"])
+    }
+
+    /// One statement. `m` is held if `locked`.
+    fn statement(&mut self, locked: bool) -> String {
+        let access = self.access();
+        match self.below(16) {
+            0..3 => access.into(),
+            3 => "atomic_fetch_add(&z, 1);".into(),
+            4 => "{ int e = 0; if (atomic_compare_exchange_strong(&z, &e, 2)) a = 1; }".into(),
+            5 if !locked => {
+                let inner = self.statement(true);
+                format!("pthread_mutex_lock(&m); {inner} pthread_mutex_unlock(&m);")
+            }
+            6 => {
+                format!("if (!pthread_mutex_trylock(&n)) {{ {access} pthread_mutex_unlock(&n); }}")
+            }
+            7 if !locked => {
+                let wait = self.pick(&[
+                    "pthread_cond_wait(&c, &m);",
+                    "pthread_cond_timedwait(&c, &m, &never);",
+                ]);
+                format!("pthread_mutex_lock(&m); if (!x) {wait} {access} pthread_mutex_unlock(&m);")
+            }
+            8 => format!("{access} pthread_cond_signal(&c);"),
+            9 => "pthread_cond_broadcast(&c);".into(),
+            10 => format!("sem_wait(&s); {access} sem_post(&s);"),
+            11 => format!("if (!sem_trywait(&s)) {{ {access} }}"),
+            12 => "sem_post(&s);".into(),
+            13 => "pthread_rwlock_rdlock(&r); a = x; pthread_rwlock_unlock(&r);".into(),
+            14 => format!("pthread_rwlock_wrlock(&r); {access} pthread_rwlock_unlock(&r);"),
+            _ => format!("if (a == 1) {{ {access} }}"),
+        }
+    }
+
+    fn body(&mut self, most: usize) -> String {
+        let n = 1 + self.below(most);
+        (0..n)
+            .map(|_| self.statement(false))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+/// All programs; the argument says which one is run. Main is one of the two or three threads.
+fn source() -> String {
+    let mut source = String::from(
+        "#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile int x, y;
+static _Atomic int z;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t s;
+static const struct timespec never = {4000000000L, 0};
+",
+    );
+    for k in 0..PROGRAMS {
+        let mut random = Random(k);
+        let three = k % 4 == 3;
+        let thread = random.body(if three { 1 } else { 2 });
+        let main = random.body(if three { 1 } else { 2 });
+        let start =
+            |t: &str, f: &str| format!("pthread_t {t}; pthread_create(&{t}, 0, {f}{k}, 0);");
+        let _ = writeln!(
+            source,
+            "static void *f{k}(void *unused) {{ int a = 0; {thread} y += a; return unused; }}"
+        );
+        let also = three.then(|| start("u", "f"));
+        let _ = writeln!(
+            source,
+            "static void g{k}(void) {{ int a = 0; {} {} {main} x += 2 * a; {} pthread_join(t, 0); }}",
+            start("t", "f"),
+            also.as_deref().unwrap_or_default(),
+            also.as_ref().map_or("", |_| "pthread_join(u, 0);"),
+        );
+    }
+    let names: Vec<String> = (0..PROGRAMS).map(|k| format!("g{k}")).collect();
+    let _ = writeln!(
+        source,
+        "int main(int count, char **words)
+{{
+    static void (*const programs[])(void) = {{ {} }};
+    sem_init(&s, 0, 1);
+    programs[count > 1 ? atoi(words[1]) : 0]();
+    return (x & 7) + (y & 3) * 8 + (z & 3) * 32;
+}}",
+        names.join(", ")
+    );
+    source
+}
+
+fn program() -> std::path::PathBuf {
+    let path = scratch("exhaustive").join("programs.c");
+    let source = source();
+    if std::fs::read_to_string(&path).ok().as_ref() != Some(&source) {
+        std::fs::write(&path, source).expect("the source can be written");
+    }
+    compile(
+        Compiler::RaddleCc,
+        path.to_str().expect("a plain path"),
+        &["-w"],
+    )
+}
+
+fn explore(policy: &str, program: &Path, k: u64, more: &[&str]) -> Run {
+    let mut options = vec![
+        "run",
+        "--policy",
+        policy,
+        "--keep-going",
+        "--no-shrink",
+        "-q",
+    ];
+    options.extend(more);
+    run(&options, program, &[&k.to_string()])
+}
+
+fn outcomes(run: &Run) -> BTreeSet<&str> {
+    let seen = run.summary.outcomes.keys().map(String::as_str);
+    seen.filter(|&label| label != "redundant").collect()
+}
+
+/// Whether program `k` was small enough to be compared; an error when a policy was wrong.
+fn check(program: &Path, k: u64) -> Result<bool, String> {
+    let all = explore("dfs", program, k, &["-n", MOST]);
+    if all.summary.complete != Some(true) {
+        return Ok(false);
+    }
+    let (possible, classes) = (outcomes(&all), all.summary.classes);
+    let wrong =
+        |run: &Run, what: String| Err(format!("{}: {what}\n{}", run.shown, run.output.all()));
+    let exhaustive: [(&str, &[&str]); 4] = [
+        ("dpor", &[]),
+        ("dpor", &["-j", "2"]),
+        ("dpor:source", &[]),
+        ("pcb", &[]),
+    ];
+    for (policy, options) in exhaustive {
+        let run = explore(policy, program, k, options);
+        let seen = outcomes(&run);
+        if seen != possible || run.summary.complete != Some(true) || run.summary.classes != classes
+        {
+            let found = (&seen, run.summary.complete, run.summary.classes);
+            return wrong(
+                &run,
+                format!("{found:?} instead of {possible:?}, {classes:?} classes"),
+            );
+        }
+        let expected = match policy {
+            "dpor" => classes,
+            "pcb" => Some(all.summary.executions),
+            _ => None,
+        };
+        if expected.is_some_and(|expected| run.summary.executions != expected) {
+            return wrong(
+                &run,
+                format!(
+                    "{} executions instead of {expected:?}",
+                    run.summary.executions
+                ),
+            );
+        }
+    }
+    let sampling = ["random", "pct:3", "pos", "steer", "pcb:1", "delay:2"];
+    let policy = sampling[k as usize % sampling.len()];
+    let run = explore(policy, program, k, &["-n", "60", "--seed", "3"]);
+    let seen = outcomes(&run);
+    match !seen.is_empty() && seen.is_subset(&possible) {
+        true => Ok(true),
+        false => wrong(&run, format!("{seen:?} not within {possible:?}")),
+    }
+}
+
+#[test]
+fn exhaustive_policies_agree_on_random_programs() {
+    let program = program();
+    let all: Vec<u64> = (0..PROGRAMS).collect();
+    let compared = AtomicUsize::new(0);
+    in_parallel(&all, |&k| {
+        compared.fetch_add(usize::from(check(&program, k)?), Ordering::Relaxed);
+        Ok(())
+    });
+    let compared = compared.into_inner();
+    println!("compared {compared} of {PROGRAMS} programs");
+    assert!(compared >= COMPARED, "only {compared} were small enough");
+}
