@@ -163,7 +163,7 @@ pub struct FindingOptions {
 
 #[derive(Debug, Args)]
 pub struct RunOptions {
-    /// Executions (default: 1000; no limit with --time or --policy dfs; 1 with --policy rr)
+    /// Executions (default: 1000; no limit with --time or an exhaustive policy; 1 with --policy rr)
     #[arg(short = 'n', long, value_name = "N")]
     pub executions: Option<u64>,
 
@@ -180,11 +180,12 @@ pub struct RunOptions {
     pub seed: u64,
 
     /// Which thread goes on: `random` (any), `pct:D` (random priorities, D-1 changes), `pos`
-    /// (random priorities of operations), `rr` (run until blocked), `dfs` (every interleaving,
-    /// for small programs), `hapset`, `hapset:pcb:K` (of those only what shows a pair of
-    /// statements in a new order; with at most K preemptions), `pset` (the same, looking at memory
-    /// alone), `steer` (drives threads to what was not tested yet), `mix` (random, pct:3 and pos
-    /// in turn)
+    /// (random priorities of operations), `rr` (run until blocked), `steer` (drives threads to what
+    /// was not tested yet), `mix` (random, pct:3 and pos in turn); exhaustive: `dpor` (one
+    /// interleaving of each equivalence class; `dpor:source`: by source sets), `pcb:K` (at most K
+    /// preemptions; `pcb`: 0, 1, 2 …), `delay:K` (at most K delays), `dfs` (every interleaving),
+    /// `hapset`, `hapset:pcb:K` (of those only what shows a pair of statements in a new order),
+    /// `pset` (the same, looking at memory alone)
     #[arg(long, value_name = "P", default_value = "steer")]
     pub policy: String,
 
@@ -361,6 +362,15 @@ impl RunOptions {
         }
         if self.jobs == 0 {
             return Err(Error::usage("`-j 0` asks for no worker", "give at least 1"));
+        }
+        if self.target.lazy_time && matches!(policy, Policy::Dpor(_)) {
+            return Err(Error::usage(
+                format!(
+                    "`{policy}` and `--lazy-time` exclude each other: when time passes would \
+                         depend on all threads"
+                ),
+                "leave one of them out",
+            ));
         }
         let default = match policy.executions() {
             Some(Executions::All) => None,

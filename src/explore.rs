@@ -6,7 +6,7 @@ use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::policy::Policy;
+use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, instrumented};
@@ -502,6 +502,9 @@ impl<'a> Shared<'a> {
                          rounds";
             standing.bounds.push(bound.into());
         }
+        if self.campaign.policy.executions() == Some(Executions::All) {
+            standing.bounds.extend(state.unseen());
+        }
         let astray = standing.mismatches.max(state.diverged);
         summary.executions = state.executions;
         summary.complete = standing.complete && astray == 0 && state.unfair == 0;
@@ -538,6 +541,19 @@ impl<'a> Shared<'a> {
 }
 
 impl State {
+    /// What an exhaustive search cannot know of this program.
+    fn unseen(&self) -> Vec<String> {
+        let mut bounds: Vec<String> = Vec::new();
+        if self.instrumented.is_empty() {
+            let text =
+                "the program was not built with raddle cc: its accesses to memory are no steps";
+            bounds.push(text.to_string());
+        }
+        let uncontrolled = self.uncontrolled.iter();
+        bounds.extend(uncontrolled.map(|name| format!("not under control: {name}")));
+        bounds
+    }
+
     /// What limits the verdict.
     fn notes(&self, astray: u64, standing: &Standing) -> Vec<String> {
         let mut notes = Vec::new();

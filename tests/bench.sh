@@ -39,6 +39,19 @@ for args in "2 1" "4 80"; do
     done
 done
 
+echo "== cost of an execution of exhaustive searches, as a multiple of random's"
+"$raddle" cc -O1 -g -pthread "$here/bench/classes.c" -o classes
+for rounds in 2 20; do
+    measure -n 3000 --policy random -- "$out/classes" "$rounds"
+    random=$(field summary.json executions_per_second)
+    echo "3 threads, $rounds rounds: random $random a second"
+    for policy in dfs pcb:2 dpor dpor:source; do
+        measure -n 3000 --policy "$policy" -- "$out/classes" "$rounds"
+        rate=$(field summary.json executions_per_second)
+        echo "3 threads, $rounds rounds: $policy $rate a second, cost ratio $(ratio "$random" "$rate")"
+    done
+done
+
 echo "== cost of an event"
 # LABEL, EVENTS PER ROUND, POLICY, PROGRAM ARGS: from the difference between few rounds and many.
 event_cost() {

@@ -74,7 +74,6 @@ struct Reader {
     timed: Option<Slot>,
     looks: bool,
     others_enabled: bool,
-    others_alive: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -101,7 +100,10 @@ impl Execution {
         let abrupt = match trace.outcome.end {
             End::Redundant | End::Divergence => false,
             End::Deadlock => reader.others_enabled,
-            End::Exit => reader.others_alive,
+            End::Exit => reader.steps.last().is_some_and(|last| {
+                let kind = last.event.kind();
+                ![Some(Kind::ProcessEnd), Some(Kind::ThreadExit)].contains(&kind)
+            }),
             _ => true,
         };
         let Reader {
@@ -381,7 +383,6 @@ impl Reader {
         };
         let enabled = record.aux & PENDING_ENABLED != 0;
         self.others_enabled |= enabled;
-        self.others_alive = true;
         let previous = self.last.get(&thread).copied();
         let enabler = match kind {
             Kind::CondWake => wait.released_by,

@@ -15,6 +15,7 @@ pub use execution::Execution;
 use crate::search::{Next, Plan, Search, Standing};
 use races::{Item, reversals};
 use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS};
+use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{CHOICE_BIT, Tail};

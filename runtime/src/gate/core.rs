@@ -781,26 +781,12 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    fn diverge(&mut self, wanted: Wanted, why: Divergence) -> Stop {
-        let (step, running) = (self.steps, self.running);
-        let (what, text) = match wanted {
-            Wanted::Thread(s) => (s, "thread"),
-            Wanted::Choice(n) => (n | CHOICE_BIT, "alternative"),
-        };
-        let detail = [step, u64::from(what), why as u64, u64::from(running)];
-        let number = what & !CHOICE_BIT;
-        let reason = match why {
-            Divergence::NoSuchThread => "it does not exist",
-            Divergence::Ended => "it has ended",
-            Divergence::Blocked => "it is blocked",
-            Divergence::KindOfStep => "another kind of step is due",
-            Divergence::NoSuchChoice => "there are not so many",
-        };
-        let message = format_args!("step {step}: the schedule wants {text} {number}, but {reason}");
-        self.fault(End::Divergence, message, detail)
-    }
-
-    fn fault(&mut self, end: End, message: core::fmt::Arguments, detail: [u64; 4]) -> Stop {
+    pub(super) fn fault(
+        &mut self,
+        end: End,
+        message: core::fmt::Arguments,
+        detail: [u64; 4],
+    ) -> Stop {
         let pc = match self.alive.contains(self.running) {
             true => self.threads[self.running].pending().pc,
             false => 0,

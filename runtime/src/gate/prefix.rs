@@ -1,5 +1,8 @@
 //! The schedule's prefix, step by step.
 
+use super::core::{Gate, Stop};
+use crate::pages::Os;
+use raddle_protocol::outcome::{Divergence, End};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
 
 /// What the schedule asks for next.
@@ -66,6 +69,28 @@ impl Prefix {
     pub fn skip_run(&mut self) {
         self.index += 1;
         self.used = 0;
+    }
+}
+
+impl<O: Os> Gate<O> {
+    /// The schedule cannot be followed: the outcome says so.
+    pub(super) fn diverge(&mut self, wanted: Wanted, why: Divergence) -> Stop {
+        let (step, running) = (self.steps, self.running());
+        let (what, text) = match wanted {
+            Wanted::Thread(s) => (s, "thread"),
+            Wanted::Choice(n) => (n | CHOICE_BIT, "alternative"),
+        };
+        let detail = [step, u64::from(what), why as u64, u64::from(running)];
+        let number = what & !CHOICE_BIT;
+        let reason = match why {
+            Divergence::NoSuchThread => "it does not exist",
+            Divergence::Ended => "it has ended",
+            Divergence::Blocked => "it is blocked",
+            Divergence::KindOfStep => "another kind of step is due",
+            Divergence::NoSuchChoice => "there are not so many",
+        };
+        let message = format_args!("step {step}: the schedule wants {text} {number}, but {reason}");
+        self.fault(End::Divergence, message, detail)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The whole gate under a fake operating system.
 
+mod sleep;
+
 use super::core::{Cancel, Gate, State, Stop};
 use super::{Pending, Wake};
 use crate::pages::{Os, Pages};
