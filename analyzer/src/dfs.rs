@@ -356,7 +356,7 @@ mod tests {
         let mut search = Dfs::new();
         explore(&mut search, 2);
         let saved = search.save().unwrap();
-        let wrong: [&[u64]; 6] = [
+        let wrong: [&[u64]; 7] = [
             &[],
             &[1, 0, 0, 0],
             &[2, 0, 0, 0, 0],

@@ -73,6 +73,7 @@ pub const fn what_of(object: u64) -> Option<What> {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
 
     #[test]

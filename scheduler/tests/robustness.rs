@@ -347,6 +347,7 @@ fn the_job_arrives() {
         ],
         ranges: vec![(16, 32)],
         constraints: vec![constraint; 2],
+        sleepers: Vec::new(),
         flags: 6,
         max_steps: 100,
         clock_base: 200,

@@ -3,9 +3,16 @@
 use super::core::{Gate, Stop};
 use crate::pages::Os;
 use crate::slots::SlotSet;
+use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 
 impl<O: Os> Gate<O> {
+    /// [`Gate::announce_access`] of no access.
+    #[inline]
+    pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {
+        self.announce_access(kind, object, 0, pc)
+    }
+
     /// [`Gate::announce_ready`] at which only the running thread can be chosen.
     pub fn announce_alone(&mut self, kind: Kind, object: u64, pc: usize) -> Result<(), Stop> {
         let me = self.running();

@@ -328,12 +328,6 @@ impl<O: Os> Gate<O> {
         self.next_step()
     }
 
-    /// [`Gate::announce_access`] of no access.
-    #[cfg(test)]
-    pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {
-        self.announce_access(kind, object, 0, pc)
-    }
-
     /// [`Gate::announce`] of [`Pending::always`], with less work; of an access to so many bytes.
     #[inline]
     pub fn announce_access(
@@ -493,11 +487,6 @@ impl<O: Os> Gate<O> {
     /// Who of `timed` has the earliest deadline.
     pub(super) fn earliest(&self) -> Slot {
         self.earliest_of(&self.timed)
-    }
-
-    fn earliest_of(&self, timed: &SlotSet) -> Slot {
-        let deadline = |s: &Slot| self.threads[*s].pending().deadline;
-        timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
     }
 
     /// May `s` be chosen now?
