@@ -15,7 +15,7 @@ pub use execution::Execution;
 use crate::search::{Next, Plan, Search, Standing};
 use races::{Item, reversals};
 use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS};
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{CHOICE_BIT, Tail};
@@ -138,10 +138,9 @@ fn bound(trace: &Trace) -> Option<String> {
     if trace.outcome.timed_out {
         return Some("executions that took too long were not followed further".into());
     }
-    let name = trace.uncontrolled.first()?;
-    Some(format!(
-        "{name} is not under control: what it depends on is not known"
-    ))
+    let parked = |e: &Event| e.kind() == Some(Kind::PassedOver);
+    let text = "a loop that changes nothing was not run as often as it could be";
+    trace.events.iter().any(parked).then(|| text.to_string())
 }
 
 impl Search for Dpor {
