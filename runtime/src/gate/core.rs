@@ -97,7 +97,7 @@ pub struct Gate<O: Os> {
     /// this hash: lets [`Gate::touch`] end at once for an object that nobody waits at.
     interest: [u16; INTEREST],
     running: Slot,
-    prefix: Prefix,
+    pub(super) prefix: Prefix,
     policy: Policy,
     pub(super) steer: Steer,
     pub(super) freeze: Freeze,
@@ -551,33 +551,6 @@ impl<O: Os> Gate<O> {
         };
         self.log_timed(next);
         Ok(next)
-    }
-
-    /// The thread that the prefix wants; `None` when the prefix is used up.
-    #[inline]
-    fn follow_prefix(&mut self) -> Result<Option<Slot>, Stop> {
-        let tolerant = self.flags & flags::TOLERANT != 0;
-        while let Some(wanted) = self.prefix.wanted() {
-            let why = match wanted {
-                Wanted::Thread(s) if self.enabled(s) => {
-                    self.prefix.advance();
-                    return Ok(Some(s));
-                }
-                Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
-                Wanted::Thread(s) if self.outside_lets_go_on(s) => continue,
-                Wanted::Thread(s) => match self.threads[s].state {
-                    State::Free => Divergence::NoSuchThread,
-                    State::Alive => Divergence::Blocked,
-                    State::Ended => Divergence::Ended,
-                },
-                Wanted::Choice(_) => Divergence::KindOfStep,
-            };
-            if !tolerant {
-                return Err(self.diverge(wanted, why));
-            }
-            self.prefix.skip_run();
-        }
-        Ok(None)
     }
 
     #[inline]

@@ -1,9 +1,11 @@
 //! The schedule's prefix, step by step.
 
-use super::core::{Gate, Stop};
+use super::core::{Gate, State, Stop};
 use crate::pages::Os;
 use raddle_protocol::outcome::{Divergence, End};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
+use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
 
 /// What the schedule asks for next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,33 @@ impl Prefix {
 }
 
 impl<O: Os> Gate<O> {
+    /// The thread that the prefix wants; `None` when the prefix is used up.
+    #[inline]
+    pub(super) fn follow_prefix(&mut self) -> Result<Option<Slot>, Stop> {
+        let tolerant = self.flags & flags::TOLERANT != 0;
+        while let Some(wanted) = self.prefix.wanted() {
+            let why = match wanted {
+                Wanted::Thread(s) if self.enabled(s) => {
+                    self.prefix.advance();
+                    return Ok(Some(s));
+                }
+                Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
+                Wanted::Thread(s) if self.outside_lets_go_on(s) => continue,
+                Wanted::Thread(s) => match self.threads[s].state {
+                    State::Free => Divergence::NoSuchThread,
+                    State::Alive => Divergence::Blocked,
+                    State::Ended => Divergence::Ended,
+                },
+                Wanted::Choice(_) => Divergence::KindOfStep,
+            };
+            if !tolerant {
+                return Err(self.diverge(wanted, why));
+            }
+            self.prefix.skip_run();
+        }
+        Ok(None)
+    }
+
     /// The schedule cannot be followed: the outcome says so.
     pub(super) fn diverge(&mut self, wanted: Wanted, why: Divergence) -> Stop {
         let (step, running) = (self.steps, self.running());
