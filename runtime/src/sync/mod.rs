@@ -8,6 +8,7 @@
 
 pub mod barrier;
 pub mod cond;
+mod guards;
 pub mod model;
 pub mod models;
 pub mod mutex;

@@ -94,6 +94,47 @@ pub unsafe fn once(
     0
 }
 
+/// A thread comes to the definition of a variable whose guard this is: true if it is to initialise
+/// it, and to call [`release`] then.
+///
+/// # Safety
+/// `guard` points to a guard.
+pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
+    let object = guard as u64;
+    // SAFETY: the caller's promise, also below.
+    let initialised = || unsafe { guard.cast::<u8>().read_volatile() } != 0;
+    if initialised() {
+        return false;
+    }
+    gate::point(Pending {
+        ready,
+        holder,
+        ..pending(Kind::OnceEnter, object, pc)
+    });
+    let entered = MODELS
+        .entry(object, || Once::IDLE)
+        .enter(initialised(), gate::me(), pc);
+    gate::touch(object);
+    let runs = entered == Enter::Run;
+    gate::log(Kind::OnceEnter, object, u64::from(runs), pc);
+    runs
+}
+
+/// The initialisation has ended, or was left by an exception (`done` is false).
+///
+/// # Safety
+/// As [`acquire`], which returned true.
+pub unsafe fn release(guard: *mut u64, done: bool, pc: usize) {
+    let object = guard as u64;
+    gate::simple(Kind::OnceDone, object, pc);
+    if done {
+        // SAFETY: the caller's promise.
+        unsafe { guard.cast::<u8>().write_volatile(1) };
+    }
+    drop(Running { object });
+    gate::log(Kind::OnceDone, object, 0, pc);
+}
+
 intercept! {
     fn pthread_once(control: *mut pthread_once_t, routine: extern "C-unwind" fn()) -> c_int,
         pc => once(control, routine, pc);
