@@ -194,7 +194,7 @@ fn sampling_stays_within_the_outcomes_of_dfs() {
                 "hapset",
                 "hapset:pcb:2",
             ] {
-                let options = ["run", "--policy", policy, "-n", "300", "--seed", "5"];
+                let options = ["run", "--policy", policy, "-n", "100", "--seed", "5"];
                 let run = run_with(program, &flags, &options);
                 let seen = outcomes(&run);
                 if seen.is_empty() || !seen.is_subset(&all) {
