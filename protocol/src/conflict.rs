@@ -272,7 +272,9 @@ mod tests {
     /// Operation of thread 1, operation of thread 2, do they conflict?
     #[test]
     fn the_relation() {
-        let table: &[((Kind, u64, u64), (Kind, u64, u64), bool)] = &[
+        /// Kind, object and value.
+        type Done = (Kind, u64, u64);
+        let table: &[(Done, Done, bool)] = &[
             ((Read, 0x100, 0), (Read, 0x100, 0), false),
             ((Read, 0x100, 0), (Write, 0x100, 0), true),
             ((Read, 0x100, 0), (Write, 0x103, 0), true),

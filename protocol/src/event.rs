@@ -304,11 +304,6 @@ kinds! {
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
     /// which is no write.
     Order = 220, false, "order";
-    /// Not a step: the thread has come through the guard of a C++ local static. `object`: guard.
-    GuardPassed = 221, false, "guard passed";
-    /// Not a step: the static is made, its guard opens. `object`: guard.
-    GuardOpened = 222, false, "guard opens";
-
     /// What the program says by an annotation for ThreadSanitizer: it has seen what was before the
     /// [`Kind::Release`] of this object, whatever carried it over. `object`: any address.
     Acquire = 190, true, "acquire (annotated)";

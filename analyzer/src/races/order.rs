@@ -251,7 +251,7 @@ impl Order {
             Kind::BarrierArrive | Kind::BarrierLeave => self.barrier(kind, me, event),
             Kind::MutexUnlock | Kind::SpinUnlock if event.value == 0 => self.release(me, object),
             Kind::SemPost if event.value == 0 => self.release(me, object),
-            Kind::OnceDone | Kind::Release | Kind::GuardOpened => self.release(me, object),
+            Kind::OnceDone | Kind::Release => self.release(me, object),
             Kind::MutexLock
             | Kind::MutexTryLock
             | Kind::MutexTimedLock
@@ -264,7 +264,7 @@ impl Order {
                     self.acquire(me, object);
                 }
             }
-            Kind::OnceEnter | Kind::Acquire | Kind::GuardPassed => self.acquire(me, object),
+            Kind::OnceEnter | Kind::Acquire => self.acquire(me, object),
             // The word has changed, and nobody was seen to change it.
             Kind::FutexWait if event.value != 0 => self.acquire_all(me),
             // A signal of a condition orders nothing by itself; the mutex does.
