@@ -304,6 +304,7 @@ kinds! {
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
     /// which is no write.
     Order = 220, false, "order";
+
     /// What the program says by an annotation for ThreadSanitizer: it has seen what was before the
     /// [`Kind::Release`] of this object, whatever carried it over. `object`: any address.
     Acquire = 190, true, "acquire (annotated)";
