@@ -330,7 +330,7 @@ mod tests {
             && let Next::Run(plan) = search.next(plans.len() as u64)
         {
             assert_eq!(search.save(), None, "it is under way");
-            Search::observe(search, 0, &run(&plan.prefix));
+            Search::observe(search, plans.len() as u64, &run(&plan.prefix));
             plans.push(plan.prefix);
         }
         plans
