@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The database's name in the directory.
 pub const FILE: &str = "corpus.db";
@@ -74,7 +74,7 @@ impl Database {
     fn prepare(&mut self) -> Result<()> {
         let known = self.format()?;
         self.ask(|c| {
-            c.pragma_update(None, "journal_mode", "WAL")?;
+            use_log(c)?;
             c.pragma_update(None, "synchronous", "FULL")?;
             c.pragma_update(None, "foreign_keys", "ON")
         })?;
@@ -95,11 +95,11 @@ impl Database {
 
     /// The format of the file; `None` for an empty one. Refuses what this program cannot use.
     fn format(&self) -> Result<Option<i32>> {
-        let number =
-            |name: &str| self.ask(|c| c.pragma_query_value(None, name, |r| r.get::<_, i32>(0)));
-        let (application, version) = (number("application_id")?, number("user_version")?);
-        let tables: i64 =
-            self.ask(|c| c.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)))?;
+        // One statement: another process may be making the tables.
+        let sql = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+             FROM pragma_application_id, pragma_user_version";
+        let (application, version, tables): (i32, i32, i64) =
+            self.ask(|c| c.query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))?;
         match (application, version, tables) {
             (0, 0, 0) => return Ok(None),
             (APPLICATION, FORMAT, _) => {}
@@ -159,6 +159,33 @@ impl Database {
             Ok(result)
         };
         all().map_err(|e| trouble(&self.path, "write", &e))
+    }
+}
+
+/// Switches to a write-ahead log. While several processes do so at once SQLite says that the database
+/// is busy without waiting.
+fn use_log(c: &Connection) -> rusqlite::Result<()> {
+    let started = Instant::now();
+    loop {
+        let mode = c.pragma_query_value(None, "journal_mode", |r| r.get::<_, String>(0));
+        let switched = match mode {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(_) => c.pragma_update(None, "journal_mode", "WAL"),
+            Err(error) => Err(error),
+        };
+        let busy = |e: &rusqlite::Error| {
+            let code = e.sqlite_error_code();
+            matches!(
+                code,
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+            )
+        };
+        match switched {
+            Err(error) if busy(&error) && started.elapsed() < BUSY => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            result => return result,
+        }
     }
 }
 

@@ -380,3 +380,20 @@ fn a_corpus_can_be_read_beside_a_writer_and_in_any_directory() {
     assert_eq!(View::read(&odd).unwrap().programs[0].executions, 10);
     assert_eq!(std::fs::read_dir(&odd).unwrap().count(), before);
 }
+
+/// All of them make the directory, the tables, and their own rows at the same time.
+#[test]
+fn several_may_begin_at_once() {
+    for round in 0..20 {
+        let dir = tempfile::tempdir().unwrap();
+        let key = key("b1", "random", false);
+        std::thread::scope(|scope| {
+            let open = || Corpus::open(&dir.path().join("new"), &key, false).map(drop);
+            let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+            for thread in threads {
+                let opened = thread.join().unwrap();
+                assert!(opened.is_ok(), "round {round}: {opened:?}");
+            }
+        });
+    }
+}
