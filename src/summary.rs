@@ -282,7 +282,11 @@ impl Summary {
         }
         if let Some(classes) = self.classes {
             text.push_str(&format!(
-                "  {classes} classes of equivalent interleavings\n"
+                "  {} of equivalent interleavings\n",
+                match classes {
+                    1 => "1 class".to_string(),
+                    n => format!("{n} classes"),
+                }
             ));
         }
         let fine = self.outcomes.len() == 1 && self.outcomes.contains_key("exit 0");
