@@ -231,7 +231,7 @@ u64 raddle_atomic_rmw(void *p, u64 v, u32 op, u32 size, u32 order) {
 }
 u64 raddle_atomic_cas(void *p, u64 expected, u64 new, u32 size, u32 order) {
   plain++;
-  if (order > 5) fail("order %u", order);
+  if ((order & 0xff) > 5 || order >> 8 < 1 || order >> 8 > 6) fail("order %u", order);
   concrete(p, size);
   u64 old = load(p, size);
   if (old == expected) store(p, size, new), put(p, size, 0);
