@@ -123,19 +123,6 @@ pub fn label(outcome: &Outcome) -> String {
 mod tests {
     use super::*;
 
-    fn outcome(end: End, code: i32) -> Outcome {
-        Outcome {
-            end,
-            code,
-            thread: 0,
-            detail: [0; 4],
-            message: String::new(),
-            stack: Vec::new(),
-            waits: Vec::new(),
-            timed_out: false,
-        }
-    }
-
     #[test]
     fn every_end_has_its_meaning() {
         let finding = Meaning::Finding;
@@ -173,7 +160,7 @@ mod tests {
             assert!(table.iter().any(|row| row.0 == *end), "{end:?} is missing");
         }
         for (end, code, expected, text) in table {
-            let outcome = outcome(end, code);
+            let outcome = Outcome::new(end, code);
             assert_eq!(meaning(&outcome), expected, "{end:?}");
             assert_eq!(label(&outcome), text);
         }

@@ -201,14 +201,8 @@ mod tests {
 
     fn outcome(end: End, detail: [u64; 4]) -> Outcome {
         Outcome {
-            end,
-            code: 0,
-            thread: 0,
             detail,
-            message: String::new(),
-            stack: Vec::new(),
-            waits: Vec::new(),
-            timed_out: false,
+            ..Outcome::new(end, 0)
         }
     }
 

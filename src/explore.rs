@@ -416,15 +416,14 @@ impl<'a> Shared<'a> {
 
     /// Counts an execution; its class and the output that was expected if it failed.
     fn observe(&self, n: u64, trace: &Trace) -> Option<(Class, Option<Arc<Reference>>)> {
+        let mut events = trace.events.iter();
+        let passed_over = events.any(|e| e.kind() == Some(Kind::PassedOver));
         let mut state = self.state();
         state.executions += 1;
         let names = trace.uncontrolled.iter().cloned();
         state.uncontrolled.extend(names);
         state.search.observe(n, trace);
-        state.fair_only |= trace
-            .events
-            .iter()
-            .any(|e| e.kind() == Some(Kind::PassedOver));
+        state.fair_only |= passed_over;
         self.changed.notify_all();
         if self.campaign.strict && !trace.uncontrolled.is_empty() {
             let names = trace.uncontrolled.join(", ");

@@ -419,7 +419,7 @@ impl<'a> Triage<'a> {
         let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
         let mut best = trace.taken.clone();
         loop {
-            let mut shrinker = Shrinker::new(best, &trace.events);
+            let mut shrinker = Shrinker::new(best);
             if !fails {
                 shrinker = shrinker.at_most(CANDIDATES_OF_A_REPORT);
             }

@@ -277,6 +277,8 @@ impl Dfs {
 mod tests {
     use super::*;
     use raddle_protocol::event::{Event, Kind};
+    use raddle_protocol::outcome::End;
+    use raddle_protocol::trace::Outcome;
 
     /// Executions of two threads of two steps each, run as they are asked for.
     fn run(prefix: &[Step]) -> Trace {
@@ -303,25 +305,7 @@ mod tests {
                 ..Event::default()
             });
         }
-        Trace {
-            events,
-            taken: Vec::new(),
-            nodes: Vec::new(),
-            outcome: raddle_protocol::trace::Outcome {
-                end: raddle_protocol::outcome::End::Exit,
-                code: 0,
-                thread: 0,
-                detail: [0; 4],
-                message: String::new(),
-                stack: Vec::new(),
-                waits: Vec::new(),
-                timed_out: false,
-            },
-            counters: Default::default(),
-            uncontrolled: Vec::new(),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-        }
+        Trace::new(events, Vec::new(), Outcome::new(End::Exit, 0))
     }
 
     fn explore(search: &mut Dfs, most: usize) -> Vec<Vec<Step>> {

@@ -1,7 +1,6 @@
 //! Makes a failing schedule easy to read: few preemptions first, then few steps.
 
 use raddle_protocol::Slot;
-use raddle_protocol::event::Event;
 use raddle_protocol::job::{push_step, total_steps};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
 use std::collections::{HashMap, HashSet};
@@ -37,11 +36,9 @@ pub struct Shrinker {
 }
 
 impl Shrinker {
-    /// Starts from the steps and the events of a failing execution. `events` may be empty; with
-    /// them the first candidates are better.
-    pub fn new(taken: Vec<Step>, events: &[Event]) -> Shrinker {
+    /// Starts from the steps of a failing execution.
+    pub fn new(taken: Vec<Step>) -> Shrinker {
         let steps = total_steps(&taken);
-        let _ = events;
         let mut shrinker = Shrinker {
             best: Vec::new(),
             cost: (None, detours(&taken), steps),

@@ -34,6 +34,22 @@ pub struct Outcome {
     pub timed_out: bool,
 }
 
+impl Outcome {
+    /// An execution that ended like this in its first thread, and said nothing.
+    pub fn new(end: End, code: i32) -> Outcome {
+        Outcome {
+            end,
+            code,
+            thread: 0,
+            detail: [0; 4],
+            message: String::new(),
+            stack: Vec::new(),
+            waits: Vec::new(),
+            timed_out: false,
+        }
+    }
+}
+
 /// Sums over one execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -62,6 +78,22 @@ pub struct Trace {
     /// What the target wrote to standard output and standard error.
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+}
+
+impl Trace {
+    /// The trace of an execution of which nothing else is known.
+    pub fn new(events: Vec<Event>, taken: Vec<Step>, outcome: Outcome) -> Trace {
+        Trace {
+            events,
+            taken,
+            nodes: Vec::new(),
+            outcome,
+            counters: Counters::default(),
+            uncontrolled: Vec::new(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        }
+    }
 }
 
 /// What is wrong with a record that came from the target.

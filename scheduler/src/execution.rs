@@ -221,14 +221,12 @@ impl Watch<'_> {
         let nodes = pages.take_nodes()?;
         validate(&records.events, &nodes, &records.taken).map_err(Corruption::Record)?;
         Ok(Trace {
-            events: records.events,
-            taken: records.taken,
             nodes,
-            outcome,
             counters,
             uncontrolled: records.uncontrolled,
             stdout: records.stdout,
             stderr: records.stderr,
+            ..Trace::new(records.events, records.taken, outcome)
         })
     }
 

@@ -622,24 +622,6 @@ impl<'a> Machine<'a> {
     }
 
     fn trace(self, end: End) -> Trace {
-        Trace {
-            events: self.events,
-            taken: Vec::new(),
-            nodes: Vec::new(),
-            outcome: Outcome {
-                end,
-                code: 0,
-                thread: 0,
-                detail: [0; 4],
-                message: String::new(),
-                stack: Vec::new(),
-                waits: Vec::new(),
-                timed_out: false,
-            },
-            counters: Default::default(),
-            uncontrolled: Vec::new(),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-        }
+        Trace::new(self.events, Vec::new(), Outcome::new(end, 0))
     }
 }

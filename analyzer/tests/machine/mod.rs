@@ -6,7 +6,7 @@ use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
-use raddle_protocol::trace::{Counters, Outcome, Trace};
+use raddle_protocol::trace::{Outcome, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One instruction; the last three are no steps. The line of an instruction is its pc.
@@ -204,28 +204,9 @@ fn record(running: usize, enabled: &[usize]) -> Event {
 }
 
 fn trace(events: Vec<Event>, taken: Vec<Step>, end: End, steps: u64) -> Trace {
-    Trace {
-        events,
-        taken,
-        nodes: Vec::new(),
-        outcome: Outcome {
-            end,
-            code: 0,
-            thread: 0,
-            detail: [0; 4],
-            message: String::new(),
-            stack: Vec::new(),
-            waits: Vec::new(),
-            timed_out: false,
-        },
-        counters: Counters {
-            steps,
-            ..Counters::default()
-        },
-        uncontrolled: Vec::new(),
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-    }
+    let mut trace = Trace::new(events, taken, Outcome::new(end, 0));
+    trace.counters.steps = steps;
+    trace
 }
 
 /// The line of an address is the address.

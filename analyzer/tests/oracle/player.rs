@@ -206,27 +206,19 @@ impl Player<'_> {
             (None, None) => unreachable!("the execution is over"),
         };
         let paths = self.machine.threads.iter();
+        let outcome = Outcome {
+            thread,
+            detail,
+            waits,
+            ..Outcome::new(end, code)
+        };
         Played {
             paths: paths.map(|t| (t.slot, t.path.clone())).collect(),
             ending: self.machine.ending.map(|e| e.1),
             trace: Trace {
-                events: self.rec.events,
-                taken: self.taken,
                 nodes: self.rec.nodes,
-                outcome: Outcome {
-                    end,
-                    code,
-                    thread,
-                    detail,
-                    message: String::new(),
-                    stack: Vec::new(),
-                    waits,
-                    timed_out: false,
-                },
                 counters: self.counters,
-                uncontrolled: Vec::new(),
-                stdout: Vec::new(),
-                stderr: Vec::new(),
+                ..Trace::new(self.rec.events, self.taken, outcome)
             },
         }
     }

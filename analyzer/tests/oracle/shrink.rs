@@ -14,7 +14,7 @@ fn shrink(program: &Program, order: &[u16], wanted: &Ending) -> (u64, usize) {
     order.iter().for_each(|&s| push_step(&mut prefix, s));
     let first = play(program, &plain_job(prefix, 0));
     assert_eq!(first.ending.as_ref(), Some(wanted));
-    let mut shrinker = Shrinker::new(first.trace.taken, &first.trace.events);
+    let mut shrinker = Shrinker::new(first.trace.taken);
     let mut candidates = 0;
     while let Some(candidate) = shrinker.next() {
         candidates += 1;

@@ -37,6 +37,12 @@ impl Sleep {
     /// Takes the set of a job (the first [`MOST_SLEEPERS`]; fewer sleepers are no mistake).
     pub fn start(&mut self, sleepers: &'static [Footprint]) {
         self.sleepers = &sleepers[..sleepers.len().min(MOST_SLEEPERS)];
+        // An execution that begins as a copy of another one may find that one's sleepers here.
+        self.woken = [0; MOST_SLEEPERS / 64];
+        if self.active {
+            self.active = false;
+            self.asleep.clear();
+        }
     }
 
     /// Is anybody asleep now?
