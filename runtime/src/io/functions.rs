@@ -1,7 +1,7 @@
 //! read, write and their kin: the exports.
 
 use super::table::{self, Object};
-use super::transfer;
+use super::transfer::{self, Way};
 use super::wait::answer;
 use crate::intercept;
 use crate::os::syscall;
@@ -121,7 +121,7 @@ pub unsafe fn receive(
         },
         // SAFETY: as above.
         Some(object) => unsafe {
-            transfer::receive(fd, &object, flags & !libc::MSG_WAITALL, pc, call)
+            transfer::piece(Way::In, fd, &object, flags & !libc::MSG_WAITALL, pc, call)
         },
     }
 }
@@ -158,7 +158,7 @@ pub unsafe fn send(
             transfer::write(fd, &object, at, len, flags, pc)
         },
         // SAFETY: as above.
-        Some(object) => unsafe { transfer::send(fd, &object, flags, pc, call) },
+        Some(object) => unsafe { transfer::piece(Way::Out, fd, &object, flags, pc, call) },
     }
 }
 

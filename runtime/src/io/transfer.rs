@@ -53,51 +53,45 @@ fn deadline(fd: c_int, object: &Object, option: c_int) -> u64 {
     }
 }
 
-/// One operation that receives: `attempt` is given the flags that keep it from waiting.
+/// Which way the bytes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    In,
+    Out,
+}
+
+impl Way {
+    /// The record, what `poll` is to wait for, and the option of sockets that limits the wait.
+    fn traits(self) -> (Kind, i16, c_int) {
+        match self {
+            Way::In => (Kind::DescriptorRead, POLLIN, libc::SO_RCVTIMEO),
+            Way::Out => (Kind::DescriptorWrite, POLLOUT, libc::SO_SNDTIMEO),
+        }
+    }
+}
+
+/// One operation that transfers one piece: `attempt` is given the flags that keep it from waiting.
 ///
 /// # Safety
 /// `attempt` relies on the program's arguments.
-pub unsafe fn receive(
+pub unsafe fn piece(
+    way: Way,
     fd: c_int,
     object: &Object,
     flags: c_int,
     pc: usize,
     mut attempt: impl FnMut(c_int) -> isize,
 ) -> isize {
-    let operation = Operation::on(Kind::DescriptorRead, fd, object, pc);
+    let (kind, ready, limit) = way.traits();
+    let operation = Operation::on(kind, fd, object, pc);
     if never_waits(fd, flags) {
         return operation.at_once(|| attempt(flags));
     }
     let operation = Operation {
-        deadline: deadline(fd, object, libc::SO_RCVTIMEO),
+        deadline: deadline(fd, object, limit),
         ..operation
     };
-    let waiting = Waiting::for_one(fd, POLLIN, object);
-    operation.until_done(waiting, || {
-        gently(fd, object, |quiet| attempt(flags | quiet))
-    })
-}
-
-/// As [`receive`], for one piece of what is sent.
-///
-/// # Safety
-/// As there.
-pub unsafe fn send(
-    fd: c_int,
-    object: &Object,
-    flags: c_int,
-    pc: usize,
-    mut attempt: impl FnMut(c_int) -> isize,
-) -> isize {
-    let operation = Operation::on(Kind::DescriptorWrite, fd, object, pc);
-    if never_waits(fd, flags) {
-        return operation.at_once(|| attempt(flags));
-    }
-    let operation = Operation {
-        deadline: deadline(fd, object, libc::SO_SNDTIMEO),
-        ..operation
-    };
-    let waiting = Waiting::for_one(fd, POLLOUT, object);
+    let waiting = Waiting::for_one(fd, ready, object);
     operation.until_done(waiting, || {
         gently(fd, object, |quiet| attempt(flags | quiet))
     })
@@ -115,41 +109,27 @@ fn gently(fd: c_int, object: &Object, attempt: impl FnOnce(c_int) -> isize) -> i
     }
 }
 
-/// The call that reads `into` from a socket or from anything else.
-unsafe fn read_call(fd: c_int, socket: bool, into: usize, len: usize, flags: c_int) -> isize {
-    // SAFETY: the program's buffer.
-    unsafe {
-        match socket {
-            true => syscall(
-                libc::SYS_recvfrom,
-                fd as usize,
-                into,
-                len,
-                flags as usize,
-                0,
-                0,
-            ),
-            false => syscall(libc::SYS_read, fd as usize, into, len, 0, 0, 0),
-        }
-    }
-}
-
-unsafe fn write_call(fd: c_int, socket: bool, from: usize, len: usize, flags: c_int) -> isize {
-    // SAFETY: the program's buffer.
-    unsafe {
-        match socket {
-            true => syscall(
-                libc::SYS_sendto,
-                fd as usize,
-                from,
-                len,
-                flags as usize,
-                0,
-                0,
-            ),
-            false => syscall(libc::SYS_write, fd as usize, from, len, 0, 0, 0),
-        }
-    }
+/// The call that transfers `len` bytes at `memory` through a socket or anything else.
+///
+/// # Safety
+/// As the call: the memory is the program's.
+unsafe fn plain_call(
+    way: Way,
+    socket: bool,
+    fd: c_int,
+    memory: usize,
+    len: usize,
+    flags: c_int,
+) -> isize {
+    let call = match (way, socket) {
+        (Way::In, true) => libc::SYS_recvfrom,
+        (Way::In, false) => libc::SYS_read,
+        (Way::Out, true) => libc::SYS_sendto,
+        (Way::Out, false) => libc::SYS_write,
+    };
+    // `read` and `write` do not look at a fourth argument.
+    // SAFETY: the caller's promise.
+    unsafe { syscall(call, fd as usize, memory, len, flags as usize, 0, 0) }
 }
 
 /// `read`, or `recv` with `flags`, of an object that may block.
@@ -176,8 +156,8 @@ pub unsafe fn read(
         let (to, rest) = (into as usize + done, len - done);
         // SAFETY: the caller's promise.
         let result = unsafe {
-            receive(fd, object, flags, pc, |quiet| {
-                read_call(fd, socket, to, faults::shorten(rest), quiet)
+            piece(Way::In, fd, object, flags, pc, |quiet| {
+                plain_call(Way::In, socket, fd, to, faults::shorten(rest), quiet)
             })
         };
         match result {
@@ -221,8 +201,8 @@ pub unsafe fn write(
         };
         // SAFETY: the caller's promise.
         let result = unsafe {
-            send(fd, object, flags, pc, |quiet| {
-                write_call(fd, socket, at, faults::shorten(most), quiet)
+            piece(Way::Out, fd, object, flags, pc, |quiet| {
+                plain_call(Way::Out, socket, fd, at, faults::shorten(most), quiet)
             })
         };
         if result < 0 {
@@ -252,8 +232,8 @@ pub unsafe fn read_vector(
             return read(fd, object, (*parts).iov_base, (*parts).iov_len, 0, pc);
         }
         let socket = is_socket(object);
-        receive(fd, object, 0, pc, |quiet| {
-            vector_call(fd, socket, parts, count, quiet, false)
+        piece(Way::In, fd, object, 0, pc, |quiet| {
+            vector_call(fd, socket, parts, count, quiet, Way::In)
         })
     }
 }
@@ -264,24 +244,23 @@ unsafe fn vector_call(
     parts: *const iovec,
     count: c_int,
     flags: c_int,
-    out: bool,
+    way: Way,
 ) -> isize {
     // SAFETY: the caller's promise; the message only points to its parts.
     unsafe {
         if !socket {
-            let call = if out {
-                libc::SYS_writev
-            } else {
-                libc::SYS_readv
+            let call = match way {
+                Way::In => libc::SYS_readv,
+                Way::Out => libc::SYS_writev,
             };
             return syscall(call, fd as usize, parts as usize, count as usize, 0, 0, 0);
         }
         let mut message: libc::msghdr = core::mem::zeroed();
         message.msg_iov = parts.cast_mut();
         message.msg_iovlen = count as usize;
-        match out {
-            true => raw::send_message(fd, &message, flags),
-            false => raw::receive_message(fd, &mut message, flags),
+        match way {
+            Way::In => raw::receive_message(fd, &mut message, flags),
+            Way::Out => raw::send_message(fd, &message, flags),
         }
     }
 }
@@ -309,8 +288,8 @@ pub unsafe fn write_vector(
     if total <= PIPE_BUF || socket || never_waits(fd, 0) {
         // SAFETY: the caller's promise.
         let result = unsafe {
-            send(fd, object, 0, pc, |quiet| {
-                vector_call(fd, socket, parts.as_ptr(), count, quiet, true)
+            piece(Way::Out, fd, object, 0, pc, |quiet| {
+                vector_call(fd, socket, parts.as_ptr(), count, quiet, Way::Out)
             })
         };
         if result < 0 || result as usize == total || !streams || never_waits(fd, 0) {
@@ -363,7 +342,7 @@ pub unsafe fn send_message(
 ) -> isize {
     // SAFETY: the caller's promise, also below.
     let first = unsafe {
-        send(fd, object, flags, pc, |quiet| {
+        piece(Way::Out, fd, object, flags, pc, |quiet| {
             raw::send_message(fd, message, quiet)
         })
     };
@@ -392,10 +371,17 @@ pub unsafe fn receive_message(
     // every attempt begins with those of the program.
     unsafe {
         let asked = *message;
-        let result = receive(fd, object, flags & !libc::MSG_WAITALL, pc, |quiet| {
-            *message = asked;
-            raw::receive_message(fd, message, quiet)
-        });
+        let result = piece(
+            Way::In,
+            fd,
+            object,
+            flags & !libc::MSG_WAITALL,
+            pc,
+            |quiet| {
+                *message = asked;
+                raw::receive_message(fd, message, quiet)
+            },
+        );
         if result >= 0 && !object.is_outside() {
             adopt_passed(message, pc);
         }
