@@ -50,11 +50,12 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
         "verify" => "verify".to_string(),
         policy => format!("policy {policy}, seed {}", finding.seed),
     };
-    let mut facts = format!(
-        "thread {}, execution {} ({how})",
-        names.of(finding.thread),
-        finding.execution,
-    );
+    // When a thread ends and leaves the others waiting, nobody runs.
+    let who = match finding.thread {
+        slot::NONE => String::new(),
+        thread => format!("thread {}, ", names.of(thread)),
+    };
+    let mut facts = format!("{who}execution {} ({how})", finding.execution);
     if finding.reproduced {
         let _ = match (finding.found_preemptions, finding.preemptions) {
             (found, now) if now < found => {

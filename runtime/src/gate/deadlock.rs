@@ -68,28 +68,38 @@ impl<O: Os> Gate<O> {
     }
 
     fn report(&mut self, message: core::fmt::Arguments) -> Stop {
+        self.stuck(End::Deadlock, message, |gate, s| {
+            !gate.is_ready(s) && !gate.is_timer(s)
+        })
+    }
+
+    /// Ends the execution for what the threads that are `shown` wait for.
+    pub(super) fn stuck(
+        &mut self,
+        end: End,
+        message: core::fmt::Arguments,
+        shown: fn(&Gate<O>, Slot) -> bool,
+    ) -> Stop {
         let running = self.running();
         self.log_announced(true);
-        let pc = if self.is_alive(running) {
-            self.pending(running).pc
-        } else {
-            0
-        };
+        // Nobody runs when a thread has ended and the others wait.
+        let runs = self.is_alive(running);
         let outcome = Fatal {
-            end: End::Deadlock,
+            end,
             code: 0,
             message,
             detail: [0; 4],
-            pc,
-            stack: true,
+            pc: match runs {
+                true => self.pending(running).pc,
+                false => 0,
+            },
+            stack: runs,
         };
         let gate: *const Gate<O> = self;
         // SAFETY: the iterator reads the threads, `record` writes the pages; they are disjoint.
         let gate = unsafe { &*gate };
-        let waits = gate
-            .alive_threads()
-            .filter(|&s| !gate.is_ready(s) && !gate.is_timer(s))
-            .map(|s| gate.wait(s));
+        let shown = gate.alive_threads().filter(|&s| shown(gate, s));
+        let waits = shown.map(|s| gate.wait(s));
         self.pages.record(&outcome, running, waits);
         Stop
     }

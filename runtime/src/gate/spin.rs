@@ -11,7 +11,6 @@
 //! parked; after some iterations others go first, each time (fairness, as in Musuvathi and Qadeer,
 //! PLDI 2008, section 3).
 
-use super::Fatal;
 use super::core::{Gate, Stop};
 use crate::pages::Os;
 use crate::slots::{PerSlot, SlotSet, Zero};
@@ -391,30 +390,11 @@ impl<O: Os> Gate<O> {
 
     /// Ends the execution: some threads go round loops that nothing will ever end.
     pub(super) fn livelock(&mut self) -> Stop {
-        let running = self.running();
-        self.log_announced(true);
-        let pc = match self.is_alive(running) {
-            true => self.pending(running).pc,
-            false => 0,
-        };
         let message = match self.alive() {
             1 => format_args!("the only thread waits in a loop for what nobody will change"),
             _ => format_args!("threads wait in loops for what nobody will change"),
         };
-        let outcome = Fatal {
-            end: End::Livelock,
-            code: 0,
-            message,
-            detail: [0; 4],
-            pc,
-            stack: true,
-        };
-        let gate: *const Gate<O> = self;
-        // SAFETY: the iterator reads the threads, `record` writes the pages; they are disjoint.
-        let gate = unsafe { &*gate };
-        let waits = gate.alive_threads().map(|s| gate.wait(s));
-        self.pages.record(&outcome, running, waits);
-        Stop
+        self.stuck(End::Livelock, message, |_, _| true)
     }
 
     /// Is anybody parked?
