@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Compiler, Run, compile, in_parallel, run, scratch};
+use common::{Compiler, Random, Run, compile, in_parallel, run, scratch};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -18,20 +18,16 @@ const COMPARED: usize = 60;
 /// A program with more interleavings than this is left out.
 const MOST: &str = "1500";
 
-/// SplitMix64: the same numbers everywhere.
-struct Random(u64);
+/// Draws statements.
+struct Statements(Random);
 
-impl Random {
+impl Statements {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % n as u64) as usize
+        self.0.below(n)
     }
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
+        self.0.pick(from)
     }
 
     fn access(&mut self) -> &'static str {
@@ -97,7 +93,7 @@ static const struct timespec never = {4000000000L, 0};
 ",
     );
     for k in 0..PROGRAMS {
-        let mut random = Random(k);
+        let mut random = Statements(Random(k));
         let three = k % 16 == 15;
         let thread = random.body(if three || k % 4 != 0 { 1 } else { 2 });
         let main = random.body(if three || k % 4 != 0 { 1 } else { 2 });

@@ -107,19 +107,8 @@ fn threads_left_behind() {
             mode,
         ];
         let run = run(&options, &leaky, &[]);
-        let summary = &run.summary;
-        let got = (
-            run.output.status,
-            summary.findings.len(),
-            summary.reports.len(),
-        );
-        assert_eq!(
-            got,
-            (status, findings, reports),
-            "{mode}\n{}",
-            run.output.all()
-        );
-        if let Some(finding) = summary.findings.first() {
+        run.expect(status, findings, reports);
+        if let Some(finding) = run.summary.findings.first() {
             assert_eq!(finding.class, "leak");
             let witness = finding.witness.clone().expect("written");
             let replayed = command("replay", &["-n", "3"], &witness);

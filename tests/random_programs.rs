@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Compiler, compile, in_parallel, run, scratch};
+use common::{Compiler, Random, compile, in_parallel, run, scratch};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
@@ -18,20 +18,16 @@ const MOST: &str = "3000";
 const INPUTS: Range<u32> = 0..4;
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 
-/// SplitMix64: the same numbers everywhere.
-struct Random(u64);
+/// Draws statements.
+struct Statements(Random);
 
-impl Random {
+impl Statements {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % n as u64) as usize
+        self.0.below(n)
     }
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
+        self.0.pick(from)
     }
 
     fn local(&mut self) -> &'static str {
@@ -102,7 +98,7 @@ impl Random {
 
 /// The program of a seed, and whether it has an input.
 fn program(seed: u64) -> (String, bool) {
-    let mut random = Random(seed);
+    let mut random = Statements(Random(seed));
     let with_input = random.below(5) < 3;
     let t = random.pick(&["int", "int", "short", "unsigned char", "long"]);
     let first = if with_input { "input()" } else { "1" };

@@ -1,4 +1,4 @@
-//! The macro that exports an intercepted function.
+//! The macros that export intercepted functions.
 
 /// Exports functions that shadow those of the C library.
 ///
@@ -43,4 +43,38 @@ macro_rules! export_type {
     (($a:ty, $b:ty, $c:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, $c, usize, usize, usize) $(-> $r)? };
     (($a:ty, $b:ty, $c:ty, $d:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, $c, $d, usize, usize) $(-> $r)? };
     (($a:ty, $b:ty, $c:ty, $d:ty, $e:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, $c, $d, $e, usize) $(-> $r)? };
+}
+
+/// Exports functions of seven integer arguments, of which the last lies on the stack.
+///
+/// `export_seven! { fn name = path::to::implementation; }` defines the symbol `name`. It calls the
+/// implementation with the arguments as they came, the seventh and the caller's return address
+/// behind the six in registers.
+#[macro_export]
+macro_rules! export_seven {
+    ($($(#[$doc:meta])* fn $name:ident = $imp:path;)*) => {$(
+        #[cfg(not(test))]
+        const _: () = {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "sub rsp, 8",
+                    ".cfi_adjust_cfa_offset 8",
+                    "push [rsp + 8]",
+                    ".cfi_adjust_cfa_offset 8",
+                    "push [rsp + 24]",
+                    ".cfi_adjust_cfa_offset 8",
+                    "call {}",
+                    "add rsp, 24",
+                    ".cfi_adjust_cfa_offset -24",
+                    "ret",
+                    ".cfi_endproc",
+                    sym $imp,
+                )
+            }
+        };
+    )*};
 }

@@ -509,26 +509,9 @@ unsafe extern "C-unwind" fn on_syscall(
     result as c_long
 }
 
-/// The C library's `syscall`: six arguments of a system call, of which the last is on the stack.
-#[cfg(not(test))]
-#[unsafe(no_mangle)]
-#[unsafe(naked)]
-pub unsafe extern "C-unwind" fn syscall(number: c_long) -> c_long {
-    core::arch::naked_asm!(
-        ".cfi_startproc",
-        "sub rsp, 8",
-        ".cfi_adjust_cfa_offset 8",
-        "push [rsp + 8]",
-        ".cfi_adjust_cfa_offset 8",
-        "push [rsp + 24]",
-        ".cfi_adjust_cfa_offset 8",
-        "call {}",
-        "add rsp, 24",
-        ".cfi_adjust_cfa_offset -24",
-        "ret",
-        ".cfi_endproc",
-        sym on_syscall,
-    )
+crate::export_seven! {
+    /// The C library's `syscall`: the number and six arguments of a system call.
+    fn syscall = on_syscall;
 }
 
 #[cfg(test)]

@@ -251,6 +251,20 @@ pub struct Run {
     pub shown: String,
 }
 
+impl Run {
+    /// Exit code, findings and reports must be so.
+    pub fn expect(&self, status: i32, findings: usize, reports: usize) {
+        let summary = &self.summary;
+        let got = (
+            self.output.status,
+            summary.findings.len(),
+            summary.reports.len(),
+        );
+        let all = self.output.all();
+        assert_eq!(got, (status, findings, reports), "{}\n{all}", self.shown);
+    }
+}
+
 /// `raddle COMMAND OPTIONS -- PROGRAM ARGS`, in a folder of its own, with its summary.
 pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -308,4 +322,23 @@ pub fn in_parallel<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<(), String>
         items.len(),
         wrong.join("\n")
     );
+}
+
+/// Random numbers, the same everywhere (SplitMix64: Steele, Lea, Flood, OOPSLA 2014, figure 16).
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    /// One of these.
+    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
 }

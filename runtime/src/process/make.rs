@@ -154,26 +154,9 @@ unsafe extern "C-unwind" fn on_clone(
     }
 }
 
-/// The C library's `clone`.
-#[cfg(not(test))]
-#[unsafe(no_mangle)]
-#[unsafe(naked)]
-pub unsafe extern "C-unwind" fn clone(entry: Entry) -> c_int {
-    core::arch::naked_asm!(
-        ".cfi_startproc",
-        "sub rsp, 8",
-        ".cfi_adjust_cfa_offset 8",
-        "push [rsp + 8]",
-        ".cfi_adjust_cfa_offset 8",
-        "push [rsp + 24]",
-        ".cfi_adjust_cfa_offset 8",
-        "call {}",
-        "add rsp, 24",
-        ".cfi_adjust_cfa_offset -24",
-        "ret",
-        ".cfi_endproc",
-        sym on_clone,
-    )
+crate::export_seven! {
+    /// The C library's `clone`.
+    fn clone = on_clone;
 }
 
 /// Before the system call of `vfork`: the child runs in our memory and must find the library
