@@ -63,7 +63,8 @@ impl Bound {
                     Some(&t) if t == point.running && !point.running_goes_on => first + 1,
                     _ => first,
                 };
-                let n = point.all.len();
+                // A target that overwrites its records may say that nobody could go on.
+                let n = point.all.len().max(1);
                 let place = point.all.iter().position(|&t| t == what).unwrap_or(0);
                 ((place + n - first % n) % n) as u32
             }
@@ -155,6 +156,17 @@ fn gives_way(kind: Kind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_while_nobody_was_enabled_has_a_cost() {
+        let point = Point {
+            taken: 0,
+            all: Vec::new(),
+            running: 0,
+            running_goes_on: false,
+        };
+        assert_eq!(Bound::Delays(1).cost(&point, 0), 0);
+    }
 
     #[test]
     fn costs() {
