@@ -65,6 +65,9 @@ pub enum Rule {
     RightAfter = 2,
     /// While the last operation on its object was not another thread's `first`.
     NotRightAfter = 3,
+    /// As [`Rule::After`], and at once: while somebody is held, the thread that `first` names goes
+    /// before all others if it can, and as soon as it has passed, who was held goes on.
+    AtOnce = 4,
 }
 
 impl Rule {
@@ -75,6 +78,7 @@ impl Rule {
             1 => Rule::InTurn,
             2 => Rule::RightAfter,
             3 => Rule::NotRightAfter,
+            4 => Rule::AtOnce,
             _ => return None,
         })
     }
@@ -149,7 +153,7 @@ mod tests {
     fn rules_survive_their_numbers() {
         for n in 0..8 {
             let rule = Rule::from_u32(n);
-            assert_eq!(rule.is_some(), n < 4);
+            assert_eq!(rule.is_some(), n < 5);
             assert!(rule.is_none_or(|r| r as u32 == n));
         }
     }

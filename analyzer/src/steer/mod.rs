@@ -1,12 +1,17 @@
 //! The steered search: it drives executions to what was not tested yet.
 //!
-//! From the executions seen it knows which statements may follow which others on the same object
-//! in another thread, and which of these predecessor pairs ([`crate::hapset`]) were tested. It picks
-//! pairs and asks for executions in which ordering constraints hold threads back until the pair
-//! has come about; the rest of the schedule follows one of the tail rules. Pairs whose tries led to
-//! new pairs are picked more often. One execution in [`PLAIN`] is drawn without constraints, so
-//! that every schedule keeps a positive probability.
+//! The first execution runs every thread until it blocks. From the executions seen the search knows
+//! which operations of two threads are in conflict and might come in another order, and it tries
+//! [`delays`]: an execution again up to some step, where one thread waits for another. Of each kind
+//! of delay (statements and manner) one is tried before any other is tried again; those are
+//! preferred that put one thread between two operations of another. Executions that show new
+//! predecessor pairs ([`crate::hapset`]) are in turn a start for others, so that delays add up.
+//!
+//! The rest picks pairs by statement, with ordering constraints for all threads that come by. One
+//! execution in [`PLAIN`] is drawn without constraints, so that every schedule keeps a positive
+//! probability.
 
+mod delays;
 mod draw;
 pub(crate) mod order;
 mod plan;
@@ -18,8 +23,10 @@ use crate::hapset::operation::operations;
 use crate::hapset::pairs::predecessors;
 use crate::sampling::{Rule as Sampled, seed_of};
 use crate::search::{Next, Plan, Search, Standing};
+use delays::{Seen, delays};
 use draw::Draw;
 use order::Order;
+use plan::Made;
 use pool::{Base, Pool};
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
@@ -29,6 +36,14 @@ use table::{Known, PairId, Table};
 
 /// One execution in so many is drawn without constraints.
 const PLAIN: usize = 8;
+
+/// What an execution under way is for.
+#[derive(Default)]
+struct Purpose {
+    aims: Vec<PairId>,
+    /// How many delays lead to it.
+    depth: u32,
+}
 
 /// See the module.
 pub struct Steer {
@@ -41,7 +56,7 @@ pub struct Steer {
     /// Steps of the shortest one: a measure of how long it is worth while to hold a thread.
     shortest: u64,
     /// What the executions under way are to show.
-    out: BTreeMap<u64, Vec<PairId>>,
+    out: BTreeMap<u64, Purpose>,
 }
 
 impl Steer {
@@ -70,17 +85,25 @@ impl Search for Steer {
         // By number, so that a run which goes on from an earlier one draws something else.
         self.draw = Draw::new(seed_of(!self.seed, n));
         // The first execution is the same for every seed: nothing is known before it.
-        let (mut plan, aims) = match n {
-            0 => (Plan::tail(Tail::RunUntilBlocked), Vec::new()),
+        let Made {
+            mut plan,
+            aims,
+            depth,
+        } = match n {
+            0 => Made {
+                plan: Plan::tail(Tail::RunUntilBlocked),
+                aims: Vec::new(),
+                depth: 0,
+            },
             _ => self.plan(n),
         };
         plan.flags |= flags::EVENTS;
-        self.out.insert(n, aims);
+        self.out.insert(n, Purpose { aims, depth });
         Next::Run(plan)
     }
 
     fn observe(&mut self, n: u64, trace: &Trace) {
-        let aims = self.out.remove(&n).unwrap_or_default();
+        let Purpose { aims, depth } = self.out.remove(&n).unwrap_or_default();
         self.longest = self.longest.max(trace.counters.steps);
         self.shortest = self.shortest.min(trace.counters.steps);
         let ops = operations(&trace.events);
@@ -94,13 +117,23 @@ impl Search for Steer {
             pair.tries += 1;
             pair.gains += u32::from(news > 0);
         }
-        if (news > 0 || self.draw.chance(1, 16)) && Pool::accepts(&ops) {
+        let keep = n == 0 || news > 0 || self.draw.chance(1, 16);
+        if keep && Pool::accepts(&ops) {
+            let seen = Seen {
+                ops: &ops,
+                ids: &ids,
+                order: &order,
+                taken: &trace.taken,
+            };
             let base = Base {
+                delays: delays(&seen),
                 taken: trace.taken.clone(),
                 operations: ops,
-                order,
+                depth,
             };
-            self.pool.add(&mut self.draw, base);
+            let table = &self.table;
+            self.pool
+                .add(&mut self.draw, base, |pair| table.is_known(pair));
         }
     }
 

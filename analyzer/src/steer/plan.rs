@@ -1,5 +1,6 @@
 //! What the next execution is to do.
 
+use super::pool::Detour;
 use super::table::{Pair, PairId};
 use super::{PLAIN, Steer, plain};
 use crate::sampling::seed_of;
@@ -16,24 +17,47 @@ enum Way {
     Combine,
     /// Two pairs, each waiting for the other time and again.
     TakeTurns,
-    /// An earlier execution up to a point, then another order.
-    Reverse,
+    /// A delay ([`super::delays`]) of a kind that was never tried.
+    Fresh,
+    /// One of an execution that few delays led to.
+    Shallow,
+    /// One of any execution.
+    Deep,
     Plain,
 }
 
+/// What an execution is to do, and what for.
+pub(super) struct Made {
+    pub plan: Plan,
+    /// The pairs that it is for.
+    pub aims: Vec<PairId>,
+    /// How many delays lead to it; 1 where that has no meaning.
+    pub depth: u32,
+}
+
+impl Made {
+    pub fn of(plan: Plan, aims: Vec<PairId>) -> Made {
+        Made {
+            plan,
+            aims,
+            depth: 1,
+        }
+    }
+}
+
 impl Steer {
-    /// The plan of execution `n` and the pairs that it is for.
-    pub(super) fn plan(&mut self, n: u64) -> (Plan, Vec<PairId>) {
+    /// The plan of execution `n`.
+    pub(super) fn plan(&mut self, n: u64) -> Made {
         let made = match self.way() {
             Way::Plain => None,
             Way::Drive => self.drive(n),
             Way::Combine => self.combine(n),
             Way::TakeTurns => self.take_turns(n),
-            Way::Reverse => self.reverse(n),
+            way => self.delay(n, way),
         };
         made.unwrap_or_else(|| {
             let tail = plain(self.seed, n, self.longest);
-            (Plan::tail(tail), Vec::new())
+            Made::of(Plan::tail(tail), Vec::new())
         })
     }
 
@@ -42,16 +66,13 @@ impl Steer {
             return Way::Plain;
         }
         let hope = self.table.pairs.iter().map(promise).max().unwrap_or(0);
-        let drive = match hope {
-            FRESH => 20,
-            7.. => 8,
-            _ => 3,
-        };
         let ways = [
-            (Way::Drive, drive),
-            (Way::Combine, 2),
-            (Way::TakeTurns, 2),
-            (Way::Reverse, 4),
+            (Way::Fresh, if self.pool.has_fresh() { 60 } else { 0 }),
+            (Way::Shallow, 3),
+            (Way::Deep, 3),
+            (Way::Drive, if hope == FRESH { 3 } else { 1 }),
+            (Way::Combine, 1),
+            (Way::TakeTurns, 5),
         ];
         match self.draw.weighted(ways.iter().map(|w| w.1)) {
             Some(i) => ways[i].0,
@@ -63,7 +84,7 @@ impl Steer {
         (self.shortest.min(50_000) * 2 + 50).clamp(100, 50_000) as u32
     }
 
-    fn drive(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+    fn drive(&mut self, n: u64) -> Option<Made> {
         let pairs = &self.table.pairs;
         let aim = self.draw.weighted(pairs.iter().map(promise))?;
         let tries = pairs[aim].tries;
@@ -75,20 +96,20 @@ impl Steer {
             }
             let constraint = self.constraint(aims[0], Rule::After, tries > 0);
             plan.constraints.push(constraint);
-            return Some((plan, aims));
+            return Some(Made::of(plan, aims));
         }
         while aims.len() < 4 && self.draw.chance(1, 3) {
             aims.extend(self.any_pair());
         }
-        Some((self.constrained(n, &aims), vec![aim as PairId]))
+        Some(Made::of(self.constrained(n, &aims), vec![aim as PairId]))
     }
 
-    fn combine(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+    fn combine(&mut self, n: u64) -> Option<Made> {
         let mut aims = vec![self.any_pair()?];
         while aims.len() < 2 || (aims.len() < 6 && self.draw.chance(1, 2)) {
             aims.extend(self.any_pair());
         }
-        Some((self.constrained(n, &aims), aims))
+        Some(Made::of(self.constrained(n, &aims), aims))
     }
 
     /// Promising pairs more often.
@@ -147,7 +168,7 @@ impl Steer {
         }
     }
 
-    fn take_turns(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
+    fn take_turns(&mut self, n: u64) -> Option<Made> {
         let repeats = |p: &Pair| {
             let of = |s: u32| self.table.statements[s as usize].repeats;
             u32::from(of(p.first) && of(p.then))
@@ -172,22 +193,37 @@ impl Steer {
                 ..Constraint::new(Rule::InTurn, first, then, self.patience())
             });
         }
-        Some((plan, vec![one as PairId, other as PairId]))
+        Some(Made::of(plan, vec![one as PairId, other as PairId]))
     }
 
-    fn reverse(&mut self, n: u64) -> Option<(Plan, Vec<PairId>)> {
-        if self.pool.is_empty() {
-            return None;
-        }
+    /// A delay that was not tried, or was tried less than others.
+    fn delay(&mut self, n: u64, way: Way) -> Option<Made> {
         let patience = self.patience();
-        let (prefix, constraint) = self.pool.reversal(&mut self.draw, patience)?;
-        let mut plan = Plan::tail(self.tail(n));
-        if self.draw.below(10) < 4 {
-            plan.tail = Tail::RunUntilBlocked;
-        }
-        plan.prefix = prefix;
-        plan.constraints.push(constraint);
-        Some((plan, Vec::new()))
+        let Detour {
+            prefix,
+            constraint,
+            depth,
+        } = match way {
+            Way::Fresh => self.pool.fresh(&mut self.draw, patience)?,
+            _ => {
+                let shallow = way == Way::Shallow;
+                self.pool.any(&mut self.draw, patience, shallow)?
+            }
+        };
+        let tail = match self.draw.chance(1, 10) {
+            true => self.tail(n),
+            false => Tail::RunUntilBlocked,
+        };
+        let plan = Plan {
+            prefix,
+            constraints: vec![constraint],
+            ..Plan::tail(tail)
+        };
+        Some(Made {
+            plan,
+            aims: Vec::new(),
+            depth,
+        })
     }
 }
 

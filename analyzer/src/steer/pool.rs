@@ -1,9 +1,12 @@
 //! Executions that showed something new, to start others from.
 
+use super::delays::Delay;
 use super::draw::Draw;
-use super::order::Order;
+use super::table::StatementId;
+use crate::fast::FastMap;
 use crate::hapset::operation::Operation;
 use raddle_protocol::constraint::{Constraint, Point, Rule};
+use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use raddle_protocol::schedule::Step;
 
@@ -11,51 +14,37 @@ use raddle_protocol::schedule::Step;
 const MOST: usize = 32;
 /// Longer ones are not.
 const LONGEST: usize = 20_000;
+/// Delays that are drawn for one that is tried.
+const LOOKS: usize = 6;
+/// How much heavier an untried delay is inside of what its thread does than before all of it.
+const INSIDE: u32 = 6;
 
 /// One execution.
 pub struct Base {
     pub taken: Vec<Step>,
     pub operations: Vec<Operation>,
-    pub order: Order,
+    pub delays: Vec<Delay>,
+    /// How many delays led to it.
+    pub depth: u32,
 }
 
-/// Operations that are looked at for one that may be turned round, and behind it for the other.
-const LOOKS: usize = 16;
-const AHEAD: usize = 2000;
-
-impl Base {
-    /// Two operations of different threads in conflict that might come in the other order.
-    fn race(&self, draw: &mut Draw) -> Option<(&Operation, &Operation)> {
-        for _ in 0..LOOKS {
-            let at = draw.below(self.operations.len());
-            let before = self.operations.get(at)?;
-            let later = self.operations[at + 1..].iter().take(AHEAD);
-            let mut chosen = None;
-            let mut found = 0;
-            for after in later.filter(|after| self.may_precede(after, before)) {
-                found += 1;
-                if draw.below(found) == 0 {
-                    chosen = Some(after);
-                }
-            }
-            if let Some(after) = chosen {
-                return Some((before, after));
-            }
-        }
-        None
-    }
-
-    fn may_precede(&self, after: &Operation, before: &Operation) -> bool {
-        after.thread != before.thread
-            && after.conflicts(before)
-            && after.locks & before.locks == 0
-            && !self.order.is_certain(before, after)
-    }
+/// An execution up to a step, and the constraint that makes the rest different.
+pub struct Detour {
+    pub prefix: Vec<Step>,
+    pub constraint: Constraint,
+    /// Of the execution that it leads to.
+    pub depth: u32,
 }
 
 /// The executions that are kept.
 #[derive(Default)]
-pub struct Pool(Vec<Base>);
+pub struct Pool {
+    bases: Vec<Base>,
+    /// By class: how often its delays were tried.
+    tries: FastMap<u64, u32>,
+    /// One delay of each class that was not, as base and index there.
+    fresh: Vec<(usize, usize)>,
+}
 
 impl Pool {
     /// Is it worth while to offer such an execution?
@@ -63,34 +52,133 @@ impl Pool {
         (1..=LONGEST).contains(&operations.len())
     }
 
-    /// Keeps an execution, in the place of another one when there are many.
-    pub fn add(&mut self, draw: &mut Draw, base: Base) {
-        match self.0.len() < MOST {
-            true => self.0.push(base),
+    /// Keeps an execution, in the place of another one when there are many. Pairs that are `known`
+    /// need no delay of their own.
+    pub fn add(
+        &mut self,
+        draw: &mut Draw,
+        base: Base,
+        known: impl Fn((StatementId, StatementId)) -> bool,
+    ) {
+        let at = match self.bases.len() < MOST {
+            true => self.bases.len(),
             // The first one, without preemptions, stays.
-            false => self.0[1 + draw.below(MOST - 1)] = base,
+            false => 1 + draw.below(MOST - 1),
+        };
+        if let Some(old) = self.bases.get(at) {
+            let lost = self.fresh.iter().filter(|&&(of, _)| of == at);
+            for &(_, i) in lost {
+                self.tries.remove(&old.delays[i].class);
+            }
+            self.fresh.retain(|&(of, _)| of != at);
+        }
+        self.find_fresh(draw, at, &base.delays, known);
+        match at == self.bases.len() {
+            true => self.bases.push(base),
+            false => self.bases[at] = base,
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Of each new class one delay: of the threads that come first, but anywhere in their loops.
+    fn find_fresh(
+        &mut self,
+        draw: &mut Draw,
+        at: usize,
+        delays: &[Delay],
+        known: impl Fn((StatementId, StatementId)) -> bool,
+    ) {
+        let mut new: FastMap<u64, (usize, usize)> = FastMap::default();
+        for (i, delay) in delays.iter().enumerate() {
+            if let Some((place, count)) = new.get_mut(&delay.class) {
+                let first = &delays[self.fresh[*place].1];
+                if (first.held, first.other) == (delay.held, delay.other) {
+                    *count += 1;
+                    if draw.below(*count) == 0 {
+                        self.fresh[*place].1 = i;
+                    }
+                }
+            } else if !self.tries.contains_key(&delay.class) && !known(delay.pair) {
+                self.tries.insert(delay.class, 0);
+                new.insert(delay.class, (self.fresh.len(), 1));
+                self.fresh.push((at, i));
+            }
+        }
     }
 
-    /// An execution as far as an operation that a conflicting one followed, and the constraint that
-    /// turns the two round.
-    pub fn reversal(&self, draw: &mut Draw, patience: u32) -> Option<(Vec<Step>, Constraint)> {
-        let base = self.0.get(draw.below(self.0.len()))?;
-        let (before, after) = base.race(draw)?;
-        let point = |op: &Operation| Point {
-            pc: op.pc,
-            object: op.object,
-            thread: op.thread,
-            kind: op.kind as u8,
-            nth: op.nth,
+    /// Is there a class of which no delay was tried?
+    pub fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
+    /// A delay of a class of which none was tried.
+    pub fn fresh(&mut self, draw: &mut Draw, patience: u32) -> Option<Detour> {
+        let weight = |&(of, i): &(usize, usize)| match self.bases[of].delays[i].inside {
+            true => INSIDE,
+            false => 1,
+        };
+        let chosen = draw.weighted(self.fresh.iter().map(weight))?;
+        let (of, i) = self.fresh.swap_remove(chosen);
+        Some(self.detour(of, i, patience))
+    }
+
+    /// A delay of any execution, rather one that was tried less than others. `shallow`: of those
+    /// that fewest delays led to, as long as some of theirs are untried.
+    pub fn any(&mut self, draw: &mut Draw, patience: u32, shallow: bool) -> Option<Detour> {
+        let has_untried = |base: &&Base| base.delays.iter().any(|delay| delay.tries == 0);
+        let depths = self.bases.iter().filter(has_untried).map(|base| base.depth);
+        let deepest = match shallow {
+            true => depths.min()?,
+            false => u32::MAX,
+        };
+        let eligible = (0..self.bases.len()).filter(|&of| self.bases[of].depth <= deepest);
+        let eligible: Vec<usize> = eligible.collect();
+        let mut look = || {
+            let of = *eligible.get(draw.below(eligible.len()))?;
+            let delays = &self.bases[of].delays;
+            let i = draw.below(delays.len());
+            let delay = delays.get(i)?;
+            let alike = self.tries.get(&delay.class).copied().unwrap_or(0);
+            let alike = if delay.inside { alike } else { 3 * alike };
+            Some((4 * delay.tries + alike, of, i))
+        };
+        let (_, of, i) = (0..LOOKS).filter_map(|_| look()).min()?;
+        Some(self.detour(of, i, patience))
+    }
+
+    fn detour(&mut self, of: usize, i: usize, patience: u32) -> Detour {
+        let base = &mut self.bases[of];
+        let delay = &mut base.delays[i];
+        delay.tries += 1;
+        *self.tries.entry(delay.class).or_default() += 1;
+        let first = match delay.until {
+            Some(until) => exactly(&base.operations[until as usize]),
+            None => Point {
+                thread: delay.other,
+                kind: Kind::ThreadExit as u8,
+                ..Point::ANY
+            },
+        };
+        let then = Point {
+            thread: delay.held,
             ..Point::ANY
         };
-        let constraint = Constraint::new(Rule::After, point(after), point(before), patience);
-        Some((cut(&base.taken, before.step), constraint))
+        Detour {
+            prefix: cut(&base.taken, delay.step),
+            constraint: Constraint::new(Rule::AtOnce, first, then, patience),
+            depth: base.depth + 1,
+        }
+    }
+}
+
+/// This operation and no other.
+fn exactly(op: &Operation) -> Point {
+    Point {
+        pc: op.pc,
+        object: op.object,
+        nth: op.nth,
+        thread: op.thread,
+        kind: op.kind as u8,
+        ..Point::ANY
     }
 }
 

@@ -106,6 +106,12 @@ impl Table {
         seen.map(counted).collect()
     }
 
+    /// Has an earlier run seen this pair?
+    pub fn is_known(&self, pair: (StatementId, StatementId)) -> bool {
+        let id = self.by_statements.get(&pair);
+        id.is_some_and(|&id| self.pairs[id as usize].known)
+    }
+
     /// The statement of an operation.
     pub fn statement(&mut self, op: &Operation) -> StatementId {
         let kind = op.kind as u8;

@@ -38,6 +38,8 @@ struct Active {
     fresh: u64,
     /// Steps during which it held somebody.
     held: u32,
+    /// Whom it held last.
+    whom: Slot,
     pardons: u32,
     over: bool,
 }
@@ -54,6 +56,7 @@ impl Active {
         by: slot::NONE,
         fresh: 0,
         held: 0,
+        whom: slot::NONE,
         pardons: 0,
         over: true,
     };
@@ -70,7 +73,7 @@ impl Active {
         }
         let by_another = self.by != slot::NONE && self.by != op.thread;
         match self.rule {
-            Rule::After => !by_another,
+            Rule::After | Rule::AtOnce => !by_another,
             Rule::InTurn => {
                 let early = self.constraint.credit.saturating_add(self.pardons);
                 self.thens >= self.firsts.saturating_add(early)
@@ -132,6 +135,8 @@ pub struct Steer {
     concerned: SlotSet,
     held: SlotSet,
     free: SlotSet,
+    /// Who was held by a constraint of [`Rule::AtOnce`] that is fulfilled now.
+    released: Slot,
 }
 
 impl Steer {
@@ -142,6 +147,7 @@ impl Steer {
         concerned: SlotSet::EMPTY,
         held: SlotSet::EMPTY,
         free: SlotSet::EMPTY,
+        released: slot::NONE,
     };
 
     /// Obeys `constraints` from now on (the first [`MOST`]; those with an unknown rule are left
@@ -178,7 +184,11 @@ impl Steer {
     pub fn performed(&mut self, op: &Operation) {
         self.concerned.set(op.thread, false);
         for active in &mut self.active[..self.len] {
+            let waits = active.by == slot::NONE;
             active.performed(op);
+            if waits && active.by != slot::NONE && active.rule == Rule::AtOnce && !active.over {
+                self.released = active.whom;
+            }
         }
     }
 
@@ -193,9 +203,10 @@ impl Steer {
         if self.concerned.is_empty() || ready.is_empty() {
             return ready;
         }
+        let released = core::mem::replace(&mut self.released, slot::NONE);
         loop {
             let holding = self.sort(ready, &operation);
-            if self.held.is_empty() {
+            if self.held.is_empty() && released == slot::NONE {
                 return ready;
             }
             if others || self.held.len() < ready.len() {
@@ -205,6 +216,10 @@ impl Steer {
                     }
                 }
                 self.free.difference(ready, &self.held);
+                if let Some(s) = self.first_of_all(released, holding) {
+                    self.free.clear();
+                    self.free.set(s, true);
+                }
                 return &self.free;
             }
             // Those that were given first are kept longest.
@@ -213,15 +228,27 @@ impl Steer {
         }
     }
 
+    /// Who of the free threads goes before the others.
+    fn first_of_all(&self, released: Slot, holding: u32) -> Option<Slot> {
+        let active = self.active[..self.len].iter().enumerate();
+        let waited_for = active.filter(|(i, a)| holding >> i & 1 != 0 && a.rule == Rule::AtOnce);
+        let mut candidates = waited_for.map(|(_, a)| a.constraint.first.thread);
+        let is_free = |&s: &Slot| s != slot::NONE && self.free.contains(s);
+        Some(released)
+            .filter(is_free)
+            .or_else(|| candidates.find(is_free))
+    }
+
     /// Finds who of `ready` is held; the constraints that hold somebody, a bit each.
     fn sort(&mut self, ready: &SlotSet, operation: impl Fn(Slot) -> Operation) -> u32 {
         self.held.clear();
         let mut holding = 0;
         for s in self.concerned.iter().filter(|&s| ready.contains(s)) {
             let op = operation(s);
-            for (i, active) in self.active[..self.len].iter().enumerate() {
+            for (i, active) in self.active[..self.len].iter_mut().enumerate() {
                 if Active::names(&active.constraint.then, &op) && active.holds(&op) {
                     holding |= 1 << i;
+                    active.whom = s;
                     self.held.set(s, true);
                 }
             }

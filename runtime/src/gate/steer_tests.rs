@@ -214,3 +214,32 @@ fn arbitrary_constraints_never_stop_everybody() {
         }
     }
 }
+
+/// Thread 2 is let go first, then thread 0, which it waited for; thread 1 comes last.
+#[test]
+fn at_once_leads_to_the_first_and_back_to_who_was_held() {
+    let first = Point { thread: 2, ..at(A) };
+    let held = Point {
+        thread: 0,
+        ..Point::ANY
+    };
+    let constraint = Constraint::new(Rule::AtOnce, first, held, 0);
+    let mut world = World::new(&[constraint], &[B, 1, 1]);
+    assert_eq!(world.free(), [2]);
+    world.perform(2);
+    // Who goes first is blocked: others may go on.
+    assert_eq!(world.free(), [1]);
+    world.announce(2, A);
+    assert_eq!(world.free(), [2]);
+    world.perform(2);
+    world.announce(2, A);
+    assert_eq!(world.free(), [0]);
+    assert_eq!(world.free(), [0, 1, 2]);
+    // Where only the held thread can go on, the constraint is given up.
+    let mut world = World::new(&[constraint], &[B, 1, A]);
+    world.ready.set(1, false);
+    world.ready.set(2, false);
+    assert_eq!(world.free(), [0]);
+    world.ready.set(2, true);
+    assert_eq!(world.free(), [0, 2]);
+}
