@@ -363,7 +363,7 @@ impl RunOptions {
         if self.jobs == 0 {
             return Err(Error::usage("`-j 0` asks for no worker", "give at least 1"));
         }
-        if self.target.lazy_time && matches!(policy, Policy::Dpor(_)) {
+        if self.target.lazy_time && policy.is_reduced() {
             return Err(Error::usage(
                 format!(
                     "`{policy}` and `--lazy-time` exclude each other: when time passes would \

@@ -6,6 +6,7 @@ use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::limits::Limits;
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
@@ -77,9 +78,15 @@ pub fn explore(
     let mut summary = Summary::new(campaign.policy.to_string(), campaign.seed);
     summary.gathered(gathered);
     summary.interrupted = interrupt.requested();
-    let frontier = search.state().search.save();
-    let fault = search.conclude(&mut summary);
     let keeper = campaign.keeper.as_deref();
+    let (frontier, complete) = {
+        let state = search.state();
+        (state.frontier(), state.search.standing().complete)
+    };
+    if let Some(keeper) = keeper.filter(|_| complete) {
+        keeper.add_findings(&mut summary)?;
+    }
+    let fault = search.conclude(&mut summary);
     let unsaved = keeper.and_then(|keeper| settle(keeper, frontier, &mut summary));
     // With one worker, which waits meanwhile, looking at findings is not searching.
     let aside = match campaign.workers {
@@ -97,12 +104,8 @@ fn settle(keeper: &Keeper, frontier: Option<Vec<u64>>, summary: &mut Summary) ->
         .then(|| Remembered::of(summary, keeper.series.executions));
     let (account, trouble) = keeper.finish(frontier, verdict);
     summary.corpus = account;
-    if keeper.starts_over {
-        summary.notes.push(
-            "this search cannot go on from where an earlier run stopped it: it started over"
-                .to_string(),
-        );
-    }
+    let begun = keeper.series.begun;
+    summary.notes.extend(begun.text().map(str::to_string));
     if keeper.series.shared {
         summary.notes.push(
             "another run explores the same with this corpus; what is left to explore is noted by \
@@ -156,7 +159,7 @@ fn attend(
             match examined {
                 Examined::Finding => found += 1,
                 Examined::Known => state.known += 1,
-                Examined::Unfair => state.unfair += 1,
+                Examined::Unfair => state.limits.unfair += 1,
                 Examined::Suppressed => {}
             }
             if examined == Examined::Finding && !campaign.keep_going {
@@ -261,15 +264,10 @@ struct State {
     finished: bool,
     executions: u64,
     outcomes: BTreeMap<String, u64>,
-    uncontrolled: BTreeSet<String>,
+    limits: Limits,
     instrumented: BTreeMap<String, String>,
-    /// Livelocks that ended once every thread got its turn.
-    unfair: u64,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
-    diverged: u64,
-    /// A schedule was left out in which a thread that waits in a loop is never passed over.
-    fair_only: bool,
     unsupported: Option<String>,
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
@@ -293,13 +291,13 @@ impl<'a> Shared<'a> {
         };
         let mut search = campaign.policy.search(campaign.seed, history, places)?;
         let mut reference = campaign.reference.clone();
+        let mut limits = Limits::default();
         if let Some(keeper) = &campaign.keeper {
             let series = &keeper.series;
             reference = reference.or_else(|| series.expected_output.map(Reference::remembered));
-            if let Some(saved) = &series.frontier
-                && !search.restore(saved)
-            {
-                return Err(keeper.unusable());
+            if let Some(saved) = &series.frontier {
+                let taken = Limits::take(saved).filter(|(_, saved)| search.restore(saved));
+                limits = taken.ok_or_else(|| keeper.unusable())?.0;
             }
         }
         Ok(Shared {
@@ -312,12 +310,9 @@ impl<'a> Shared<'a> {
                 finished: false,
                 executions: 0,
                 outcomes: BTreeMap::new(),
-                uncontrolled: BTreeSet::new(),
+                limits,
                 instrumented: BTreeMap::new(),
-                unfair: 0,
                 known: 0,
-                diverged: 0,
-                fair_only: false,
                 unsupported: None,
                 fault: None,
                 reference,
@@ -421,9 +416,9 @@ impl<'a> Shared<'a> {
         let mut state = self.state();
         state.executions += 1;
         let names = trace.uncontrolled.iter().cloned();
-        state.uncontrolled.extend(names);
+        state.limits.uncontrolled.extend(names);
         state.search.observe(n, trace);
-        state.fair_only |= passed_over;
+        state.limits.fair_only |= passed_over;
         self.changed.notify_all();
         if self.campaign.strict && !trace.uncontrolled.is_empty() {
             let names = trace.uncontrolled.join(", ");
@@ -453,7 +448,7 @@ impl<'a> Shared<'a> {
         *state.outcomes.entry(label).or_default() += 1;
         let message = &trace.outcome.message;
         match means {
-            Meaning::Diverged => state.diverged += 1,
+            Meaning::Diverged => state.limits.diverged += 1,
             Meaning::Unsupported => {
                 state.unsupported.get_or_insert_with(|| message.clone());
                 state.finished = true;
@@ -468,7 +463,7 @@ impl<'a> Shared<'a> {
         let reference = state.reference.clone();
         let due = self.campaign.keeper.as_deref().and_then(|keeper| {
             let due = keeper.observed(n, trace, class.is_some());
-            due.then(|| (keeper, keeper.collect(state.search.save())))
+            due.then(|| (keeper, keeper.collect(state.frontier())))
         });
         drop(state);
         if let Some((keeper, pending)) = due {
@@ -496,7 +491,7 @@ impl<'a> Shared<'a> {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         let mut standing = state.search.standing();
-        if state.fair_only && self.campaign.policy.flags() & flags::EXACT_SPINS != 0 {
+        if state.limits.fair_only && self.campaign.policy.flags() & flags::EXACT_SPINS != 0 {
             let bound = "a thread that waits in a loop of calls lets another one go first after two \
                          rounds";
             standing.bounds.push(bound.into());
@@ -504,13 +499,13 @@ impl<'a> Shared<'a> {
         if self.campaign.policy.executions() == Some(Executions::All) {
             standing.bounds.extend(state.unseen());
         }
-        let astray = standing.mismatches.max(state.diverged);
+        let astray = standing.mismatches.max(state.limits.diverged);
         summary.executions = state.executions;
-        summary.complete = standing.complete && astray == 0 && state.unfair == 0;
+        summary.complete = standing.complete && astray == 0 && state.limits.unfair == 0;
         summary.classes = standing.classes;
         summary.notes.extend(state.notes(astray, &standing));
         summary.outcomes = state.outcomes;
-        summary.uncontrolled = state.uncontrolled.into_iter().collect();
+        summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
         summary.instrumented = state.instrumented;
         let fault = state.fault.filter(|e| e.exit != Exit::Interrupted);
         let unsupported = state.unsupported.is_some()
@@ -540,6 +535,15 @@ impl<'a> Shared<'a> {
 }
 
 impl State {
+    /// Where a later run is to go on; `None`: from where it could before. What made the tool give up
+    /// is to come up again.
+    fn frontier(&self) -> Option<Vec<u64>> {
+        let faulty = |error: &Error| error.exit != Exit::Interrupted;
+        let gave_up = self.unsupported.is_some() || self.fault.as_ref().is_some_and(faulty);
+        let search = self.search.save().filter(|_| !gave_up)?;
+        Some(self.limits.put(search))
+    }
+
     /// What an exhaustive search cannot know of this program.
     fn unseen(&self) -> Vec<String> {
         let mut bounds: Vec<String> = Vec::new();
@@ -548,7 +552,7 @@ impl State {
                 "the program was not built with raddle cc: its accesses to memory are no steps";
             bounds.push(text.to_string());
         }
-        let uncontrolled = self.uncontrolled.iter();
+        let uncontrolled = self.limits.uncontrolled.iter();
         bounds.extend(uncontrolled.map(|name| format!("not under control: {name}")));
         bounds
     }
@@ -561,11 +565,11 @@ impl State {
                 "{astray} executions left their schedule: something is not under control"
             ));
         }
-        if self.unfair > 0 {
+        if self.limits.unfair > 0 {
             notes.push(format!(
                 "{} executions reached the step limit under an unfair schedule and end under a \
                  fair one; they are no findings",
-                self.unfair
+                self.limits.unfair
             ));
         }
         if self.known > 0 {

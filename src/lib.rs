@@ -14,6 +14,7 @@ pub mod exit;
 pub mod explore;
 pub mod faults;
 pub mod interrupt;
+mod limits;
 pub mod marks;
 pub mod objects;
 pub mod policy;

@@ -26,8 +26,10 @@ pub enum Policy {
     Preemptions(Option<u32>),
     /// Every interleaving with at most so many delays.
     Delays(u32),
-    /// One interleaving of every equivalence class.
-    Dpor(Algorithm),
+    /// One interleaving of every equivalence class, by wakeup trees.
+    Dpor,
+    /// The same by source sets.
+    SourceSets,
 }
 
 impl Policy {
@@ -52,7 +54,8 @@ impl Policy {
             Policy::Dfs => Box::new(Dfs::new()),
             Policy::Preemptions(most) => Box::new(Dfs::bounded(Bound::Preemptions(most))),
             Policy::Delays(most) => Box::new(Dfs::bounded(Bound::Delays(most))),
-            Policy::Dpor(algorithm) => Box::new(Dpor::new(algorithm)),
+            Policy::Dpor => Box::new(Dpor::new(Algorithm::Optimal)),
+            Policy::SourceSets => Box::new(Dpor::new(Algorithm::Source)),
         })
     }
 
@@ -80,6 +83,15 @@ impl Policy {
         }
     }
 
+    /// Does it leave out what is equivalent to what it has run?
+    pub fn is_reduced(self) -> bool {
+        match self {
+            Policy::Dpor | Policy::SourceSets => true,
+            Policy::Guided(settings) => settings.base == Base::Dpor,
+            _ => false,
+        }
+    }
+
     /// How many executions it has by itself when no number is given; `None`: a search that samples.
     pub fn executions(self) -> Option<Executions> {
         match self {
@@ -87,7 +99,8 @@ impl Policy {
             | Policy::Guided(_)
             | Policy::Preemptions(_)
             | Policy::Delays(_)
-            | Policy::Dpor(_) => Some(Executions::All),
+            | Policy::Dpor
+            | Policy::SourceSets => Some(Executions::All),
             Policy::Sampling(Rule::RunUntilBlocked) => Some(Executions::One),
             Policy::Sampling(_) | Policy::Steer => None,
         }
@@ -144,8 +157,8 @@ impl std::str::FromStr for Policy {
             "pct" => sampling(Rule::Pct(MIX_DEPTH)),
             "steer" => Ok(Policy::Steer),
             "dfs" => Ok(Policy::Dfs),
-            "dpor" => Ok(Policy::Dpor(Algorithm::Optimal)),
-            "dpor:source" => Ok(Policy::Dpor(Algorithm::Source)),
+            "dpor" => Ok(Policy::Dpor),
+            "dpor:source" => Ok(Policy::SourceSets),
             _ => Err(Error::usage(
                 format!("unknown policy `{text}`"),
                 "choose one of steer, mix, random, pct:D, pos, rr, dfs, dpor, dpor:source, pcb, \
@@ -169,8 +182,8 @@ impl fmt::Display for Policy {
             Policy::Preemptions(None) => f.write_str("pcb"),
             Policy::Preemptions(Some(most)) => write!(f, "pcb:{most}"),
             Policy::Delays(most) => write!(f, "delay:{most}"),
-            Policy::Dpor(Algorithm::Optimal) => f.write_str("dpor"),
-            Policy::Dpor(Algorithm::Source) => f.write_str("dpor:source"),
+            Policy::Dpor => f.write_str("dpor"),
+            Policy::SourceSets => f.write_str("dpor:source"),
         }
     }
 }
@@ -198,7 +211,6 @@ fn guided(text: &str) -> Option<Result<Settings>> {
         context: 0,
         learn: 0,
         memory_only,
-        guided: true,
     });
     Some(settings.ok_or_else(|| {
         Error::usage(

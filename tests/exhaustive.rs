@@ -199,6 +199,19 @@ fn check(program: &Path, k: u64) -> Result<bool, String> {
             );
         }
     }
+    for policy in ["hapset", "hapset:pcb:1"] {
+        let run = explore(policy, program, k, &[]);
+        let seen = outcomes(&run);
+        let most = match policy {
+            "hapset" => classes.unwrap_or(0),
+            _ => all.summary.executions,
+        };
+        let within = !seen.is_empty() && seen.is_subset(&possible);
+        if !within || run.summary.complete != Some(true) || run.summary.executions > most {
+            let found = (&seen, run.summary.complete, run.summary.executions);
+            return wrong(&run, format!("{found:?} not within {possible:?}, {most}"));
+        }
+    }
     let sampling = ["random", "pct:3", "pos", "steer", "pcb:1", "delay:2"];
     let policy = sampling[k as usize % sampling.len()];
     let run = explore(policy, program, k, &["-n", "60", "--seed", "3"]);

@@ -167,6 +167,114 @@ fn an_exhaustive_search_goes_on_and_its_end_is_remembered() {
     assert_eq!(only_program(&whole)["executions"], 2 * all.len());
 }
 
+/// The summary that a run with `--json out.json` has left.
+fn summary(dir: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(dir.join("out.json")).expect("the summary is there");
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+/// What a search comes to in the end: how many executions and classes of all runs together, the
+/// verdict, and the fingerprints of what was found.
+fn conclusion(dir: &Path, options: &str, program: &Path, args: &[&str]) -> [String; 4] {
+    let options = format!("-q --json out.json {options}");
+    // The first run that finds nothing left to do concludes, the second remembers.
+    for _ in 0..2 {
+        let result = output(&mut command(dir, &options, program, args), LIMIT);
+        assert!([66, 69].contains(&result.status), "{}", result.all());
+    }
+    let summary = summary(dir);
+    let findings = summary["findings"].as_array().expect("findings").iter();
+    let mut names: Vec<String> = findings.map(|f| f["fingerprint"].to_string()).collect();
+    names.sort();
+    let [executions, classes, verdict] =
+        ["executions", "classes", "verdict"].map(|name| summary[name].to_string());
+    [executions, classes, verdict, names.concat()]
+}
+
+/// Exhaustive searches, and whether they need the same executions whatever the order in which they
+/// learn.
+const EXHAUSTIVE: [(&str, bool); 7] = [
+    ("dfs", true),
+    ("pcb", true),
+    ("delay:3", true),
+    ("dpor", true),
+    ("dpor:source", false),
+    ("hapset", false),
+    ("hapset:pcb:2", false),
+];
+
+/// Every search is stopped after some executions, many times, and comes to the same as in one go;
+/// some are on several workers now and then.
+#[test]
+fn exhaustive_searches_in_pieces_come_to_the_same() {
+    for (policy, fixed) in EXHAUSTIVE {
+        for (program, args, name) in [(many(), ["2", "2"], "fine"), (failing(), SMALL, "fails")] {
+            let options = format!("--policy {policy} --keep-going");
+            let whole = empty(&format!("whole-{policy}-{name}"));
+            let expected = conclusion(&whole, &options, &program, &args);
+            assert_eq!(
+                expected[3].is_empty(),
+                name == "fine",
+                "{policy}: {expected:?}"
+            );
+            let cut = empty(&format!("cut-{policy}-{name}"));
+            let total: u64 = expected[0].parse().expect("a number");
+            for piece in [1, total / 5, 2, total / 4] {
+                let workers = 1 + piece % 2 * u64::from(fixed);
+                let options = format!("-q {options} -n {} -j {workers}", piece.max(1));
+                let run = output(&mut command(&cut, &options, &program, &args), LIMIT);
+                assert!([0, 66, 69].contains(&run.status), "{}", run.all());
+            }
+            let found = conclusion(&cut, &options, &program, &args);
+            assert_eq!(found, expected, "{policy} {name}");
+        }
+    }
+}
+
+/// Wherever the kill falls, the next run goes on from what was stored, and the end is the same.
+#[test]
+fn a_killed_exhaustive_search_comes_to_the_same() {
+    for (policy, args) in [
+        ("dfs", ["3", "2"]),
+        ("pcb", ["3", "2"]),
+        ("dpor", ["7", "2"]),
+    ] {
+        let options = format!("--policy {policy} -j 2");
+        let whole = empty(&format!("not-killed-{policy}"));
+        let expected = conclusion(&whole, &options, &many(), &args);
+        let killed = empty(&format!("killed-{policy}"));
+        for pause in [1500, 400, 1200, 50, 1100] {
+            let mut command = command(&killed, &options, &many(), &args);
+            let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.spawn().expect("it starts");
+            std::thread::sleep(Duration::from_millis(pause));
+            child.kill().expect("it can be killed");
+            child.wait().expect("it can be waited for");
+        }
+        let found = conclusion(&killed, &options, &many(), &args);
+        assert_eq!(found, expected, "{policy}");
+    }
+}
+
+/// What is left of one build means nothing to another one, and is not forgotten.
+#[test]
+fn another_build_or_other_options_begin_at_the_start_and_say_so() {
+    let dir = empty("changed");
+    let piece = "-q -n 5 --policy dpor";
+    let goes_on = |result: Output| result.stdout.contains("resumed after");
+    let begins = |result: Output| result.stdout.contains("this one began at the start");
+    assert!(!begins(run(&dir, piece, &many(), &["3", "2"], 0)));
+    assert!(goes_on(run(&dir, piece, &many(), &["3", "2"], 0)));
+    let other = run(&dir, piece, &many(), &["4", "2"], 0);
+    assert!(begins(other), "other arguments");
+    let options = format!("{piece} --max-steps 5000");
+    assert!(
+        begins(run(&dir, &options, &many(), &["3", "2"], 0)),
+        "options"
+    );
+    assert!(goes_on(run(&dir, piece, &many(), &["3", "2"], 0)));
+}
+
 fn interleavings_of(dir: &Path) -> BTreeMap<i64, i64> {
     match dir.join("corpus/corpus.db").exists() {
         true => interleavings(dir),
@@ -178,17 +286,13 @@ fn interleavings_of(dir: &Path) -> BTreeMap<i64, i64> {
 fn findings_are_remembered() {
     let dir = empty("findings");
     let json = |more: &str| format!("-q --policy dfs --keep-going --json out.json {more}");
-    let summary = || -> serde_json::Value {
-        let text = std::fs::read_to_string(dir.join("out.json")).expect("the summary is there");
-        serde_json::from_str(&text).expect("it is JSON")
-    };
     run(&dir, &json(""), &failing(), &SMALL, 66);
-    let first = summary();
+    let first = summary(&dir);
     assert_eq!(first["findings"].as_array().map(Vec::len), Some(2));
     assert!(first["findings"][0]["known_since"].is_null());
     // The verdict of the search is remembered with its findings, …
     run(&dir, &json(""), &failing(), &SMALL, 66);
-    let second = summary();
+    let second = summary(&dir);
     assert_eq!(second["findings"].as_array().map(Vec::len), Some(2));
     assert!(second["findings"][0]["known_since"].is_string());
     // … another search finds one again and says so, or passes over all of them.

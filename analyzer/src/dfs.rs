@@ -4,6 +4,7 @@
 use crate::bounds::{Bound, Point, points};
 use crate::dpor::{Execution, RECORDS};
 use crate::search::{Next, Plan, Search, Standing};
+use crate::words::{Row, put_list};
 use raddle_protocol::job::push_step;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::trace::Trace;
@@ -29,15 +30,16 @@ pub struct Dfs {
     /// Something was left out because it costs too much.
     dropped: bool,
     out: HashMap<u64, Branch>,
-    /// An execution came to nothing.
-    lost: bool,
     mismatches: u64,
     /// Mazurkiewicz traces seen, where nobody looks at the clock, and where somebody does.
     classes: [HashSet<[u64; 2]>; 2],
     looks: bool,
-    /// It goes on from an earlier search, whose classes are not known.
-    resumed: bool,
+    /// There were too many classes to be saved: how many there are is not known.
+    uncounted: bool,
 }
+
+/// So many classes are saved at most.
+const MOST_CLASSES: usize = 50_000;
 
 /// The beginning of an execution.
 #[derive(Clone, Debug)]
@@ -185,8 +187,9 @@ impl Search for Dfs {
     }
 
     fn lost(&mut self, n: u64) {
-        self.out.remove(&n);
-        self.lost = true;
+        if let Some(branch) = self.out.remove(&n) {
+            self.stack.push(branch);
+        }
     }
 
     fn standing(&self) -> Standing {
@@ -205,32 +208,47 @@ impl Search for Dfs {
             }
         }
         Standing {
-            complete: self.finished() && !self.lost,
-            classes: (!self.resumed).then(|| self.classes[usize::from(self.looks)].len() as u64),
+            complete: self.finished(),
+            classes: (!self.uncounted).then(|| self.classes[usize::from(self.looks)].len() as u64),
             mismatches: self.mismatches,
             bounds,
             notes,
         }
     }
 
-    /// Five numbers, then for each branch: what it costs, how long it is, and its steps. Those to
-    /// be run first come last.
+    /// Six numbers, the classes, then for each branch: what it costs and its steps. Those to be run
+    /// first come last.
     fn save(&self) -> Option<Vec<u64>> {
-        if !self.out.is_empty() {
-            return None;
-        }
-        let flags = [self.started, self.lost, self.dropped].map(u64::from);
+        let many = self.classes.iter().any(|c| c.len() > MOST_CLASSES);
+        let flags = [
+            self.started,
+            self.dropped,
+            self.looks,
+            self.uncounted || many,
+        ];
+        let mut saved = flags.map(u64::from).to_vec();
         let limit = self.limit.map_or(0, |limit| u64::from(limit) + 1);
-        let mut saved = [&flags[..], &[self.mismatches, limit]].concat();
-        for branch in self.later.values().flatten().chain(&self.stack) {
-            saved.extend([u64::from(branch.cost), branch.prefix().count() as u64]);
-            saved.extend(branch.prefix().map(u64::from));
+        saved.extend([self.mismatches, limit]);
+        for classes in &self.classes {
+            let mut classes: Vec<&[u64; 2]> = classes.iter().filter(|_| !many).collect();
+            classes.sort_unstable();
+            put_list(&mut saved, &classes, |row, class| row.extend(*class));
         }
+        let mut under_way: Vec<(&u64, &Branch)> = self.out.iter().collect();
+        under_way.sort_unstable_by_key(|&(&n, _)| std::cmp::Reverse(n));
+        let under_way = under_way.into_iter().map(|(_, branch)| branch);
+        let later = self.later.values().flatten();
+        let branches: Vec<&Branch> = later.chain(&self.stack).chain(under_way).collect();
+        put_list(&mut saved, &branches, |row, branch| {
+            row.push(u64::from(branch.cost));
+            let steps: Vec<u16> = branch.prefix().collect();
+            put_list(row, &steps, |row, &what| row.push(u64::from(what)));
+        });
         Some(saved)
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let restored = Dfs::of_saved(self.bound, saved);
+        let restored = Dfs::of_saved(self.bound, &mut Row(saved));
         let sensible = restored.is_some();
         *self = restored.unwrap_or_else(|| std::mem::take(self));
         sensible
@@ -238,38 +256,42 @@ impl Search for Dfs {
 }
 
 impl Dfs {
-    fn of_saved(bound: Bound, saved: &[u64]) -> Option<Dfs> {
-        let (&[started, lost, dropped, mismatches, limit], mut rest) = saved.split_first_chunk()?;
-        if started.max(lost).max(dropped) > 1 || (limit == 0) != bound.limit().is_none() {
-            return None;
-        }
+    fn of_saved(bound: Bound, row: &mut Row<'_>) -> Option<Dfs> {
         let mut dfs = Dfs {
-            started: started == 1,
-            resumed: started == 1,
-            lost: lost == 1,
-            dropped: dropped == 1,
-            mismatches,
-            limit: limit.checked_sub(1).map(u32::try_from).transpose().ok()?,
+            started: row.flag()?,
+            dropped: row.flag()?,
+            looks: row.flag()?,
+            uncounted: row.flag()?,
+            mismatches: row.number()?,
             ..Dfs::bounded(bound)
         };
-        while let [cost, count, after @ ..] = rest {
-            let (steps, after) = after.split_at_checked(usize::try_from(*count).ok()?)?;
-            let what = |&n: &u64| u16::try_from(n).ok();
-            let branch = Branch {
-                base: steps.iter().map(what).collect::<Option<_>>()?,
-                len: steps.len(),
+        let limit: u32 = row.number()?;
+        (bound.limit().is_some() == (limit > 0)).then_some(())?;
+        dfs.limit = limit.checked_sub(1);
+        for classes in &mut dfs.classes {
+            let all = row.list(|row| Some([row.number()?, row.number()?]))?;
+            *classes = all.into_iter().collect();
+        }
+        let branches = row.list(|row| {
+            let cost = row.number()?;
+            let base: Arc<[u16]> = row.list(Row::number)?.into();
+            let len = base.len();
+            Some(Branch {
+                base,
+                len,
                 what: None,
-                cost: u32::try_from(*cost).ok()?,
-            };
+                cost,
+            })
+        })?;
+        for branch in branches {
             match dfs.limit {
                 Some(limit) if branch.cost > limit => {
                     dfs.later.entry(branch.cost).or_default().push(branch);
                 }
                 _ => dfs.stack.push(branch),
             }
-            rest = after;
         }
-        rest.is_empty().then_some(dfs)
+        row.is_empty().then_some(dfs)
     }
 }
 
@@ -313,7 +335,6 @@ mod tests {
         while plans.len() < most
             && let Next::Run(plan) = search.next(plans.len() as u64)
         {
-            assert_eq!(search.save(), None, "it is under way");
             Search::observe(search, plans.len() as u64, &run(&plan.prefix));
             plans.push(plan.prefix);
         }
@@ -340,14 +361,15 @@ mod tests {
         let mut search = Dfs::new();
         explore(&mut search, 2);
         let saved = search.save().unwrap();
-        let wrong: [&[u64]; 7] = [
+        let wrong: [&[u64]; 8] = [
             &[],
-            &[1, 0, 0, 0],
-            &[2, 0, 0, 0, 0],
-            &[1, 0, 0, 0, 5],
-            &[1, 0, 0, 0, 0, 7],
-            &[1, 0, 0, 0, 0, 7, u64::MAX],
-            &[1, 0, 0, 0, 0, 0, 1, 1 << 16],
+            &[1, 0, 0, 0, 0, 0, 0, 0],
+            &[2, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[1, 0, 0, 0, 0, 5, 0, 0, 0],
+            &[1, 0, 0, 0, 0, 0, 1, 0, 0],
+            &[1, 0, 0, 0, 0, 0, 0, 0, 1, 7],
+            &[1, 0, 0, 0, 0, 0, 0, 0, 1, 7, u64::MAX],
+            &[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1 << 16],
         ];
         for numbers in wrong {
             assert!(!search.restore(numbers), "{numbers:?}");

@@ -17,3 +17,4 @@ pub mod search;
 pub mod shrink;
 pub mod steer;
 pub mod verify;
+pub mod words;

@@ -74,7 +74,8 @@ pub trait Search: Send {
     /// Learns what execution `n` did.
     fn observe(&mut self, n: u64, trace: &Trace);
 
-    /// Execution `n` came to nothing: it could not be run, or the run is over.
+    /// Execution `n` came to nothing, because the run is over; an exhaustive search has it still to
+    /// do.
     fn lost(&mut self, n: u64);
 
     /// What may be claimed now.
@@ -93,8 +94,8 @@ pub trait Search: Send {
     }
 
     /// What a later search of the same name and seed needs to go on from here, as numbers in a form
-    /// of its own. `None` while that cannot be said, because executions are under way; and always
-    /// where nothing but the number of executions counts.
+    /// of its own. What is under way is to be run again then. `None` where nothing but the number of
+    /// executions counts.
     fn save(&self) -> Option<Vec<u64>> {
         None
     }

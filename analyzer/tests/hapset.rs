@@ -4,11 +4,13 @@ mod machine;
 
 use machine::Instruction::*;
 use machine::{Instruction, Lines, Program};
+use raddle_analyzer::bounds::Bound;
 use raddle_analyzer::dfs::Dfs;
+use raddle_analyzer::dpor::{Algorithm, Dpor};
 use raddle_analyzer::hapset::guided::{Base, Guided, Settings};
 use raddle_analyzer::hapset::knowledge::{Knowledge, Statement};
 use raddle_analyzer::sampling::seed_of;
-use raddle_analyzer::search::{Next, Search};
+use raddle_analyzer::search::{Next, Plan, Search};
 use raddle_analyzer::steer::Steer;
 use raddle_protocol::schedule::{Step, Tail};
 use std::collections::BTreeMap;
@@ -18,7 +20,6 @@ const PLAIN: Settings = Settings {
     context: 0,
     learn: 0,
     memory_only: false,
-    guided: true,
 };
 
 fn guided(settings: Settings) -> Guided {
@@ -82,11 +83,19 @@ fn figure2() -> Program {
     }
 }
 
+/// A plan of this schedule, and then whoever can go on.
+fn by(prefix: Vec<Step>) -> Plan {
+    Plan {
+        prefix,
+        ..Plan::tail(Tail::RunUntilBlocked)
+    }
+}
+
 /// The sets that a search of one execution, with this schedule, has learnt.
 fn learnt(program: &Program, schedule: &[Step]) -> Knowledge {
     let mut search = guided(PLAIN);
     search.next(0);
-    let (trace, _) = program.run(schedule, Tail::RunUntilBlocked);
+    let (trace, _) = program.run(&by(schedule.to_vec()));
     search.observe(0, &trace);
     search.knowledge().clone()
 }
@@ -117,12 +126,12 @@ fn figure_2_gives_the_sets_of_the_paper() {
 }
 
 /// Section 5.2: the first interleaving is a f g … b c …, the second a b …; then nothing is left.
-fn busy_wait(settings: Settings) -> u64 {
+/// How many there are of at most 100.
+fn busy_wait(search: &mut dyn Search) -> u64 {
     let program = figure2();
-    let mut search = guided(settings);
     let mut schedule = vec![Step::thread(0, 1), Step::thread(1, 3)];
     for n in 0..100 {
-        let plan = match search.next(n) {
+        let mut plan = match search.next(n) {
             Next::Run(plan) => plan,
             other => {
                 assert_eq!(other, Next::Done);
@@ -131,10 +140,10 @@ fn busy_wait(settings: Settings) -> u64 {
                 return n;
             }
         };
-        schedule.extend(plan.prefix);
-        let (trace, _) = program.run(&schedule, plan.tail);
+        schedule.append(&mut plan.prefix);
+        plan.prefix = std::mem::take(&mut schedule);
+        let (trace, _) = program.run(&plan);
         search.observe(n, &trace);
-        schedule.clear();
     }
     100
 }
@@ -142,17 +151,20 @@ fn busy_wait(settings: Settings) -> u64 {
 #[test]
 fn the_busy_wait_ends_after_two_interleavings() {
     for base in [Base::Dpor, Base::Preemptions(9)] {
-        assert_eq!(busy_wait(Settings { base, ..PLAIN }), 2, "{base:?}");
+        let mut search = guided(Settings { base, ..PLAIN });
+        assert_eq!(busy_wait(&mut search), 2, "{base:?}");
     }
 }
 
 #[test]
 fn without_guidance_the_busy_wait_is_tried_again_and_again() {
-    let plain = Settings {
-        guided: false,
+    assert_eq!(busy_wait(&mut Dpor::new(Algorithm::Optimal)), 100);
+    // With sets of memory accesses alone, "there will be no pruning possible".
+    let memory = Settings {
+        memory_only: true,
         ..PLAIN
     };
-    assert!(busy_wait(plain) > 20);
+    assert_eq!(busy_wait(&mut guided(memory)), 100);
 }
 
 /// Predecessor sets without a history know memory alone: no lock is in any of them.
@@ -164,7 +176,7 @@ fn memory_alone_gives_predecessor_sets() {
     });
     search.next(0);
     let schedule = [Step::thread(0, 7), Step::thread(1, 3), Step::thread(0, 3)];
-    let (trace, _) = figure2().run(&schedule, Tail::RunUntilBlocked);
+    let (trace, _) = figure2().run(&by(schedule.to_vec()));
     search.observe(0, &trace);
     let known = sets(search.knowledge(), &[2, 3, 6, 7]);
     assert_eq!(known, [vec![], vec![7], vec![], vec![3]]);
@@ -237,35 +249,43 @@ fn random_program(seed: u64) -> Program {
     }
 }
 
-/// The bases alone miss nothing; guided they find a part of it, in fewer executions, and say so.
+/// The bases alone miss nothing; guided they find a part of it, in no more executions, and say what
+/// they left out.
 #[test]
 fn guided_searches_agree_with_brute_force() {
-    let (mut whole, mut found) = (0, 0);
+    let (mut whole, mut found, mut needed, mut spared) = (0, 0, 0, 0);
     for seed in 0..150 {
         let program = random_program(seed);
         let (all, expected) = program.search(&mut Dfs::new(), 10_000);
         if all == 10_000 {
             continue;
         }
-        for base in [Base::Dpor, Base::Preemptions(u32::MAX)] {
-            let mut plain = guided(Settings {
-                base,
-                guided: false,
-                ..PLAIN
-            });
+        let (classes, _) = program.search(&mut Dpor::new(Algorithm::Optimal), 10_000);
+        for (base, algorithm) in [
+            (Base::Dpor, Algorithm::Optimal),
+            (Base::Preemptions(9), Algorithm::Baseline(Bound::None)),
+        ] {
+            let label = format!("seed {seed} {base:?} {program:?}");
+            let mut plain = Dpor::new(algorithm);
             let (executions, outcomes) = program.search(&mut plain, 100_000);
-            assert_eq!(outcomes, expected, "seed {seed} {base:?} {program:?}");
-            assert!(executions <= all, "seed {seed}: {executions} of {all}");
+            assert_eq!(outcomes, expected, "{label}");
+            assert!(plain.standing().complete, "{label}");
+            assert!(executions <= all, "{label}: {executions} of {all}");
             let mut search = guided(Settings { base, ..PLAIN });
             let (fewer, some) = program.search(&mut search, 100_000);
-            assert!(fewer <= executions, "seed {seed}");
-            assert!(some.is_subset(&expected), "seed {seed}");
-            assert!(!search.standing().bounds.is_empty());
-            whole += expected.len();
-            found += some.len();
+            assert!(fewer <= executions, "{label}: {fewer} of {executions}");
+            assert!(some.is_subset(&expected), "{label}");
+            let standing = search.standing();
+            assert!(standing.complete, "{label}");
+            if standing.bounds.is_empty() {
+                assert_eq!((fewer, &some), (classes, &expected), "{label}");
+            }
+            (whole, found) = (whole + expected.len(), found + some.len());
+            (needed, spared) = (needed + executions, spared + executions - fewer);
         }
     }
     assert!(found * 2 > whole, "{found} of {whole}");
+    assert!(spared * 4 > needed, "{spared} of {needed}");
 }
 
 /// Steering stays within what brute force reaches, and reaches all of it in the end.

@@ -40,8 +40,6 @@ pub struct Keeper {
     pub series: Series,
     /// Findings of this program that earlier runs stored, by fingerprint.
     pub known: BTreeMap<String, Known>,
-    /// Earlier runs have explored a part, but there is no saying which.
-    pub starts_over: bool,
     /// `--new-only`: those are no findings of this run.
     pub new_only: bool,
 }
@@ -50,6 +48,8 @@ pub struct Keeper {
 struct Ledger {
     batch: Batch,
     numbers: Numbers,
+    /// Executions of this run so far.
+    observed: u64,
     /// The next lease; how many numbers are still wanted, if that is known.
     lease: u64,
     wanted: Option<u64>,
@@ -120,6 +120,7 @@ impl Keeper {
             account: Mutex::new(Ledger {
                 batch: Batch::default(),
                 numbers: Numbers::default(),
+                observed: 0,
                 lease: LEASES.0,
                 wanted,
                 unexamined: 0,
@@ -131,7 +132,6 @@ impl Keeper {
             }),
             names: Mutex::new(names),
             knowledge,
-            starts_over: key.exhaustive && series.executions > 0 && series.frontier.is_none(),
             corpus: Mutex::new(corpus),
             series,
             known,
@@ -149,8 +149,10 @@ impl Keeper {
 
     /// What a search that learns is to know from earlier runs.
     pub fn history(&self) -> Option<History> {
+        // A search that goes on knows what it had learnt.
+        let useful = !self.knowledge.is_empty() && self.series.frontier.is_none();
         let places = Box::new(self.names().again());
-        (!self.knowledge.is_empty()).then(|| (self.knowledge.clone(), places as Box<dyn Places>))
+        useful.then(|| (self.knowledge.clone(), places as Box<dyn Places>))
     }
 
     /// The number of the next execution.
@@ -195,6 +197,7 @@ impl Keeper {
     pub fn observed(&self, n: u64, trace: &Trace, failed: bool) -> bool {
         let mut ledger = self.ledger();
         ledger.batch.add(trace, self.records(n));
+        ledger.observed += 1;
         match failed {
             true => ledger.unexamined += 1,
             false => ledger.numbers.done(n),
@@ -227,6 +230,8 @@ impl Keeper {
         let mut ledger = self.ledger();
         ledger.written = Instant::now();
         ledger.collected += 1;
+        let counted = self.series.executions + ledger.observed;
+        let frontier = frontier.map(|row| [&[counted], &row[..]].concat());
         Pending {
             order: ledger.collected,
             batch: std::mem::take(&mut ledger.batch),
@@ -319,20 +324,8 @@ impl Keeper {
         let Some(verdict) = &self.series.verdict else {
             return Ok(None);
         };
-        let corpus = self.corpus();
         let mut summary = Summary::new(policy, seed);
-        for (path, content) in corpus.witnesses()? {
-            let Ok(witness) = witness::decode(&content) else {
-                continue;
-            };
-            let found = Found::new(&witness, path.map(PathBuf::from));
-            let known = self.known.get(&found.fingerprint);
-            summary.findings.push(Found {
-                known_since: known.map(|known| known.since.clone()),
-                seen: known.map_or(1, |known| known.seen),
-                ..found
-            });
-        }
+        summary.findings = self.findings()?;
         summary.executions = verdict.executions;
         summary.classes = verdict.classes;
         summary.complete = true;
@@ -348,6 +341,42 @@ impl Keeper {
             (true, false) => summary::Verdict::Explored,
         };
         Ok(Some(summary))
+    }
+
+    /// Adds what earlier runs of the same exhaustive search have found: its verdict is about all of
+    /// it.
+    pub fn add_findings(&self, summary: &mut Summary) -> Result<()> {
+        if self.new_only || self.series.executions == 0 {
+            return Ok(());
+        }
+        let own = |found: &Found| {
+            summary
+                .findings
+                .iter()
+                .any(|f| f.fingerprint == found.fingerprint)
+        };
+        let mut earlier = self.findings()?;
+        earlier.retain(|found| !own(found));
+        summary.findings.extend(earlier);
+        Ok(())
+    }
+
+    /// The findings of this search in earlier runs.
+    fn findings(&self) -> Result<Vec<Found>> {
+        let mut findings = Vec::new();
+        for (path, content) in self.corpus().witnesses()? {
+            let Ok(witness) = witness::decode(&content) else {
+                continue;
+            };
+            let found = Found::new(&witness, path.map(PathBuf::from));
+            let known = self.known.get(&found.fingerprint);
+            findings.push(Found {
+                known_since: known.map(|known| known.since.clone()),
+                seen: known.map_or(1, |known| known.seen),
+                ..found
+            });
+        }
+        Ok(findings)
     }
 
     fn names(&self) -> MutexGuard<'_, Names> {

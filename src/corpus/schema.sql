@@ -41,7 +41,8 @@ CREATE TABLE series (
     longest INTEGER NOT NULL DEFAULT 0,
     -- With --same-output: hash of the output of the first execution.
     expected_output INTEGER,
-    -- What an exhaustive or learning search has yet to do, or knows, in its own form.
+    -- What an exhaustive search has yet to do: how many executions it counts as done, then in its own
+    -- form what it knows.
     frontier BLOB,
     -- The run that may write `frontier`.
     owner INTEGER,

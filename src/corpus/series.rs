@@ -34,7 +34,7 @@ pub struct Series {
     pub totals: Totals,
     /// With `--same-output`: hash of the output of the first execution.
     pub expected_output: Option<u64>,
-    /// From [`raddle_analyzer::search::Search::save`].
+    /// From [`crate::limits::Limits::put`].
     pub frontier: Option<Vec<u64>>,
     /// An exhaustive search has ended.
     pub verdict: Option<Verdict>,
@@ -42,6 +42,36 @@ pub struct Series {
     pub concluded: Option<String>,
     /// Another process is exploring the same, and is the one that writes the frontier.
     pub shared: bool,
+    pub begun: Begun,
+}
+
+/// How an exhaustive search begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begun {
+    /// Where an earlier run stopped, or where there is nothing to go on from.
+    #[default]
+    AsExpected,
+    /// An earlier run was ended before it had stored where to go on.
+    Over,
+    /// An earlier run of another build, or with other options, did not come to its end.
+    Changed,
+}
+
+impl Begun {
+    /// What is to be said of it.
+    pub fn text(self) -> Option<&'static str> {
+        match self {
+            Begun::AsExpected => None,
+            Begun::Over => Some(
+                "an earlier run was ended before it had stored where to go on: this one began at \
+                 the start",
+            ),
+            Begun::Changed => Some(
+                "what an earlier run left to explore is of another build or of other options: this \
+                 one began at the start",
+            ),
+        }
+    }
 }
 
 /// What an exhaustive search claimed at its end.
@@ -97,7 +127,11 @@ impl Corpus {
         if anew && corpus.owner {
             corpus.start_over()?;
         }
-        let known = corpus.read()?;
+        let begun = match anew {
+            true => Begun::AsExpected,
+            false => corpus.begin(key)?,
+        };
+        let known = corpus.read(begun)?;
         Ok((corpus, known))
     }
 
@@ -125,6 +159,37 @@ impl Corpus {
         Ok(())
     }
 
+    /// Of an exhaustive search, those executions count of which the frontier knows: others, that came
+    /// later, are run again.
+    fn begin(&mut self, key: &Key) -> Result<Begun> {
+        if !key.exhaustive || !self.owner {
+            return Ok(Begun::AsExpected);
+        }
+        let (series, test, program) = (self.series, self.test, self.program);
+        self.database.change(|t| {
+            let sql = "SELECT executions, frontier FROM series WHERE id = ?";
+            let (executions, frontier): (i64, Option<Vec<u8>>) =
+                t.query_row(sql, [series], |r| Ok((r.get(0)?, r.get(1)?)))?;
+            let frontier = frontier.map(|bytes| words(&bytes));
+            let counted = frontier.as_ref().and_then(|words| words.first());
+            let sql = "UPDATE series SET executions = ? WHERE id = ?";
+            let counted = counted.copied().unwrap_or(0);
+            t.execute(sql, params![counted as i64, series])?;
+            if frontier.is_some() {
+                return Ok(Begun::AsExpected);
+            }
+            let sql = "SELECT count(*) FROM series JOIN test ON test.id = series.test
+                 WHERE program = ? AND test.id <> ? AND policy = ? AND series.executions > 0
+                   AND verdict IS NULL";
+            let others: i64 = t.query_row(sql, params![program, test, key.policy], |r| r.get(0))?;
+            Ok(match (executions > 0, others > 0) {
+                (true, _) => Begun::Over,
+                (false, true) => Begun::Changed,
+                (false, false) => Begun::AsExpected,
+            })
+        })
+    }
+
     fn start_over(&mut self) -> Result<()> {
         let (series, test) = (self.series, self.test);
         self.database.change(|t| {
@@ -144,7 +209,7 @@ impl Corpus {
         })
     }
 
-    fn read(&self) -> Result<Series> {
+    fn read(&self, begun: Begun) -> Result<Series> {
         let sql = "SELECT executions, expected_output, frontier, verdict,
                  strftime('%Y-%m-%d %H:%M', concluded, 'unixepoch')
              FROM series WHERE id = ?";
@@ -157,10 +222,11 @@ impl Corpus {
                     executions: row.get::<_, i64>(0)? as u64,
                     totals,
                     expected_output: row.get::<_, Option<i64>>(1)?.map(|h| h as u64),
-                    frontier: frontier.as_deref().map(words),
+                    frontier: frontier.map(|bytes| words(&bytes).into_iter().skip(1).collect()),
                     verdict: verdict.and_then(|text| serde_json::from_str(&text).ok()),
                     concluded: row.get(4)?,
                     shared: !self.owner,
+                    begun,
                 })
             })
         })

@@ -46,6 +46,9 @@ pub struct Execution {
     /// For each step: how many steps of each thread (by [`Execution::dense`]) happen before it,
     /// itself included.
     clocks: Vec<Vec<u32>>,
+    /// Steps of two threads of which the second directly depends on the first: nothing else
+    /// orders them.
+    pub dependent: Vec<(usize, usize)>,
     dense: HashMap<Slot, usize>,
     /// Somebody looked at the clock.
     pub looks: bool,
@@ -144,11 +147,12 @@ impl Execution {
             if let Some(enabler) = step.enabler {
                 join(&mut clock, &self.clocks[enabler]);
             }
-            touched.each(&step.foot, |i| {
+            for i in touched.candidates(&step.foot) {
                 if !self.reached(i, &clock) && self.steps[i].foot.conflicts(&step.foot) {
                     join(&mut clock, &self.clocks[i]);
+                    self.dependent.push((i, j));
                 }
-            });
+            }
             clock[self.dense[&step.thread]] = step.number;
             self.clocks.push(clock);
             touched.add(j, &self.steps[j].foot);
@@ -489,10 +493,5 @@ impl Touched {
         found.sort_unstable();
         found.dedup();
         found.into_iter().rev().map(|i| i as usize).collect()
-    }
-
-    /// Calls `f` with each of [`Touched::candidates`].
-    pub fn each(&self, foot: &Footprint, f: impl FnMut(usize)) {
-        self.candidates(foot).into_iter().for_each(f);
     }
 }

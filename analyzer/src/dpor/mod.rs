@@ -5,15 +5,20 @@
 //! and its extended version in JACM 64(4), 2017. What does not commute is said by
 //! [`raddle_protocol::conflict`].
 
+mod baseline;
 mod enabled;
 mod execution;
 mod races;
 mod tree;
 
-pub use execution::Execution;
+pub use execution::{Execution, Step};
+pub use races::Race;
 
+use crate::bounds::Bound;
 use crate::search::{Next, Plan, Search, Standing};
-use races::{Item, reversals};
+use crate::words::{Row, put_list, put_text};
+use baseline::Alternatives;
+use races::{Item, Rest, Reversal, reversals};
 use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
@@ -27,13 +32,49 @@ use tree::Tree;
 /// Records that exhaustive searches learn from.
 pub const RECORDS: u32 = flags::EVENTS | flags::ENABLED | flags::EXHAUSTIVE;
 
-/// Which of the two algorithms.
+/// How it is said what to try where a race is to be turned round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// Wakeup trees: never an execution that is equivalent to another one, or has to be given up.
     Optimal,
     /// Source sets and sleep sets: no two equivalent executions, but some are given up on the way.
     Source,
+    /// Every thread that could go on, within a bound: no two executions are taken for equivalent.
+    Baseline(Bound),
+}
+
+impl Algorithm {
+    fn rest(self) -> Rest {
+        match self {
+            Algorithm::Optimal => Rest::All,
+            Algorithm::Source => Rest::Before,
+            Algorithm::Baseline(_) => Rest::Nothing,
+        }
+    }
+
+    fn tree(self) -> Tree {
+        Tree::new(self != Algorithm::Optimal)
+    }
+}
+
+/// Says which races are worth turning round.
+pub trait Guide {
+    /// Learns of an execution before its races are looked at.
+    fn read(&mut self, trace: &Trace, execution: &Execution);
+
+    /// Is this race of the execution that was read last to be turned round?
+    fn wants(&mut self, race: Race) -> bool;
+}
+
+/// All races are.
+struct Everything;
+
+impl Guide for Everything {
+    fn read(&mut self, _: &Trace, _: &Execution) {}
+
+    fn wants(&mut self, _: Race) -> bool {
+        true
+    }
 }
 
 /// See the module.
@@ -41,7 +82,6 @@ pub enum Algorithm {
 pub struct Dpor {
     algorithm: Algorithm,
     tree: Tree,
-    first: bool,
     /// Executions under way: where they were started.
     out: HashMap<u64, Out>,
     /// Do operations that move the clock conflict? From the moment when one execution looks at it.
@@ -51,7 +91,6 @@ pub struct Dpor {
     classes: u64,
     redundant: u64,
     mismatches: u64,
-    lost: bool,
     bounds: BTreeSet<String>,
 }
 
@@ -69,15 +108,13 @@ impl Dpor {
     pub fn new(algorithm: Algorithm) -> Dpor {
         Dpor {
             algorithm,
-            tree: Tree::new(algorithm == Algorithm::Source),
-            first: true,
+            tree: algorithm.tree(),
             out: HashMap::new(),
             clock: false,
             generation: 0,
             classes: 0,
             redundant: 0,
             mismatches: 0,
-            lost: false,
             bounds: BTreeSet::new(),
         }
     }
@@ -91,11 +128,20 @@ impl Dpor {
     fn begin_again(&mut self) {
         self.clock = true;
         self.generation += 1;
-        self.tree = Tree::new(self.algorithm == Algorithm::Source);
-        (self.first, self.classes) = (true, 0);
+        self.tree = self.algorithm.tree();
+        self.classes = 0;
     }
 
-    fn learn(&mut self, out: &Out, trace: &Trace) {
+    /// [`Search::observe`], but only those races are turned round that the guide wants.
+    pub fn observe_guided(&mut self, n: u64, trace: &Trace, guide: &mut dyn Guide) {
+        if let Some(out) = self.out.remove(&n)
+            && out.generation == self.generation
+        {
+            self.learn(&out, trace, guide);
+        }
+    }
+
+    fn learn(&mut self, out: &Out, trace: &Trace, guide: &mut dyn Guide) {
         let mut execution = Execution::new(trace, self.clock);
         if execution.looks && !self.clock {
             if out.told > 0 || self.generation > 0 {
@@ -104,7 +150,11 @@ impl Dpor {
             self.clock = true;
             execution = Execution::new(trace, true);
         }
-        let items: Vec<Item> = execution.steps.iter().map(Item::of).collect();
+        let items = execution.steps.iter().map(Item::of);
+        let items: Vec<Item> = match self.algorithm {
+            Algorithm::Baseline(_) => items.map(Item::opaque).collect(),
+            Algorithm::Optimal | Algorithm::Source => items.collect(),
+        };
         let Some(nodes) = self.tree.ran(out.leaf, &items) else {
             self.mismatches += u64::from(!out.tentative);
             return self.tree.finish(out.leaf);
@@ -113,19 +163,36 @@ impl Dpor {
             End::Redundant => self.redundant += 1,
             _ => self.classes += 1,
         }
-        if let Some(bound) = bound(trace) {
-            self.bounds.insert(bound);
-        }
+        self.bounds.extend(bound(trace));
         // The races before the last step that was told were there in an earlier execution already.
         let from = out.told.saturating_sub(1);
-        let short = self.algorithm == Algorithm::Source;
-        for reversal in reversals(&execution, from, short) {
-            let node = nodes[reversal.at];
-            self.tree
-                .insert(node, reversal.sequence, reversal.tentative);
-        }
+        guide.read(trace, &execution);
+        let mut wanted = |race| guide.wants(race);
+        let found = reversals(&execution, from, self.algorithm.rest(), &mut wanted);
+        self.turn_round(found, trace, &nodes);
         let last = nodes.last().copied().unwrap_or_default();
         self.tree.finish(last);
+    }
+
+    /// Adds to the tree what turns round the races of an execution that went by these nodes.
+    fn turn_round(&mut self, found: Vec<Reversal>, trace: &Trace, nodes: &[usize]) {
+        let alternatives = match self.algorithm {
+            Algorithm::Baseline(bound) => Some(Alternatives::of(trace, bound)),
+            Algorithm::Optimal | Algorithm::Source => None,
+        };
+        for reversal in found {
+            let node = nodes[reversal.at];
+            match &alternatives {
+                Some(alternatives) if !reversal.is_choice() => {
+                    for item in alternatives.at(reversal.at) {
+                        self.tree.insert(node, vec![item], false);
+                    }
+                }
+                _ => self
+                    .tree
+                    .insert(node, reversal.sequence, reversal.tentative),
+            }
+        }
     }
 }
 
@@ -149,46 +216,42 @@ impl Search for Dpor {
             flags: RECORDS,
             ..Plan::tail(Tail::RunUntilBlocked)
         };
-        let mut out = Out {
-            generation: self.generation,
-            leaf: 0,
-            tentative: false,
-            told: 0,
-        };
-        if !std::mem::take(&mut self.first) {
-            let Some(start) = self.tree.start() else {
-                return match self.out.is_empty() {
-                    true => Next::Done,
-                    false => Next::Wait,
-                };
+        let Some(start) = self.tree.start() else {
+            return match self.out.is_empty() {
+                true => Next::Done,
+                false => Next::Wait,
             };
-            for item in &start.way {
-                push_step(&mut plan.prefix, item.thread);
-                for pick in &item.picks {
-                    push_step(&mut plan.prefix, pick | CHOICE_BIT);
-                }
+        };
+        for item in &start.way {
+            push_step(&mut plan.prefix, item.thread);
+            for pick in &item.picks {
+                push_step(&mut plan.prefix, pick | CHOICE_BIT);
             }
-            plan.sleepers = sleepers(&start.sleep);
-            if start.tentative {
-                plan.flags |= flags::TOLERANT;
-            }
-            (out.leaf, out.tentative, out.told) = (start.leaf, start.tentative, start.way.len());
         }
+        plan.sleepers = sleepers(&start.sleep);
+        if start.tentative {
+            plan.flags |= flags::TOLERANT;
+        }
+        let out = Out {
+            generation: self.generation,
+            leaf: start.leaf,
+            tentative: start.tentative,
+            told: start.way.len(),
+        };
         self.out.insert(n, out);
         Next::Run(plan)
     }
 
     fn observe(&mut self, n: u64, trace: &Trace) {
-        if let Some(out) = self.out.remove(&n)
-            && out.generation == self.generation
-        {
-            self.learn(&out, trace);
-        }
+        self.observe_guided(n, trace, &mut Everything);
     }
 
     fn lost(&mut self, n: u64) {
-        self.lost = true;
-        self.out.remove(&n);
+        if let Some(out) = self.out.remove(&n)
+            && out.generation == self.generation
+        {
+            self.tree.lost(out.leaf, out.tentative);
+        }
     }
 
     fn standing(&self) -> Standing {
@@ -204,12 +267,56 @@ impl Search for Dpor {
                 .push("the clock is read: steps that move it are told apart by their order".into());
         }
         Standing {
-            complete: self.tree.finished() && !self.lost,
-            classes: Some(self.classes),
+            complete: self.tree.finished(),
+            classes: match self.algorithm {
+                Algorithm::Optimal | Algorithm::Source => Some(self.classes),
+                Algorithm::Baseline(_) => None,
+            },
             mismatches: self.mismatches,
             bounds: self.bounds.iter().cloned().collect(),
             notes,
         }
+    }
+
+    /// Four numbers, the bounds as texts, and the tree.
+    fn save(&self) -> Option<Vec<u64>> {
+        let mut under_way: Vec<(&u64, &Out)> = self.out.iter().collect();
+        under_way.sort_unstable_by_key(|&(&n, _)| std::cmp::Reverse(n));
+        let leaves: Vec<(usize, bool)> = under_way
+            .iter()
+            .filter(|(_, out)| out.generation == self.generation)
+            .map(|(_, out)| (out.leaf, out.tentative))
+            .collect();
+        let counts = [self.classes, self.redundant, self.mismatches];
+        let mut saved = [&[u64::from(self.clock)], &counts[..]].concat();
+        let bounds: Vec<&String> = self.bounds.iter().collect();
+        put_list(&mut saved, &bounds, |row, text| put_text(row, text));
+        saved.append(&mut self.tree.save(&leaves));
+        Some(saved)
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let restored = Dpor::of_saved(self.algorithm, &mut Row(saved));
+        let sensible = restored.is_some();
+        if let Some(restored) = restored {
+            *self = restored;
+        }
+        sensible
+    }
+}
+
+impl Dpor {
+    fn of_saved(algorithm: Algorithm, row: &mut Row<'_>) -> Option<Dpor> {
+        let mut dpor = Dpor {
+            clock: row.flag()?,
+            classes: row.number()?,
+            redundant: row.number()?,
+            mismatches: row.number()?,
+            bounds: row.list(Row::text)?.into_iter().collect(),
+            ..Dpor::new(algorithm)
+        };
+        dpor.tree = Tree::restore(algorithm != Algorithm::Optimal, row)?;
+        row.is_empty().then_some(dpor)
     }
 }
 

@@ -12,7 +12,7 @@ use raddle_protocol::conflict::{Footprint, Waiting, marks};
 use raddle_protocol::event::Kind;
 
 /// A step as exploration trees know it: by its thread and, where it has any, its choices.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Item {
     pub thread: Slot,
     /// What it chose, as far as that is prescribed.
@@ -35,6 +35,14 @@ impl Item {
                 _ => u16::MAX,
             },
             foot: step.foot,
+        }
+    }
+
+    /// The same step where no two are known to commute.
+    pub fn opaque(self) -> Item {
+        Item {
+            foot: Footprint::everything(self.thread),
+            ..self
         }
     }
 
@@ -81,22 +89,56 @@ pub struct Reversal {
     pub tentative: bool,
 }
 
+impl Reversal {
+    /// Is it another choice within the step, rather than another step?
+    pub fn is_choice(&self) -> bool {
+        self.sequence
+            .last()
+            .is_some_and(|last| !last.picks.is_empty())
+    }
+}
+
+/// A race that can be turned round: the numbers of its steps. Numbers from that of the last step on
+/// are of operations that were announced and did not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    pub earlier: usize,
+    pub later: usize,
+}
+
+/// What a sequence holds besides the later step of the race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// All that does not happen after the earlier step: for wakeup trees.
+    All,
+    /// Of that, what happened until the later step: for source sets.
+    Before,
+    Nothing,
+}
+
 /// Looks for races in one execution.
-pub struct Races<'a> {
+struct Races<'a> {
     execution: &'a Execution,
     locks: Locks,
-    /// Sequences hold what happened until the later step of the race, instead of all that is
-    /// independent of the earlier one.
-    short: bool,
+    rest: Rest,
+    /// Is this race to be turned round?
+    wanted: &'a mut dyn FnMut(Race) -> bool,
     found: Vec<Reversal>,
 }
 
-/// All reversals of races whose later step has at least the number `from`.
-pub fn reversals(execution: &Execution, from: usize, short: bool) -> Vec<Reversal> {
+/// The reversals of those races that are `wanted` and whose later step has at least the number
+/// `from`, and of all choices from there on.
+pub fn reversals(
+    execution: &Execution,
+    from: usize,
+    rest: Rest,
+    wanted: &mut dyn FnMut(Race) -> bool,
+) -> Vec<Reversal> {
     let mut races = Races {
         execution,
         locks: Locks::new(execution),
-        short,
+        rest,
+        wanted,
         found: Vec::new(),
     };
     let mut touched = Touched::default();
@@ -107,14 +149,14 @@ pub fn reversals(execution: &Execution, from: usize, short: bool) -> Vec<Reversa
         }
         touched.add(j, &step.foot);
     }
-    for step in &execution.announced {
-        races.of(step, execution.steps.len(), &touched);
+    for (k, step) in execution.announced.iter().enumerate() {
+        races.of(step, execution.steps.len() + k, &touched);
     }
     races.found
 }
 
 impl Races<'_> {
-    /// Races of `later`, which is step `j` (or was announced when `j` steps had happened).
+    /// Races of `later`, which has the number `j` ([`Race::later`]).
     fn of(&mut self, later: &Step, j: usize, touched: &Touched) {
         let execution = self.execution;
         // What happens before it for another reason than that it conflicts with it.
@@ -173,12 +215,19 @@ impl Races<'_> {
                 return false;
             }
         }
+        let race = Race {
+            earlier: i,
+            later: j,
+        };
+        if !(self.wanted)(race) {
+            return true;
+        }
         let in_context = |k: usize| kept(execution, &gone, k, j);
         let last = Item {
             thread: later.thread,
             picks: Vec::new(),
             outcomes: 1,
-            foot: self.foot_there(later, i..j, &in_context),
+            foot: self.foot_there(later, i..j.min(execution.steps.len()), &in_context),
         };
         self.push(i, j, &gone, last, certain(later));
         true
@@ -205,7 +254,11 @@ impl Races<'_> {
     /// Adds the sequence of all that is kept from step `i` on, and then `last`.
     fn push(&mut self, i: usize, j: usize, gone: &[usize], last: Item, certain: bool) {
         let execution = self.execution;
-        let end = if self.short { j } else { execution.steps.len() };
+        let end = match self.rest {
+            Rest::All => execution.steps.len(),
+            Rest::Before => j.min(execution.steps.len()),
+            Rest::Nothing => i,
+        };
         let mut sequence: Vec<Item> = (i + 1..end)
             .filter(|&k| kept(execution, gone, k, j))
             .map(|k| Item::of(&execution.steps[k]))

@@ -7,6 +7,8 @@
 //! of its later siblings and for what is inserted beside it. That keeps both guarantees: the
 //! subtree of a started branch holds everything that begins with it, whenever that is run.
 
+mod saved;
+
 use super::races::{Item, initials, weak_initial};
 use std::collections::BTreeSet;
 
@@ -50,6 +52,8 @@ pub struct Tree {
     free: Vec<usize>,
     /// Nodes with pending branches, the deepest last.
     ready: BTreeSet<(usize, usize)>,
+    /// Leaves that were started and are to be run once more, and whether they are tentative.
+    again: Vec<(usize, bool)>,
     /// Only one step of each sequence is kept: source sets instead of wakeup trees.
     source: bool,
 }
@@ -68,7 +72,7 @@ pub struct Start {
 const ROOT: usize = 0;
 
 impl Tree {
-    /// A tree whose root is about to be run for the first time.
+    /// A tree whose root is to be run for the first time.
     pub fn new(source: bool) -> Tree {
         let root = Node {
             parent: ROOT,
@@ -88,6 +92,7 @@ impl Tree {
             nodes: vec![Some(root)],
             free: Vec::new(),
             ready: BTreeSet::new(),
+            again: vec![(ROOT, false)],
             source,
         }
     }
@@ -97,8 +102,12 @@ impl Tree {
         self.nodes[ROOT].is_none()
     }
 
-    /// Starts the deepest pending branch; `None` if none is pending now.
+    /// Starts what is to be run again, or else the deepest pending branch; `None` if none is pending
+    /// now.
     pub fn start(&mut self) -> Option<Start> {
+        if let Some((leaf, tentative)) = self.again.pop() {
+            return Some(self.way_to(leaf, tentative));
+        }
         let &(_, node) = self.ready.last()?;
         let mut tentative = false;
         let mut leaf = node;
@@ -111,6 +120,15 @@ impl Tree {
             self.ready_again(leaf);
         }
         self.node(leaf).running = true;
+        Some(self.way_to(leaf, tentative))
+    }
+
+    /// The run that was started at `leaf` came to nothing: it is to be started again.
+    pub fn lost(&mut self, leaf: usize, tentative: bool) {
+        self.again.push((leaf, tentative));
+    }
+
+    fn way_to(&mut self, leaf: usize, tentative: bool) -> Start {
         let mut way = Vec::new();
         let mut at = leaf;
         while at != ROOT {
@@ -118,12 +136,12 @@ impl Tree {
             at = self.node(at).parent;
         }
         way.reverse();
-        Some(Start {
+        Start {
             leaf,
             way,
             sleep: self.node(leaf).sleep.clone(),
             tentative,
-        })
+        }
     }
 
     /// The nodes of a run that was started at `leaf` and took `steps`, one before each step;

@@ -7,6 +7,7 @@
 //! later search, also of a program that was built anew ([`crate::steer::Steer::knowing`]): to that,
 //! what is in it is tested already.
 
+use crate::words::{Row, put_list, put_text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -162,6 +163,53 @@ impl Knowledge {
 
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
+    }
+
+    /// Puts all of it in a row of numbers; statements keep their numbers.
+    pub fn put(&self, row: &mut Vec<u64>) {
+        let put_line = |row: &mut Vec<u64>, line: &Line| {
+            put_text(row, &line.file);
+            row.push(u64::from(line.line));
+            put_text(row, &line.function);
+        };
+        put_list(row, &self.statements, |row, statement| {
+            put_line(row, &statement.place);
+            put_list(row, &statement.context, put_line);
+        });
+        let pairs: Vec<_> = self.pairs.iter().collect();
+        put_list(row, &pairs, |row, &(&(before, after), &executions)| {
+            row.extend([u64::from(before), u64::from(after), executions]);
+        });
+    }
+
+    /// Inverse of [`Knowledge::put`].
+    pub fn take(row: &mut Row<'_>) -> Option<Knowledge> {
+        let line = |row: &mut Row<'_>| {
+            Some(Line {
+                file: row.text()?,
+                line: row.number()?,
+                function: row.text()?,
+            })
+        };
+        let statements = row.list(|row| {
+            Some(Statement {
+                place: line(row)?,
+                context: row.list(line)?,
+            })
+        })?;
+        let mut knowledge = Knowledge::default();
+        for (n, statement) in statements.into_iter().enumerate() {
+            (knowledge.id(statement) as usize == n).then_some(())?;
+        }
+        let count = knowledge.statements.len();
+        knowledge.pairs = row
+            .list(|row| {
+                let pair = (row.index(count)? as Id, row.index(count)? as Id);
+                Some((pair, row.number()?))
+            })?
+            .into_iter()
+            .collect();
+        Some(knowledge)
     }
 }
 

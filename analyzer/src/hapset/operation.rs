@@ -126,6 +126,29 @@ impl Operation {
         self.class.conflicts(other.class) && self.overlaps(other)
     }
 
+    /// One that was announced and did not happen, as far as its object goes.
+    pub fn announced(event: &Event) -> Option<Operation> {
+        let kind = event.kind()?;
+        let class = Class::of(kind).filter(|_| event.object != 0)?;
+        let bytes = match kind {
+            Kind::ReadRange | Kind::WriteRange | Kind::Free => event.value,
+            _ if class.is_memory() => u64::from(event.size),
+            _ => 1,
+        };
+        Some(Operation {
+            thread: event.thread,
+            class,
+            kind,
+            object: event.object,
+            end: event.object.saturating_add(bytes.max(1)),
+            pc: event.pc,
+            event: 0,
+            step: 0,
+            nth: 0,
+            locks: 0,
+        })
+    }
+
     /// Do the two touch the same object?
     pub fn overlaps(&self, other: &Operation) -> bool {
         self.object < other.end && other.object < self.end
@@ -140,10 +163,8 @@ pub fn operations(events: &[Event]) -> Vec<Operation> {
         let Some(kind) = event.kind().filter(|k| k.is_step()) else {
             continue;
         };
-        if let Some(class) = Class::of(kind)
-            && event.object != 0
-        {
-            found.push(walk.operation(index, event, kind, class));
+        if let Some(operation) = Operation::announced(event) {
+            found.push(walk.performed(index, event, operation));
         }
         walk.locks(event, kind);
         walk.step += 1;
@@ -163,26 +184,16 @@ struct Walk {
 }
 
 impl Walk {
-    fn operation(&mut self, index: usize, event: &Event, kind: Kind, class: Class) -> Operation {
+    fn performed(&mut self, index: usize, event: &Event, operation: Operation) -> Operation {
         let key = (event.thread, event.pc, event.object, event.kind);
         let nth = self.counts.entry(key).or_default();
         *nth += 1;
-        let bytes = match kind {
-            Kind::ReadRange | Kind::WriteRange | Kind::Free => event.value,
-            _ if class.is_memory() => u64::from(event.size),
-            _ => 1,
-        };
         Operation {
-            thread: event.thread,
-            class,
-            kind,
-            object: event.object,
-            end: event.object.saturating_add(bytes.max(1)),
-            pc: event.pc,
             event: index as u32,
             step: self.step,
             nth: *nth,
             locks: self.held.get(&event.thread).copied().unwrap_or(0),
+            ..operation
         }
     }
 

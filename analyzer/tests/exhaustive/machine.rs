@@ -522,7 +522,7 @@ impl<'a> Machine<'a> {
             aux,
             object,
             value,
-            ..Event::default()
+            pc: self.pc(t),
         };
         self.events.push(event);
         if !self.sleeping {
@@ -579,9 +579,14 @@ impl<'a> Machine<'a> {
                 aux: bytes | timed | enabled,
                 object: at,
                 value,
-                ..Event::default()
+                pc: self.pc(t),
             });
         }
+    }
+
+    /// The line that a thread is at, as a number among those of all.
+    fn pc(&self, t: usize) -> u64 {
+        (t as u64 + 1) << 16 | self.threads[t].line as u64
     }
 
     fn announced(&self, t: usize) -> Option<(Kind, u64, u64)> {

@@ -5,8 +5,11 @@ mod machine;
 mod programs;
 
 use machine::{Machine, Program};
+use raddle_analyzer::bounds::Bound;
 use raddle_analyzer::dfs::Dfs;
 use raddle_analyzer::dpor::{Algorithm, Dpor, Execution};
+use raddle_analyzer::hapset::guided::{Base, Guided, Settings};
+use raddle_analyzer::hapset::knowledge::{Line, Places};
 use raddle_analyzer::search::{Next, Search, Standing};
 use std::collections::BTreeSet;
 
@@ -25,6 +28,17 @@ struct Found {
 /// executions.
 fn explore(search: &mut dyn Search, program: &Program, workers: usize, most: u64) -> Option<Found> {
     let mut found = Found::default();
+    go_on(search, program, workers, most, &mut found).then_some(found)
+}
+
+/// Adds to `found` until the search ends; false, with executions under way, after more than `most`.
+fn go_on(
+    search: &mut dyn Search,
+    program: &Program,
+    workers: usize,
+    most: u64,
+    found: &mut Found,
+) -> bool {
     let mut out = Vec::new();
     let mut n = 0;
     loop {
@@ -39,7 +53,7 @@ fn explore(search: &mut dyn Search, program: &Program, workers: usize, most: u64
             break;
         }
         if n > most {
-            return None;
+            return false;
         }
         // In another order than they were handed out.
         let (number, plan) = out.remove(n as usize % out.len());
@@ -56,7 +70,7 @@ fn explore(search: &mut dyn Search, program: &Program, workers: usize, most: u64
         search.observe(number, &trace);
     }
     found.standing = search.standing();
-    Some(found)
+    true
 }
 
 const MOST: u64 = 4000;
@@ -118,4 +132,118 @@ fn optimal_and_source_on_random_programs() {
         compared * 2 > to - from,
         "only {compared} were small enough"
     );
+}
+
+/// The line of an address is the address.
+struct Lines;
+
+impl Places for Lines {
+    fn line(&mut self, pc: u64) -> Line {
+        Line {
+            line: pc as u32,
+            ..Line::default()
+        }
+    }
+}
+
+fn guided(base: Base) -> Guided {
+    let settings = Settings {
+        base,
+        context: 0,
+        learn: 0,
+        memory_only: false,
+    };
+    Guided::new(settings, 1, Box::new(Lines))
+}
+
+#[test]
+fn guided_searches_stay_within_their_bases() {
+    let mut spared = 0;
+    for seed in 0..200 {
+        let program = programs::random(seed);
+        let Some(all) = explore(&mut Dfs::new(), &program, 1, 1000) else {
+            continue;
+        };
+        let classes = all.classes[usize::from(all.looks)].len() as u64;
+        let label = format!("seed {seed}: {program:?}");
+        let mut baseline = Dpor::new(Algorithm::Baseline(Bound::None));
+        let found = explore(&mut baseline, &program, 1, 1000).expect("no more than brute force");
+        assert_eq!(found.results, all.results, "{label}");
+        assert!(found.standing.complete, "{label}");
+        for (base, most) in [
+            (Base::Dpor, classes),
+            (Base::Preemptions(99), found.executions),
+        ] {
+            for workers in [1, 3] {
+                let label = format!("{base:?}, {workers} at a time, {label}");
+                let mut search = guided(base);
+                let some = explore(&mut search, &program, workers, 1000).expect("fewer");
+                assert!(some.results.is_subset(&all.results), "{label}");
+                assert!(some.standing.complete, "{label}");
+                assert_eq!(some.standing.mismatches, 0, "{label}");
+                // The clock may turn out to be read after some executions, and then all begins again;
+                // and what a baseline needs depends on the order in which it learns.
+                if !all.looks && (base == Base::Dpor || workers == 1) {
+                    assert!(
+                        some.executions <= most,
+                        "{label}: {} {most}",
+                        some.executions
+                    );
+                    spared += most - some.executions;
+                }
+                if some.standing.bounds.is_empty() {
+                    assert_eq!(some.results, all.results, "{label}");
+                }
+            }
+        }
+    }
+    assert!(spared > 0);
+}
+
+/// A search that is stopped after every so many executions, with others under way, and gone on
+/// with from what it saved, does what it would have done without.
+#[test]
+fn searches_that_were_cut_in_pieces_are_the_same() {
+    type Make = fn() -> Box<dyn Search>;
+    let searches: [(&str, Make); 8] = [
+        ("dfs", || Box::new(Dfs::new())),
+        ("pcb", || Box::new(Dfs::bounded(Bound::Preemptions(None)))),
+        ("pcb:1", || {
+            Box::new(Dfs::bounded(Bound::Preemptions(Some(1))))
+        }),
+        ("delay:2", || Box::new(Dfs::bounded(Bound::Delays(2)))),
+        ("dpor", || Box::new(Dpor::new(Algorithm::Optimal))),
+        ("dpor:source", || Box::new(Dpor::new(Algorithm::Source))),
+        ("hapset", || Box::new(guided(Base::Dpor))),
+        ("hapset:pcb:2", || Box::new(guided(Base::Preemptions(2)))),
+    ];
+    for seed in 0..60 {
+        let program = programs::random(seed);
+        for (name, make) in searches {
+            let Some(whole) = explore(&mut *make(), &program, 1, 400) else {
+                continue;
+            };
+            for (piece, workers) in [(1, 1), (2, 1), (6, 1), (4, 3)] {
+                let label = format!("{name}, {piece} and {workers}, seed {seed}: {program:?}");
+                let mut search = make();
+                let mut found = Found::default();
+                while !go_on(&mut *search, &program, workers, piece, &mut found) {
+                    let saved = search.save().expect(&label);
+                    search = make();
+                    assert!(search.restore(&saved), "{label}");
+                    assert_eq!(search.save(), Some(saved), "{label}");
+                    assert!(found.executions <= 10_000, "{label}: no end");
+                }
+                if name.starts_with("hapset") && workers > 1 {
+                    continue;
+                }
+                assert_eq!(found.results, whole.results, "{label}");
+                let looks = whole.looks && name.starts_with("dpor") && workers > 1;
+                if !looks {
+                    assert_eq!(found.executions, whole.executions, "{label}");
+                }
+                assert_eq!(found.standing, whole.standing, "{label}");
+            }
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Programs of a few instructions a thread, run in memory with the records that a search needs.
 
 use raddle_analyzer::hapset::knowledge::{Line, Places};
-use raddle_analyzer::search::{Next, Search};
+use raddle_analyzer::search::{Next, Plan, Search};
+use raddle_protocol::conflict::{Footprint, Waiting};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
@@ -112,9 +113,9 @@ impl State<'_> {
 const PATIENCE: usize = 20;
 
 impl Program {
-    /// Runs the prefix, then run-until-blocked or (any other tail) a random walk. The final memory
-    /// and how it ended make the outcome.
-    pub fn run(&self, prefix: &[Step], tail: Tail) -> (Trace, String) {
+    /// Runs the prefix, then run-until-blocked or (any other tail) a random walk of those that are
+    /// awake. The final memory and how it ended make the outcome.
+    pub fn run(&self, plan: &Plan) -> (Trace, String) {
         let threads = self.threads.len();
         let mut state = State {
             program: self,
@@ -125,26 +126,37 @@ impl Program {
             failed: false,
         };
         let repeat = |s: &Step| vec![usize::from(s.what); usize::from(s.count)];
-        let mut wanted = prefix.iter().flat_map(repeat);
+        let mut wanted = plan.prefix.iter().flat_map(repeat);
+        let mut asked = wanted.clone().count();
+        let mut sleepers = plan.sleepers.clone();
         let (mut events, mut taken) = (Vec::new(), Vec::new());
         let (mut running, mut consecutive, mut steps) = (0, 0, 0u64);
+        let mut redundant = false;
         (0..threads).for_each(|t| state.settle(t));
         loop {
             let enabled: Vec<usize> = (0..threads).filter(|&t| state.enabled(t)).collect();
             if enabled.is_empty() || state.failed || steps > 2000 {
                 break;
             }
-            let next = wanted.next().unwrap_or_else(|| match tail {
-                Tail::RunUntilBlocked if enabled.contains(&running) && consecutive < PATIENCE => {
+            let asleep = |t: &usize| sleepers.iter().any(|s| usize::from(s.thread) == *t);
+            let awake: Vec<usize> = enabled.iter().copied().filter(|t| !asleep(t)).collect();
+            let begins = asked == 0;
+            asked = asked.saturating_sub(1);
+            if begins && awake.is_empty() {
+                redundant = true;
+                break;
+            }
+            let next = wanted.next().unwrap_or_else(|| match plan.tail {
+                Tail::RunUntilBlocked if awake.contains(&running) && consecutive < PATIENCE => {
                     running
                 }
                 Tail::RunUntilBlocked => {
-                    let after = enabled.iter().find(|&&t| t > running);
-                    *after.unwrap_or(&enabled[0])
+                    let after = awake.iter().find(|&&t| t > running);
+                    *after.unwrap_or(&awake[0])
                 }
                 random => {
                     let bits = raddle_analyzer::sampling::seed_of(random.to_words()[1], steps);
-                    enabled[bits as usize % enabled.len()]
+                    awake[bits as usize % awake.len()]
                 }
             });
             assert!(
@@ -154,13 +166,19 @@ impl Program {
             events.push(record(running, &enabled));
             consecutive = if next == running { consecutive + 1 } else { 1 };
             running = next;
-            events.push(state.step(next));
+            let event = state.step(next);
+            if begins {
+                let done = Footprint::of(&event, Waiting::default());
+                sleepers.retain(|s| !s.conflicts(&done));
+            }
+            events.push(event);
             push_step(&mut taken, next as u16);
             state.settle(next);
             steps += 1;
         }
         let finished = (0..threads).all(|t| state.at[t] >= self.threads[t].len());
         let end = match (state.failed, finished) {
+            _ if redundant => End::Redundant,
             (true, _) => End::Assertion,
             (false, true) => End::Exit,
             (false, false) => End::Deadlock,
@@ -179,8 +197,10 @@ impl Program {
                 Next::Done => return (n, outcomes),
                 Next::Wait => panic!("nothing is under way"),
             };
-            let (trace, outcome) = self.run(&plan.prefix, plan.tail);
-            outcomes.insert(outcome);
+            let (trace, outcome) = self.run(&plan);
+            if trace.outcome.end != End::Redundant {
+                outcomes.insert(outcome);
+            }
             search.observe(n, &trace);
         }
         (most, outcomes)

@@ -1,0 +1,178 @@
+//! A tree as a row of numbers. Steps are listed once and named by their place: they recur in the
+//! sleep sets all the way down.
+
+use super::{Branch, Node, ROOT, Tree, Wakeup};
+use crate::dpor::races::Item;
+use crate::words::{Row, put_list};
+use raddle_protocol::conflict::{Footprint, Part};
+use std::collections::{BTreeSet, HashMap};
+
+/// Steps in the order in which they were met.
+#[derive(Default)]
+struct Steps<'a> {
+    known: HashMap<&'a Item, u64>,
+    row: Vec<u64>,
+}
+
+impl<'a> Steps<'a> {
+    fn name(&mut self, item: &'a Item) -> u64 {
+        let next = self.known.len() as u64;
+        *self.known.entry(item).or_insert_with(|| {
+            put_item(&mut self.row, item);
+            next
+        })
+    }
+}
+
+fn put_item(row: &mut Vec<u64>, item: &Item) {
+    row.extend([item.thread, item.outcomes].map(u64::from));
+    put_list(row, &item.picks, |row, &pick| row.push(u64::from(pick)));
+    let Footprint {
+        thread,
+        marks,
+        about,
+        pad: _,
+        parts,
+    } = item.foot;
+    row.extend([thread, marks, about].map(u64::from));
+    for part in parts {
+        row.extend([part.first, part.end]);
+        row.extend([part.space, part.writes].map(u64::from));
+    }
+}
+
+fn take_item(row: &mut Row<'_>) -> Option<Item> {
+    let (thread, outcomes) = (row.number()?, row.number()?);
+    let picks = row.list(Row::number)?;
+    let (actor, marks, about) = (row.number()?, row.number()?, row.number()?);
+    let mut part = || {
+        Some(Part {
+            first: row.number()?,
+            end: row.number()?,
+            space: row.number()?,
+            writes: row.number()?,
+        })
+    };
+    let foot = Footprint {
+        thread: actor,
+        marks,
+        about,
+        pad: 0,
+        parts: [part()?, part()?],
+    };
+    Some(Item {
+        thread,
+        picks,
+        outcomes,
+        foot,
+    })
+}
+
+impl Tree {
+    /// All of the tree that is not finished. `under_way`: leaves of executions of which nothing is
+    /// known yet, and whether they are tentative; they are to be run again.
+    pub fn save(&self, under_way: &[(usize, bool)]) -> Vec<u64> {
+        let alive = self.nodes.iter().enumerate();
+        let alive: Vec<(usize, &Node)> = alive
+            .filter_map(|(i, node)| Some((i, node.as_ref()?)))
+            .collect();
+        let places: HashMap<usize, u64> = alive.iter().map(|n| n.0).zip(0..).collect();
+        let mut steps = Steps::default();
+        let mut row = vec![alive.len() as u64];
+        for (_, node) in &alive {
+            row.extend([places[&node.parent], node.depth as u64]);
+            row.push(steps.name(&node.item));
+            put_list(&mut row, &node.sleep, |row, item| {
+                row.push(steps.name(item))
+            });
+            put_list(&mut row, &node.started, |row, branch| {
+                row.push(steps.name(&branch.item));
+                row.push(branch.node.map_or(0, |n| places[&n] + 1));
+            });
+            put_wakeups(&mut row, &node.pending, &mut steps);
+        }
+        let again: Vec<(usize, bool)> = [&self.again, under_way].concat();
+        put_list(&mut row, &again, |row, &(leaf, tentative)| {
+            row.extend([places[&leaf], u64::from(tentative)]);
+        });
+        let mut whole = vec![steps.known.len() as u64];
+        whole.append(&mut steps.row);
+        whole.append(&mut row);
+        whole
+    }
+
+    /// Inverse of [`Tree::save`].
+    pub fn restore(source: bool, row: &mut Row<'_>) -> Option<Tree> {
+        let items = row.list(take_item)?;
+        let item = |row: &mut Row<'_>| Some(items[row.index(items.len())?].clone());
+        let count: usize = row.number()?;
+        let mut nodes = Vec::new();
+        for _ in 0..count {
+            nodes.push(Node {
+                parent: row.index(count)?,
+                depth: row.number()?,
+                item: item(row)?,
+                sleep: row.list(item)?,
+                started: row.list(|row| {
+                    let item = item(row)?;
+                    let node = row.index(count + 1)?.checked_sub(1);
+                    Some(Branch { item, node })
+                })?,
+                pending: take_wakeups(row, &items)?,
+                running: false,
+            });
+        }
+        let again = row.list(|row| Some((row.index(count)?, row.flag()?)))?;
+        again
+            .iter()
+            .for_each(|&(leaf, _)| nodes[leaf].running = true);
+        is_tree(&nodes).then_some(())?;
+        let pending = |(i, node): (usize, &Node)| {
+            let ready = !node.pending.is_empty();
+            ready.then_some((node.depth, i))
+        };
+        let ready: BTreeSet<_> = nodes.iter().enumerate().filter_map(pending).collect();
+        let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+        if nodes.is_empty() {
+            nodes.push(None);
+        }
+        Some(Tree {
+            nodes,
+            free: Vec::new(),
+            ready,
+            again,
+            source,
+        })
+    }
+}
+
+/// Do the nodes hang together?
+fn is_tree(nodes: &[Node]) -> bool {
+    let linked = |(i, node): (usize, &Node)| {
+        let place = match i {
+            ROOT => node.depth == 0,
+            _ => node.depth == nodes[node.parent].depth.saturating_add(1),
+        };
+        let mut below = node.started.iter().filter_map(|b| b.node);
+        place && below.all(|child| child != ROOT && nodes[child].parent == i)
+    };
+    nodes.iter().enumerate().all(linked)
+}
+
+fn put_wakeups<'a>(row: &mut Vec<u64>, wakeups: &'a [Wakeup], steps: &mut Steps<'a>) {
+    row.push(wakeups.len() as u64);
+    for wakeup in wakeups {
+        row.extend([steps.name(&wakeup.item), u64::from(wakeup.tentative)]);
+        put_wakeups(row, &wakeup.children, steps);
+    }
+}
+
+fn take_wakeups(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Wakeup>> {
+    row.list(|row| {
+        Some(Wakeup {
+            item: items[row.index(items.len())?].clone(),
+            tentative: row.flag()?,
+            children: take_wakeups(row, items)?,
+        })
+    })
+}

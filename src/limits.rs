@@ -1,0 +1,61 @@
+//! What limits a verdict besides the search itself. An exhaustive search that goes on from an earlier
+//! run takes over what limited that one.
+
+use raddle_analyzer::words::{Row, put_list, put_text};
+use std::collections::BTreeSet;
+
+/// Facts about executions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// What was not under control, by name.
+    pub uncontrolled: BTreeSet<String>,
+    /// A schedule was left out in which a thread that waits in a loop is never passed over.
+    pub fair_only: bool,
+    /// Livelocks that ended once every thread got its turn.
+    pub unfair: u64,
+    /// Executions that left their schedule.
+    pub diverged: u64,
+}
+
+impl Limits {
+    /// A row of numbers that says where to go on: these limits, then the search.
+    pub fn put(&self, mut search: Vec<u64>) -> Vec<u64> {
+        let names: Vec<&String> = self.uncontrolled.iter().collect();
+        let mut row = Vec::new();
+        put_list(&mut row, &names, |row, name| put_text(row, name));
+        row.extend([u64::from(self.fair_only), self.unfair, self.diverged]);
+        row.append(&mut search);
+        row
+    }
+
+    /// Inverse of [`Limits::put`].
+    pub fn take(row: &[u64]) -> Option<(Limits, &[u64])> {
+        let mut row = Row(row);
+        let limits = Limits {
+            uncontrolled: row.list(Row::text)?.into_iter().collect(),
+            fair_only: row.flag()?,
+            unfair: row.number()?,
+            diverged: row.number()?,
+        };
+        Some((limits, row.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_is_taken() {
+        let limits = Limits {
+            uncontrolled: ["getrandom", "a clock"].map(String::from).into(),
+            fair_only: true,
+            unfair: 3,
+            diverged: u64::MAX,
+        };
+        let row = limits.put(vec![8, 9]);
+        assert_eq!(Limits::take(&row), Some((limits, &[8, 9][..])));
+        assert_eq!(Limits::take(&row[..4]), None);
+        assert_eq!(Limits::take(&[]), None);
+    }
+}
