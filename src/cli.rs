@@ -159,6 +159,21 @@ pub struct FindingOptions {
     /// Keep the schedule as it was found instead of looking for one with fewer preemptions
     #[arg(long)]
     pub no_shrink: bool,
+
+    /// Executions that are spent at most on looking for a schedule of one finding with fewer
+    /// preemptions
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3000,
+        conflicts_with = "no_shrink"
+    )]
+    pub shrink_executions: u64,
+
+    /// Time after which that ends, whatever was reached; the report says so
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration,
+          conflicts_with = "no_shrink")]
+    pub shrink_time: Duration,
 }
 
 #[derive(Debug, Args)]

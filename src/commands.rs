@@ -19,7 +19,7 @@ use crate::store::{Place, read_witness};
 use crate::summary::Summary;
 use crate::suppress::Suppressions;
 use crate::terminal::{complain, print};
-use crate::triage::{Triage, Wishes};
+use crate::triage::{Effort, Triage, Wishes};
 use crate::verify;
 use crate::watch::Watch;
 use raddle_protocol::shared::flags;
@@ -187,7 +187,13 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
     };
     Wishes {
         place,
-        shrink: !findings.no_shrink,
+        shrink: Effort {
+            executions: match findings.no_shrink {
+                true => 0,
+                false => findings.shrink_executions,
+            },
+            time: findings.shrink_time,
+        },
         print: !output.quiet,
         style: Style::of_stdout(),
         policy,

@@ -6,6 +6,7 @@ use crate::marks::all_callers;
 use crate::objects::{Objects, noun};
 use crate::symbols::{Symbols, is_own_code};
 use crate::watch::Mark;
+use raddle_analyzer::bounds::{Point, points};
 use raddle_analyzer::fingerprint;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::{End, Wait as RawWait};
@@ -302,12 +303,12 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let mut objects = Objects::default();
     let mut inputs: Vec<Asked> = Vec::new();
     let mut records = Vec::new();
-    let mut enabled = Enabled::default();
+    let points = points(&trace.events);
+    let mut points = points.iter();
     let mut callers = Callers::default();
     for event in &trace.events {
         let Some(kind) = event.kind() else { continue };
         match kind {
-            Kind::Enabled => enabled.add(event),
             Kind::Stack => callers.announced(event),
             Kind::InputName => {
                 if let Some(asked) = inputs.iter_mut().rfind(|i| i.thread == event.thread) {
@@ -336,7 +337,11 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
                         name: None,
                     });
                 }
-                let preempts = kind.is_step() && enabled.preempted_by(event.thread);
+                let point = match kind {
+                    Kind::Input => None,
+                    _ => points.next(),
+                };
+                let preempts = point.is_some_and(Point::preempts);
                 records.push(Record { preempts, ..record });
             }
             _ => {}
@@ -404,29 +409,6 @@ fn wait(raw: &RawWait, callers: &Callers, objects: &mut Objects, symbols: &mut S
             let taken = callers.of_step(raw.holder, raw.holder_pc, raw.object);
             symbols.site_called_from(raw.holder_pc, taken)
         }),
-    }
-}
-
-/// Who could have run at the next step.
-#[derive(Default)]
-struct Enabled {
-    running: Option<u16>,
-    slots: Vec<u16>,
-}
-
-impl Enabled {
-    fn add(&mut self, event: &Event) {
-        self.running = Some(event.thread);
-        self.slots.extend(event.enabled_slots());
-    }
-
-    /// Did `thread` take over although the running thread could have gone on?
-    fn preempted_by(&mut self, thread: u16) -> bool {
-        let slots = std::mem::take(&mut self.slots);
-        let Some(running) = self.running.take() else {
-            return false;
-        };
-        running != thread && slots.contains(&running)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, instrumented};
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
-use crate::watch::{Key, MOST_STEPS, Mark, Watch};
+use crate::watch::{Key, Lookout, Mark, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
 use raddle_analyzer::search::{Next, Search, Standing};
@@ -200,19 +200,27 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
     };
     search.state().instrumented = instrumented(session.modules());
     while let Some((n, job)) = search.next() {
+        let started = Instant::now();
         let trace = match search.run(&mut session, &job) {
             Ok(trace) => trace,
             Err(RunError::Stopped) => return search.lost(n),
             Err(error) => return search.failed(error.into()),
         };
+        let took = started.elapsed();
         let failed = search.observe(n, &trace);
-        let marks = search.new_marks(&trace);
+        let marks = search.new_marks(n, &trace, took);
         let mut proceed = true;
+        // What it was asked for besides is in the steps that it took.
+        let repeatable = || Job {
+            constraints: Vec::new(),
+            sleepers: Vec::new(),
+            ..job.clone()
+        };
         if let Some((class, reference)) = failed {
             let seen = Seen {
                 execution: n + 1,
                 class,
-                job: job.clone(),
+                job: repeatable(),
                 trace: trace.clone(),
                 reference,
             };
@@ -222,7 +230,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
             let sighted = Sighted {
                 execution: n + 1,
                 mark,
-                job: job.clone(),
+                job: repeatable(),
                 trace: trace.clone(),
             };
             proceed = proceed && report(&reports, What::Shown(sighted));
@@ -255,6 +263,7 @@ struct Shared<'a> {
     state: Mutex<State>,
     /// An execution was observed or lost, or the search is over.
     changed: Condvar,
+    lookout: Lookout,
 }
 
 struct State {
@@ -273,8 +282,6 @@ struct State {
     reference: Option<Arc<Reference>>,
     /// What executions have shown besides their ends.
     marks: BTreeSet<Key>,
-    /// An execution was so long that no others are looked at for such.
-    too_long: bool,
 }
 
 impl<'a> Shared<'a> {
@@ -317,9 +324,9 @@ impl<'a> Shared<'a> {
                 fault: None,
                 reference,
                 marks: BTreeSet::new(),
-                too_long: false,
             }),
             changed: Condvar::new(),
+            lookout: Lookout::new(campaign.watch),
         })
     }
 
@@ -365,9 +372,7 @@ impl<'a> Shared<'a> {
                         keeper.take();
                         job.flags |= keeper.flags(n);
                     }
-                    if !state.too_long {
-                        job.flags |= self.campaign.watch.flags(n);
-                    }
+                    job.flags |= self.lookout.flags(n);
                     return Some((n, job));
                 }
                 Next::Wait => {
@@ -386,8 +391,7 @@ impl<'a> Shared<'a> {
     /// Runs a job; without records where they would be too many.
     fn run(&self, session: &mut Session, job: &Job) -> std::result::Result<Trace, RunError> {
         match run(session, job) {
-            Err(RunError::TooManyRecords { .. }) if self.campaign.watch != Watch::OFF => {
-                self.state().too_long = true;
+            Err(RunError::TooManyRecords { .. }) if self.lookout.too_many_records() => {
                 let mut plain = job.clone();
                 plain.flags &= !flags::EVENTS;
                 run(session, &plain)
@@ -397,10 +401,9 @@ impl<'a> Shared<'a> {
     }
 
     /// What an execution shows besides its end and none before it has shown.
-    fn new_marks(&self, trace: &Trace) -> Vec<Mark> {
-        let mut marks = self.campaign.watch.marks(trace);
+    fn new_marks(&self, n: u64, trace: &Trace, took: Duration) -> Vec<Mark> {
+        let mut marks = self.lookout.look(n, trace, took);
         let mut state = self.state();
-        state.too_long |= trace.counters.steps > MOST_STEPS;
         marks.retain(|mark| match mark {
             // Worth another try from another execution.
             Mark::Cycle(_) => !state.finished || self.campaign.keep_going,
@@ -504,6 +507,7 @@ impl<'a> Shared<'a> {
         summary.complete = standing.complete && astray == 0 && state.limits.unfair == 0;
         summary.classes = standing.classes;
         summary.notes.extend(state.notes(astray, &standing));
+        summary.notes.extend(self.lookout.note());
         summary.outcomes = state.outcomes;
         summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
         summary.instrumented = state.instrumented;

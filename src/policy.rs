@@ -118,16 +118,17 @@ pub enum Executions {
     All,
 }
 
-/// Reads the number after `name:`; `None` when `text` does not begin so.
-fn number(text: &str, name: &str, most: u32) -> Option<Result<u32>> {
+/// Reads the number after `name:`, `least` to 1000; `None` when `text` does not begin so.
+fn number(text: &str, name: &str, least: u32) -> Option<Result<u32>> {
     let digits = text.strip_prefix(name)?.strip_prefix(':')?;
+    const MOST: u32 = 1000;
     let error = || {
         Error::usage(
-            format!("the number in `{text}` is not one from 1 to {most}"),
+            format!("the number in `{text}` is not one from {least} to {MOST}"),
             format!("write for example {name}:3"),
         )
     };
-    let number = digits.parse().ok().filter(|n| (1..=most).contains(n));
+    let number = digits.parse().ok().filter(|n| (least..=MOST).contains(n));
     Some(number.ok_or_else(error))
 }
 
@@ -136,16 +137,16 @@ impl std::str::FromStr for Policy {
 
     fn from_str(text: &str) -> Result<Policy> {
         let sampling = |rule| Ok(Policy::Sampling(rule));
-        if let Some(depth) = number(text, "pct", 1000) {
+        if let Some(depth) = number(text, "pct", 1) {
             return sampling(Rule::Pct(depth?));
         }
         if let Some(settings) = guided(text) {
             return settings.map(Policy::Guided);
         }
-        if let Some(most) = number(text, "pcb", 1000) {
+        if let Some(most) = number(text, "pcb", 0) {
             return Ok(Policy::Preemptions(Some(most?)));
         }
-        if let Some(most) = number(text, "delay", 1000) {
+        if let Some(most) = number(text, "delay", 0) {
             return Ok(Policy::Delays(most?));
         }
         match text {
@@ -260,6 +261,7 @@ mod tests {
             "dpor",
             "dpor:source",
             "pcb",
+            "pcb:0",
             "pcb:2",
             "delay:3",
         ] {

@@ -101,6 +101,8 @@ pub struct Found {
     pub fingerprint: String,
     pub execution: u64,
     pub preemptions: u64,
+    /// No schedule with fewer preemptions fails in the same way: all of them were run.
+    pub fewest: bool,
     /// The witness file; `null` when it could not be written.
     pub witness: Option<PathBuf>,
     pub inputs: Vec<FoundInput>,
@@ -142,6 +144,7 @@ impl Found {
             fingerprint: finding.fingerprint.clone(),
             execution: finding.execution,
             preemptions: finding.preemptions,
+            fewest: finding.fewest,
             witness: file,
             inputs: inputs
                 .map(|input| FoundInput {

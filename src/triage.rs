@@ -2,8 +2,10 @@
 
 mod inputs;
 mod marks;
+mod shrink;
 
 pub use marks::Sighted;
+pub use shrink::Effort;
 
 use crate::class::{Class, Meaning, meaning};
 use crate::corpus::{Keeper, Known, NewFinding};
@@ -18,7 +20,6 @@ use crate::suppress::{Case, Suppressions};
 use crate::symbols::Symbols;
 use crate::terminal::print;
 use crate::watch::{Treatment, Watch};
-use raddle_analyzer::shrink::Shrinker;
 use raddle_protocol::job::{Job, total_steps};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
@@ -28,12 +29,11 @@ use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
 use raddle_scheduler::{RunError, Session};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// What becomes of findings.
 pub struct Wishes {
     pub place: Place,
-    pub shrink: bool,
+    pub shrink: Effort,
     /// Print reports.
     pub print: bool,
     pub style: Style,
@@ -131,8 +131,6 @@ pub struct Triage<'a> {
     trouble: Option<crate::error::Error>,
 }
 
-/// No longer than this is spent on shrinking one finding.
-const SHRINK_TIME: Duration = Duration::from_secs(20);
 /// What never ends does not end within so many fair steps either.
 const FAIR_STEPS: u64 = 1_000_000;
 /// The witness of a livelock holds so many steps.
@@ -181,7 +179,7 @@ impl<'a> Triage<'a> {
             return Ok(Examined::Suppressed);
         }
         if seen.trace.outcome.end == End::StepLimit && seen.class == Class::Livelock {
-            match self.fairly(&seen)? {
+            match self.fairly(&seen, &seen.trace.taken)? {
                 Fair::Ends => return Ok(Examined::Unfair),
                 Fair::Fails(other) => {
                     seen = *other;
@@ -227,8 +225,7 @@ impl<'a> Triage<'a> {
 
     /// Reproduces, shrinks, writes and prints a new finding.
     fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<()> {
-        // A run that does not end takes as long as the limit, and is the same for any schedule: one
-        // must do.
+        // A run that does not end takes as long as the limit.
         let cut_off = seen.trace.outcome.end != End::Livelock;
         let endless = matches!(seen.class, Class::Timeout | Class::Livelock) && cut_off;
         let records = match endless {
@@ -237,20 +234,35 @@ impl<'a> Triage<'a> {
         };
         let again = self.rerun(&seen.job, &seen.trace.taken, records)?;
         let reproduced = self.is_same(again.as_ref(), &seen, &failure)?;
+        let (mut fewest, mut note) = (false, None);
         let (trace, reproduced) = match again {
-            Some(again) if reproduced && endless => (again, true),
+            Some(again) if reproduced && seen.class == Class::Timeout => (again, true),
             Some(again) if reproduced => {
-                let again = self.with_small_inputs(&mut seen, &failure, again)?;
-                let best = self.shrink(&seen, &failure, &again)?;
-                let last = self.rerun(&seen.job, &best, witness_records(&best))?;
+                let again = match endless {
+                    true => again,
+                    false => self.with_small_inputs(&mut seen, &failure, again)?,
+                };
+                let shrunk = self.shrink(&seen, &failure, &again)?;
+                let last = self.rerun(&seen.job, &shrunk.steps, witness_records(&shrunk.steps))?;
+                // What is still running where a witness of it is cut short may yet end.
+                let stays = match endless {
+                    true => matches!(self.fairly(&seen, &shrunk.steps)?, Fair::GoesOn),
+                    false => true,
+                };
                 match last {
-                    Some(last) if self.is_same(Some(&last), &seen, &failure)? => (last, true),
+                    Some(last) if stays && self.is_same(Some(&last), &seen, &failure)? => {
+                        fewest = shrunk.fewest == Some(last.counters.preemptions);
+                        note = shrunk.note;
+                        (last, true)
+                    }
                     _ => (again, true),
                 }
             }
             _ => (seen.trace.clone(), false),
         };
-        let witness = self.witness(&seen, &failure, &trace, reproduced)?;
+        let mut witness = self.witness(&seen, &failure, &trace, reproduced)?;
+        witness.finding.fewest = fewest;
+        witness.finding.notes.extend(note);
         self.publish(&witness, failure.class);
         Ok(())
     }
@@ -409,93 +421,11 @@ impl<'a> Triage<'a> {
         }))
     }
 
-    /// A schedule with the same failure and as few preemptions as can be found: by leaving parts
-    /// out until that helps no more, then by schedules of other kinds with fewer preemptions.
-    fn shrink(&mut self, seen: &Seen, failure: &Failure, trace: &Trace) -> Result<Vec<Step>> {
-        if !self.wishes.shrink {
-            return Ok(trace.taken.clone());
-        }
-        let deadline = Instant::now() + SHRINK_TIME;
-        let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
-        let mut best = trace.taken.clone();
-        loop {
-            let mut shrinker = Shrinker::new(best);
-            if !fails {
-                shrinker = shrinker.at_most(CANDIDATES_OF_A_REPORT);
-            }
-            self.reduce(seen, failure, &mut shrinker, deadline)?;
-            best = shrinker.best().to_vec();
-            let preemptions = shrinker.preemptions().unwrap_or(0);
-            let fewer = match fails && preemptions > 0 {
-                true => self.with_fewer(seen, failure, preemptions, &best, deadline)?,
-                false => None,
-            };
-            match fewer {
-                Some(fewer) => best = fewer,
-                None => return Ok(best),
-            }
-        }
-    }
-
-    fn reduce(
-        &mut self,
-        seen: &Seen,
-        failure: &Failure,
-        shrinker: &mut Shrinker,
-        deadline: Instant,
-    ) -> Result<()> {
-        let records = flags::TOLERANT | records_for(failure, shrinker.best());
-        while Instant::now() < deadline
-            && !self.interrupt.requested()
-            && let Some(candidate) = shrinker.next()
-        {
-            let tried = self.rerun(&seen.job, &candidate, records)?;
-            let same = self.is_same(tried.as_ref(), seen, failure)?;
-            if let Some(tried) = tried {
-                shrinker.observe(same, &tried.taken, tried.counters.preemptions);
-            }
-        }
-        Ok(())
-    }
-
-    /// The same failure with fewer preemptions than so many, from the start: schedules with random
-    /// priorities and one change of them fewer.
-    fn with_fewer(
-        &mut self,
-        seen: &Seen,
-        failure: &Failure,
-        preemptions: u64,
-        best: &[Step],
-        deadline: Instant,
-    ) -> Result<Option<Vec<Step>>> {
-        let mut job = seen.job.clone();
-        job.prefix = Vec::new();
-        job.constraints = Vec::new();
-        job.flags |= records_for(failure, best);
-        for seed in 0..FRESH_STARTS {
-            if Instant::now() >= deadline || self.interrupt.requested() {
-                break;
-            }
-            job.tail = Tail::Pct {
-                seed,
-                depth: preemptions.min(64) as u32,
-                steps: total_steps(best).max(1),
-            };
-            let run = self.run(&job)?;
-            let same = self.is_same(run.as_ref(), seen, failure)?;
-            let fewer = |run: &Trace| same && run.counters.preemptions < preemptions;
-            if let Some(run) = run.filter(fewer) {
-                return Ok(Some(run.taken));
-            }
-        }
-        Ok(None)
-    }
-
     /// A schedule without end may only be unfair: one thread spins while the one that it waits
     /// for is never chosen. Does the execution end when it goes on fairly from here?
-    fn fairly(&mut self, seen: &Seen) -> Result<Fair> {
+    fn fairly(&mut self, seen: &Seen, taken: &[Step]) -> Result<Fair> {
         let mut job = seen.job.clone();
-        job.prefix = seen.trace.taken.clone();
+        job.prefix = taken.to_vec();
         job.tail = Tail::Random { seed: 1 };
         job.flags |= flags::TOLERANT;
         job.max_steps = job.max_steps.saturating_add(FAIR_STEPS);
@@ -568,6 +498,7 @@ impl<'a> Triage<'a> {
                 execution: seen.execution,
                 preemptions: trace.counters.preemptions,
                 found_preemptions: seen.trace.counters.preemptions,
+                fewest: false,
                 reproduced,
                 policy,
                 seed,
@@ -586,8 +517,6 @@ impl<'a> Triage<'a> {
     }
 }
 
-/// So many schedules are tried that owe nothing to the one that was found.
-const FRESH_STARTS: u64 = 400;
 /// So many candidates are tried to simplify what does not fail the run.
 const CANDIDATES_OF_A_REPORT: usize = 80;
 

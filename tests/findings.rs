@@ -25,11 +25,11 @@ fn command(name: &str, options: &[&str], witness: &Path) -> common::Output {
     output(command.arg(name).args(options).arg(witness), LIMIT)
 }
 
-/// One execution, without a preemption, shows the orders of the locks; the deadlock that it
-/// foresees is found by being led there.
 /// Exit status of an exhaustive search that found nothing in a program whose accesses are no steps.
 const WITHIN_BOUNDS: i32 = 69;
 
+/// One execution, without a preemption, shows the orders of the locks; the deadlock that it
+/// foresees is found by being led there.
 #[test]
 fn a_deadlock_is_foreseen_and_confirmed() {
     let options = ["run", "-n", "1", "--policy", "rr"];
@@ -207,4 +207,84 @@ fn deadlocks_inside_a_library_are_told_apart() {
         .filter(|f| f.class == "deadlock")
         .count();
     assert_eq!((prints.len(), of_class), (2, 2), "{}", run.output.all());
+}
+
+/// `mutex:` keeps misuse quiet, `deadlock:` deadlocks, found or only foreseen; each only what its
+/// pattern fits, and the summary counts it.
+#[test]
+fn suppressions_of_misuse_and_deadlocks() {
+    let misuse = compile(Compiler::Gcc, "tests/corpus/unlock_not_owner.c", &[]);
+    let deadlock = program("lock_order.c", &[]);
+    // Program, rule, exit status, findings, rules that were of use.
+    let table: [(&Path, &str, i32, usize, usize); 7] = [
+        (&misuse, "mutex:^update$", 0, 0, 1),
+        (&misuse, "mutex:unlock_not_*.c", 0, 0, 1),
+        (&misuse, "mutex:other", 66, 1, 0),
+        (&misuse, "deadlock:update", 66, 1, 0),
+        (&deadlock, "deadlock:both", 0, 0, 1),
+        (&deadlock, "deadlock:^bot$", 66, 1, 0),
+        (&deadlock, "mutex:both", 66, 1, 0),
+    ];
+    for (n, (program, rule, status, findings, used)) in table.into_iter().enumerate() {
+        let run = suppressed(&format!("{n}"), program, rule);
+        let summary = &run.summary;
+        let got = (
+            run.output.status,
+            summary.findings.len(),
+            summary.suppressed.len(),
+        );
+        assert_eq!(
+            got,
+            (status, findings, used),
+            "{rule}\n{}",
+            run.output.all()
+        );
+    }
+    let apart = program("kept_apart.c", &[]);
+    for (name, rule, possible) in [
+        ("apart", "deadlock:both", 0),
+        ("apart-other", "deadlock:enter", 1),
+    ] {
+        let run = suppressed(name, &apart, rule);
+        let got = (
+            run.summary.possibilities.len(),
+            run.summary.suppressed.len(),
+        );
+        assert_eq!(
+            got,
+            (possible, 1 - possible),
+            "{rule}\n{}",
+            run.output.all()
+        );
+    }
+}
+
+/// 200 random executions, which show all that there is in the small programs here, with one rule.
+fn suppressed(name: &str, program: &Path, rule: &str) -> Run {
+    let file = common::scratch("findings-suppressions").join(name);
+    std::fs::write(&file, format!("{rule}\n")).expect("it can be written");
+    let file = file.to_str().expect("a plain path");
+    let options = [
+        "run",
+        "-n",
+        "200",
+        "--policy",
+        "random",
+        "--suppressions",
+        file,
+    ];
+    run(&options, program, &[])
+}
+
+/// What a solver comes up with is made as small as the failure allows.
+#[test]
+fn inputs_are_made_small() {
+    let program = compile(Compiler::RaddleCc, "examples/mpc_figure1.c", &[]);
+    let value = |more: &[&str]| {
+        let found = run(&[&["verify"], more].concat(), &program, &[]);
+        let inputs = found.summary.findings[0].inputs.clone();
+        inputs[0]["value"].as_i64().expect("a number")
+    };
+    assert_eq!(value(&[]), 100);
+    assert!(value(&["--no-shrink"]) >= 100);
 }

@@ -76,3 +76,37 @@ fn programs_without_a_bug_show_nothing() {
         }
     });
 }
+
+/// OpenMP's library may order what no record shows: a race beside it is possible, never a finding.
+#[test]
+fn races_beside_the_library_are_only_possible() {
+    for mode in ["report", "fail"] {
+        let program = program("lost_update", Compiler::RaddleCc, &[]);
+        let options = [
+            "run", "-n", "1", "--policy", "rr", "--races", mode, "--seed", "1",
+        ];
+        let run = run(&options, &program, &[]);
+        let summary = &run.summary;
+        let sure = summary.findings.iter().chain(&summary.reports);
+        assert_eq!(
+            sure.filter(|f| f.class == "race").count(),
+            0,
+            "{}",
+            run.output.all()
+        );
+        let possible: Vec<_> = summary
+            .possibilities
+            .iter()
+            .filter(|p| p.class == "race")
+            .collect();
+        assert!(!possible.is_empty(), "{}", run.output.all());
+        for race in possible {
+            let places = race.places.iter().all(|p| p.starts_with("lost_update.c:"));
+            assert!(places, "{race:?}");
+            let why = race
+                .message
+                .ends_with("may order them in a way that is not seen");
+            assert!(why, "{race:?}");
+        }
+    }
+}

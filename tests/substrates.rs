@@ -4,7 +4,6 @@
 
 mod common;
 #[path = "corpus/mod.rs"]
-#[allow(dead_code, reason = "the table serves the corpus's own test too")]
 mod table;
 
 use common::{Compiler, compile, in_parallel, raddle};

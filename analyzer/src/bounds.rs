@@ -85,6 +85,13 @@ pub struct Point {
     pub running_goes_on: bool,
 }
 
+impl Point {
+    /// Was a thread interrupted that could have gone on?
+    pub fn preempts(&self) -> bool {
+        Bound::Preemptions(None).cost(self, self.taken) > 0
+    }
+}
+
 /// The decisions of one execution, in order, from a trace with records of who was enabled.
 pub fn points(events: &[Event]) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
@@ -139,18 +146,10 @@ fn mark_waits(events: &[Event], points: &mut [Point]) {
             let point = &mut points[at];
             let waits = next
                 .get(&point.running)
-                .is_some_and(|&kind| gives_way(kind));
+                .is_some_and(|kind| kind.gives_way());
             point.running_goes_on &= !waits;
         }
     }
-}
-
-/// Does an operation of this kind let others go first, or can it go on only because time runs out?
-fn gives_way(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Yield | Kind::Sleep | Kind::CondWake | Kind::FutexResume | Kind::SignalWait
-    )
 }
 
 #[cfg(test)]

@@ -195,6 +195,9 @@ fn nested(events: &[Event]) -> Vec<Nested> {
         let Some(kind) = event.kind().filter(|kind| kind.is_step()) else {
             continue;
         };
+        if is_plain_access(kind) {
+            continue;
+        }
         order.step(kind, event);
         let locks = threads.entry(event.thread).or_default();
         let held = |lock, shared| Held {
@@ -236,6 +239,15 @@ fn nested(events: &[Event]) -> Vec<Nested> {
         locks.held.push(wanted);
     }
     all
+}
+
+/// Accesses that are not atomic order nothing by themselves: that they came in this order is owed
+/// to the locks around them, or to nothing.
+fn is_plain_access(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Read | Kind::Write | Kind::ReadRange | Kind::WriteRange
+    )
 }
 
 /// The locks of one thread.

@@ -50,11 +50,13 @@ macro_rules! kinds {
             pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
 
             /// Decodes a record's `kind`; `None` for a number that this version does not know.
+            #[inline]
             pub const fn from_u8(n: u8) -> Option<Kind> {
                 match n { $($n => Some(Kind::$name),)* _ => None }
             }
 
             /// Does an event of this kind consume one step of the schedule?
+            #[inline]
             pub const fn is_step(self) -> bool {
                 match self { $(Kind::$name => $step,)* }
             }
@@ -270,8 +272,9 @@ kinds! {
     Shared = 117, false, "found shared";
     /// Not a step: a block was allocated. `object`, `value` as in [`Kind::Free`].
     Malloc = 118, false, "malloc";
-    /// In runs with [`crate::shared::flags::SYMBOLIC`], at the end of the execution (whatever
-    /// ended it): one record for each thread that has announced an operation which did not happen.
+    /// In runs with [`crate::shared::flags::SYMBOLIC`] or [`crate::shared::flags::ENABLED`], at the
+    /// end of the execution (whatever ended it): one record for each thread that has announced an
+    /// operation which did not happen.
     /// `size`: its [`Kind`]; `object`, `value` (what is known before: slot of the thread to join,
     /// bytes of a range), `pc` as in that kind's own record; `aux`: 0, but in runs with
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
@@ -359,6 +362,17 @@ pub const PENDING_ENABLED: u32 = 1 << 17;
 /// Return addresses that one [`Kind::Stack`] record holds.
 const CALLERS_A_RECORD: usize = 3;
 
+impl Kind {
+    /// Does an operation of this kind let others go first, or can it go on only because time runs
+    /// out? To choose another thread before it is no preemption.
+    pub const fn gives_way(self) -> bool {
+        matches!(
+            self,
+            Kind::Yield | Kind::Sleep | Kind::CondWake | Kind::FutexResume | Kind::SignalWait
+        )
+    }
+}
+
 impl Event {
     /// In the record of a [`Kind::Fence`]: inline assembly, which may do anything to memory.
     pub const ASSEMBLY: u64 = 6;
@@ -393,6 +407,7 @@ impl Event {
     }
 
     /// The decoded kind; `None` for a number that this version does not know.
+    #[inline]
     pub const fn kind(&self) -> Option<Kind> {
         Kind::from_u8(self.kind)
     }

@@ -63,6 +63,9 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
             }
             (_, now) => write!(facts, ", {}", preemptions(now)),
         };
+        if finding.fewest && finding.preemptions > 0 {
+            facts.push_str(" (no fewer will do)");
+        }
     }
     lines.push(format!("  {facts}"));
     if !finding.reproduced {

@@ -69,6 +69,7 @@ pub fn sample() -> Witness {
             execution: 7,
             preemptions: 1,
             found_preemptions: 4,
+            fewest: true,
             reproduced: true,
             policy: "random".into(),
             seed: 9,
@@ -125,7 +126,7 @@ fn a_report_says_what_where_who_and_how_to_replay() {
     let text = report(&sample(), Some(Path::new("a b.raddle")), plain(120));
     for part in [
         "deadlock in prog: a thread waits for itself",
-        "execution 7 (policy random, seed 9), shrunk from 4 to 1 preemption",
+        "execution 7 (policy random, seed 9), shrunk from 4 to 1 preemption (no fewer will do)",
         "#0  f at a.c:21",
         "» T1    waits in mutex_lock m at a.c:21  lock_again();",
         "held by T1, which took it at a.c:20  pthread_mutex_lock(&m);",

@@ -12,7 +12,7 @@ impl Triage<'_> {
         failure: &Failure,
         trace: Trace,
     ) -> Result<Trace> {
-        if !self.wishes.shrink {
+        if self.wishes.shrink.executions == 0 {
             return Ok(trace);
         }
         let mut best = trace;

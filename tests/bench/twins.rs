@@ -9,7 +9,6 @@ mod common;
 #[path = "../marks/mod.rs"]
 mod marks;
 #[path = "../corpus/mod.rs"]
-#[allow(dead_code, reason = "a bench uses a part of it")]
 mod table;
 
 use std::path::{Path, PathBuf};

@@ -228,6 +228,9 @@ pub struct Finding {
     pub execution: u64,
     #[serde(default)]
     pub preemptions: u64,
+    /// No schedule with fewer preemptions fails in the same way.
+    #[serde(default)]
+    pub fewest: bool,
     #[serde(default)]
     pub witness: Option<PathBuf>,
     #[serde(default)]

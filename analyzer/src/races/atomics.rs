@@ -52,6 +52,9 @@ impl Atomics {
 
     /// A write that is not atomic ends all sequences.
     pub fn plain_write(&mut self, from: u64, to: u64) {
+        if self.heads.range(from..to).next().is_none() {
+            return;
+        }
         let hit: Vec<u64> = self.heads.range(from..to).map(|(&at, _)| at).collect();
         for at in hit {
             self.heads.remove(&at);

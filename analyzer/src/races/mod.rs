@@ -76,14 +76,14 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
             }
             continue;
         };
+        let me = order.number(event.thread);
         let manner = match kind {
             Kind::Malloc | Kind::Free => order::Manner {
                 write: true,
                 atomic: false,
             },
-            _ => order.access(kind, event),
+            _ => order.access(kind, me, event),
         };
-        let me = order.number(event.thread);
         let clock = order.clock(me);
         let touch = Touch {
             thread: me,
@@ -108,7 +108,7 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
             Kind::Free => shadow.freed(from, to, touch, &ordered, &mut race),
             _ => shadow.access((from, to), touch, &ordered, &mut race),
         }
-        order.accessed(kind, event.thread);
+        order.accessed(kind, me);
     }
 }
 

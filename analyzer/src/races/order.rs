@@ -3,26 +3,30 @@
 
 use super::atomics::{Atomics, Strength};
 use super::clock::Clock;
+use crate::fast::FastMap;
 use raddle_protocol::Slot;
 use raddle_protocol::descriptor;
 use raddle_protocol::event::{Event, Kind};
-use std::collections::HashMap;
 
 /// The clocks of an execution up to some event.
 #[derive(Default)]
 pub struct Order {
     threads: Vec<Thread>,
-    numbers: HashMap<Slot, u32>,
+    /// By slot; [`UNKNOWN`] where there is none yet.
+    numbers: Vec<u32>,
     /// What releases of an object hand on to its acquires.
-    objects: HashMap<u64, Clock>,
+    objects: FastMap<u64, Clock>,
     /// The same for releases by readers, which only writers take over.
-    readers: HashMap<u64, Clock>,
-    barriers: HashMap<u64, Barrier>,
+    readers: FastMap<u64, Clock>,
+    barriers: FastMap<u64, Barrier>,
     atomics: Atomics,
     announced: Option<Announced>,
     /// Locks order nothing: what is left holds whoever gets them first.
     without_locks: bool,
 }
+
+/// No number.
+const UNKNOWN: u32 = u32::MAX;
 
 /// The C11 order of the atomic operation whose record comes next; `failed`: a compare-exchange
 /// that wrote nothing.
@@ -46,7 +50,7 @@ struct Thread {
     /// Rwlocks that it holds as a reader.
     reading: Vec<u64>,
     /// The round of each barrier that it has arrived in.
-    rounds: HashMap<u64, usize>,
+    rounds: FastMap<u64, usize>,
 }
 
 /// Arrivals, one clock per round.
@@ -71,15 +75,20 @@ impl Order {
     }
 
     /// The number of a thread in the clocks.
+    #[inline]
     pub fn number(&mut self, thread: Slot) -> u32 {
-        if let Some(&known) = self.numbers.get(&thread) {
-            return known;
+        let slot = usize::from(thread);
+        if slot >= self.numbers.len() {
+            self.numbers.resize(slot + 1, UNKNOWN);
+        }
+        if self.numbers[slot] != UNKNOWN {
+            return self.numbers[slot];
         }
         let number = self.threads.len() as u32;
         let mut fresh = Thread::default();
         fresh.clock.set(number, 1);
         self.threads.push(fresh);
-        self.numbers.insert(thread, number);
+        self.numbers[slot] = number;
         number
     }
 
@@ -97,9 +106,8 @@ impl Order {
         });
     }
 
-    /// An access, before it is looked at for races: what it acquires. How it counts.
-    pub fn access(&mut self, kind: Kind, event: &Event) -> Manner {
-        let me = self.number(event.thread);
+    /// An access by `me`, before it is looked at for races: what it acquires. How it counts.
+    pub fn access(&mut self, kind: Kind, me: u32, event: &Event) -> Manner {
         let announced = self.announced.take();
         let announced = announced.filter(|a| a.thread == event.thread);
         let (order, failed) = announced.map_or((5, false), |a| (a.order, a.failed));
@@ -145,9 +153,8 @@ impl Order {
     }
 
     /// An access, after it was looked at: a release begins a new time.
-    pub fn accessed(&mut self, kind: Kind, thread: Slot) {
+    pub fn accessed(&mut self, kind: Kind, me: u32) {
         if matches!(kind, Kind::AtomicWrite | Kind::Rmw) {
-            let me = self.number(thread);
             self.tick(me);
         }
     }

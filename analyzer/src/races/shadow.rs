@@ -1,6 +1,7 @@
 //! What is remembered of every byte: its last accesses, as few as suffice.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::fast::FastMap;
+use std::collections::BTreeMap;
 
 /// One access as the shadow keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ struct Part {
 
 type Granule = Vec<Part>;
 /// Granules of a page.
-const PAGE: u64 = 512;
+const PAGE: u64 = 64;
 type Page = Vec<Granule>;
 
 /// A block of the heap, with its allocation or its release: a write of the whole block, kept here
@@ -52,7 +53,7 @@ struct Block {
 /// byte, more only where several threads read or update it concurrently).
 #[derive(Default)]
 pub struct Shadow {
-    pages: HashMap<u64, Page>,
+    pages: FastMap<u64, Page>,
     blocks: BTreeMap<u64, Block>,
 }
 
@@ -63,8 +64,8 @@ impl Shadow {
         &mut self,
         (from, to): (u64, u64),
         touch: Touch,
-        ordered: &dyn Fn(&Touch) -> bool,
-        race: &mut dyn FnMut(&Touch, u64),
+        ordered: &impl Fn(&Touch) -> bool,
+        race: &mut impl FnMut(&Touch, u64),
     ) {
         let mut at = from;
         while at < to {
@@ -73,7 +74,10 @@ impl Shadow {
             let bytes = mask(at, end);
             let page = self.pages.entry(granule / PAGE).or_insert_with(new_page);
             let parts = &mut page[(granule % PAGE) as usize];
-            let covered = parts.iter().fold(0, |all, part| all | part.bytes);
+            let covered = match parts.as_slice() {
+                [part] => part.bytes,
+                parts => parts.iter().fold(0, |all, part| all | part.bytes),
+            };
             if bytes & !covered != 0 {
                 seed(parts, granule, bytes & !covered, &self.blocks);
             }
@@ -109,8 +113,8 @@ impl Shadow {
         from: u64,
         to: u64,
         touch: Touch,
-        ordered: &dyn Fn(&Touch) -> bool,
-        race: &mut dyn FnMut(&Touch, u64),
+        ordered: &impl Fn(&Touch) -> bool,
+        race: &mut impl FnMut(&Touch, u64),
     ) {
         if let Some(block) = self.blocks.get_mut(&from) {
             add(&mut block.touches, touch, ordered, &mut |old| {
@@ -193,9 +197,15 @@ fn visit(
     granule: u64,
     bytes: u8,
     touch: Touch,
-    ordered: &dyn Fn(&Touch) -> bool,
-    race: &mut dyn FnMut(&Touch, u64),
+    ordered: &impl Fn(&Touch) -> bool,
+    race: &mut impl FnMut(&Touch, u64),
 ) {
+    if let [part] = parts.as_mut_slice()
+        && part.bytes == bytes
+    {
+        let at = (granule << 3) + u64::from(bytes.trailing_zeros());
+        return add(&mut part.touches, touch, ordered, &mut |old| race(old, at));
+    }
     let mut outside = Vec::new();
     for part in parts.iter_mut() {
         let inside = part.bytes & bytes;
@@ -220,9 +230,17 @@ fn visit(
 fn add(
     touches: &mut Vec<Touch>,
     touch: Touch,
-    ordered: &dyn Fn(&Touch) -> bool,
+    ordered: &impl Fn(&Touch) -> bool,
     race: &mut dyn FnMut(&Touch),
 ) {
+    // Mostly there is one, and it is replaced.
+    if let [old] = touches.as_mut_slice()
+        && (old.thread == touch.thread || ordered(old))
+        && touch.replaces(old)
+    {
+        *old = touch;
+        return;
+    }
     touches.retain(|old| {
         let before = old.thread == touch.thread || ordered(old);
         if !before && old.conflicts(&touch) {

@@ -4,6 +4,7 @@ use crate::machine::Ending;
 use crate::player::{fewest_preemptions, interleavings, plain_job, play};
 use crate::program::{Program, Stmt, make::*};
 use crate::random::{self, Dice, Menu};
+use raddle_analyzer::fewer::{self, Fewer};
 use raddle_analyzer::shrink::{MAX_CANDIDATES, Shrinker};
 use raddle_protocol::job::push_step;
 use raddle_protocol::shared::flags;
@@ -28,6 +29,34 @@ fn shrink(program: &Program, order: &[u16], wanted: &Ending) -> (u64, usize) {
     let claimed = shrinker.preemptions().expect("the first candidate fails");
     assert_eq!(claimed, last.trace.counters.preemptions);
     (claimed, candidates)
+}
+
+/// Shrinks one failing interleaving until no schedule has fewer preemptions; how many are left.
+fn shrink_to_the_end(program: &Program, order: &[u16], wanted: &Ending) -> u64 {
+    let mut prefix = Vec::new();
+    order.iter().for_each(|&s| push_step(&mut prefix, s));
+    let mut best = play(program, &plain_job(prefix, fewer::RECORDS)).trace;
+    while best.counters.preemptions > 0 {
+        let preemptions = best.counters.preemptions;
+        let mut search = Fewer::new(&best, preemptions);
+        let mut found = None;
+        while let Some(prefix) = search.next() {
+            let run = play(program, &plain_job(prefix, fewer::RECORDS));
+            if run.ending.as_ref() == Some(wanted) && run.trace.counters.preemptions < preemptions {
+                found = Some(run.trace);
+                break;
+            }
+            search.observe(&run.trace);
+        }
+        match found {
+            Some(trace) => best = trace,
+            None => {
+                assert!(search.exhausted());
+                break;
+            }
+        }
+    }
+    best.counters.preemptions
 }
 
 fn lost_update() -> Program {
@@ -111,6 +140,11 @@ fn random_programs() {
         failures += 1;
         optimal += usize::from(preemptions == fewest);
         assert!(preemptions <= fewest + 1, "seed {seed}");
+        assert_eq!(
+            shrink_to_the_end(&program, &order, &ending),
+            fewest,
+            "seed {seed}"
+        );
     }
     assert!(failures > 100, "{failures}");
     assert!(optimal * 100 >= failures * 99, "{optimal} of {failures}");

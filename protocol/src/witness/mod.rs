@@ -212,6 +212,9 @@ pub struct Finding {
     pub preemptions: u64,
     /// Preemptions before shrinking.
     pub found_preemptions: u64,
+    /// All schedules with fewer preemptions were run, and none of them fails in the same way.
+    #[serde(default)]
+    pub fewest: bool,
     /// False: the same schedule did not fail again, so something is not under control.
     pub reproduced: bool,
     /// Policy and seed that found it.

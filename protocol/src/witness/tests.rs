@@ -69,6 +69,7 @@ fn sample() -> Witness {
             execution: 4,
             preemptions: 1,
             found_preemptions: 9,
+            fewest: true,
             reproduced: true,
             policy: "random".into(),
             seed: 1,

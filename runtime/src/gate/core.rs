@@ -621,7 +621,8 @@ impl<O: Os> Gate<O> {
         }
         self.switches += 1;
         control.switches.store(self.switches, Ordering::Relaxed);
-        if self.ready.contains(self.running) {
+        let running = self.running;
+        if self.ready.contains(running) && !self.threads[running].pending().kind.gives_way() {
             self.preemptions += 1;
             control
                 .preemptions

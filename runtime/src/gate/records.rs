@@ -11,7 +11,9 @@ impl<O: Os> Gate<O> {
     /// One record for each thread that has announced an operation which did not happen; nothing
     /// after the outcome was written.
     pub(super) fn log_announced(&mut self, running_too: bool) {
-        if self.flags & (flags::SYMBOLIC | flags::EXHAUSTIVE) == 0 || self.pages.recorded() {
+        if self.flags & (flags::SYMBOLIC | flags::ENABLED | flags::EXHAUSTIVE) == 0
+            || self.pages.recorded()
+        {
             return;
         }
         let running = self.running();

@@ -214,9 +214,29 @@ fn a_prefix_is_followed_and_recorded() {
     let control = world.gate.pages.control();
     assert_eq!(control.steps.load(Ordering::Relaxed), 9);
     assert_eq!(control.switches.load(Ordering::Relaxed), 5);
-    assert_eq!(control.preemptions.load(Ordering::Relaxed), 5);
+    assert_eq!(
+        control.preemptions.load(Ordering::Relaxed),
+        0,
+        "yields give way"
+    );
     assert_eq!(control.threads.load(Ordering::Relaxed), 3);
     assert_eq!(control.running.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn who_could_go_on_and_is_passed_over_is_preempted() {
+    let prefix = [t(0, 1), t(1, 2), t(0, 1)];
+    let mut world = World::new(0, Tail::RunUntilBlocked, &prefix).children(1);
+    for (kind, next, preemptions) in [
+        (Kind::Write, 0, 0),
+        (Kind::Write, 1, 1),
+        (Kind::Write, 1, 1),
+        (Kind::Yield, 0, 1),
+    ] {
+        assert_eq!(world.gate.announce_ready(kind, 0, 0x20), Ok(next));
+        let control = world.gate.pages.control();
+        assert_eq!(control.preemptions.load(Ordering::Relaxed), preemptions);
+    }
 }
 
 #[test]
@@ -303,15 +323,6 @@ fn locks_block_and_wake() {
     world.release(8);
     assert_eq!(world.wait_forever(1, false), Ok(1));
     world.acquire(8);
-    assert_eq!(
-        world
-            .gate
-            .pages
-            .control()
-            .preemptions
-            .load(Ordering::Relaxed),
-        1
-    );
 }
 
 #[test]

@@ -1,0 +1,233 @@
+//! Schedules that are easy to read: with the same failure and as few preemptions as there are.
+
+use super::{
+    CANDIDATES_OF_A_REPORT, Failure, Job, Result, Seen, Tail, Trace, Treatment, Triage, flags,
+    records_for,
+};
+use raddle_analyzer::fewer::{self, Fewer};
+use raddle_analyzer::shrink::Shrinker;
+use raddle_protocol::job::total_steps;
+use raddle_protocol::schedule::Step;
+use raddle_protocol::witness::Note;
+use std::time::{Duration, Instant};
+
+/// What shrinking one finding may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Executions; 0: schedules stay as they were found.
+    pub executions: u64,
+    /// Wall-clock time.
+    pub time: Duration,
+}
+
+/// What came of it.
+pub(super) struct Shrunk {
+    pub steps: Vec<Step>,
+    /// So many preemptions it has, and no schedule with fewer fails in the same way.
+    pub fewest: Option<u64>,
+    /// Why there may be a simpler schedule.
+    pub note: Option<Note>,
+}
+
+/// The search for schedules with fewer preemptions looks at so many steps in all.
+const STEPS_LOOKED_AT: u64 = 10_000_000;
+/// A simpler schedule takes no more than so many times the steps, and some.
+const LONGER: u64 = 4;
+const SOME_STEPS: u64 = 10_000;
+/// Of the executions of a whole shrinking that search may have one in so many.
+const SHARE_OF_SEARCH: u64 = 2;
+/// So many schedules are tried that owe nothing to the one that was found.
+const FRESH_STARTS: u64 = 400;
+
+/// What is left of an [`Effort`].
+struct Budget {
+    executions: u64,
+    /// Of these, for the search for fewer preemptions.
+    search: u64,
+    deadline: Instant,
+    /// The time was up before the executions were.
+    late: bool,
+}
+
+impl Budget {
+    /// May there be one more execution? Counts it.
+    fn spend(&mut self) -> bool {
+        self.late |= self.executions > 0 && Instant::now() >= self.deadline;
+        let more = self.executions > 0 && !self.late;
+        self.executions -= u64::from(more);
+        more
+    }
+}
+
+/// What is shrunk.
+struct Case<'a> {
+    seen: &'a Seen,
+    failure: &'a Failure,
+    /// For schedules that may be simpler: with a limit of steps.
+    job: Job,
+}
+
+impl Case<'_> {
+    fn records(&self, steps: &[Step]) -> u32 {
+        records_for(self.failure, steps)
+    }
+}
+
+impl Triage<'_> {
+    /// A schedule with the same failure and as few preemptions as can be found: parts are left out
+    /// until that helps no more, then all schedules with fewer preemptions are gone through, and
+    /// where those are too many, random ones are tried.
+    pub(super) fn shrink(
+        &mut self,
+        seen: &Seen,
+        failure: &Failure,
+        trace: &Trace,
+    ) -> Result<Shrunk> {
+        let effort = self.wishes.shrink;
+        let mut shrunk = Shrunk {
+            steps: trace.taken.clone(),
+            fewest: None,
+            note: None,
+        };
+        if effort.executions == 0 {
+            return Ok(shrunk);
+        }
+        let steps = trace.counters.steps;
+        let mut case = Case {
+            seen,
+            failure,
+            job: seen.job.clone(),
+        };
+        let most = steps.saturating_mul(LONGER).saturating_add(SOME_STEPS);
+        if case.job.max_steps == 0 || case.job.max_steps > most {
+            case.job.max_steps = most;
+        }
+        let search = effort.executions / SHARE_OF_SEARCH;
+        let mut budget = Budget {
+            executions: effort.executions,
+            search: search.min(STEPS_LOOKED_AT / steps.max(1)),
+            deadline: Instant::now() + effort.time,
+            late: false,
+        };
+        let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
+        loop {
+            let mut shrinker = Shrinker::new(std::mem::take(&mut shrunk.steps));
+            if !fails {
+                shrinker = shrinker.at_most(CANDIDATES_OF_A_REPORT);
+            }
+            self.reduce(&case, &mut shrinker, &mut budget)?;
+            shrunk.steps = shrinker.best().to_vec();
+            let found = match shrinker.preemptions() {
+                Some(0) => Search::None,
+                Some(n) if fails => self.with_fewer(&case, n, &shrunk.steps, &mut budget)?,
+                _ => Search::Open,
+            };
+            match found {
+                Search::Found(fewer) => {
+                    shrunk.steps = fewer;
+                    continue;
+                }
+                Search::None => shrunk.fewest = shrinker.preemptions(),
+                Search::Open => {}
+            }
+            break;
+        }
+        shrunk.note = budget.late.then(|| Note {
+            text: format!(
+                "shrinking ended after {:?} (--shrink-time) with {} executions to go: a simpler \
+                 schedule may do",
+                effort.time, budget.executions
+            ),
+            site: None,
+        });
+        Ok(shrunk)
+    }
+
+    fn reduce(&mut self, case: &Case, shrinker: &mut Shrinker, budget: &mut Budget) -> Result<()> {
+        let records = flags::TOLERANT | case.records(shrinker.best());
+        while let Some(candidate) = shrinker.next()
+            && !self.interrupt.requested()
+            && budget.spend()
+        {
+            let tried = self.rerun(&case.job, &candidate, records)?;
+            let same = self.is_same(tried.as_ref(), case.seen, case.failure)?;
+            if let Some(tried) = tried {
+                shrinker.observe(same, &tried.taken, tried.counters.preemptions);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same failure with fewer preemptions than so many.
+    fn with_fewer(
+        &mut self,
+        case: &Case,
+        preemptions: u64,
+        known: &[Step],
+        budget: &mut Budget,
+    ) -> Result<Search> {
+        let records = fewer::RECORDS | case.records(known);
+        let Some(start) = self.rerun(&case.job, known, records)? else {
+            return Ok(Search::Open);
+        };
+        let mut all = Fewer::new(&start, preemptions);
+        while budget.search > 0
+            && let Some(prefix) = all.next()
+            && !self.interrupt.requested()
+            && budget.spend()
+        {
+            budget.search -= 1;
+            let Some(run) = self.rerun(&case.job, &prefix, records)? else {
+                continue;
+            };
+            let fewer = run.counters.preemptions < preemptions;
+            if fewer && self.is_same(Some(&run), case.seen, case.failure)? {
+                return Ok(Search::Found(run.taken));
+            }
+            all.observe(&run);
+        }
+        match all.exhausted() {
+            true => Ok(Search::None),
+            false => self.with_fewer_at_random(case, preemptions, known, budget),
+        }
+    }
+
+    /// The same, from the start: schedules with random priorities and one change of them fewer.
+    fn with_fewer_at_random(
+        &mut self,
+        case: &Case,
+        preemptions: u64,
+        known: &[Step],
+        budget: &mut Budget,
+    ) -> Result<Search> {
+        let mut job = case.job.clone();
+        job.prefix = Vec::new();
+        job.flags |= case.records(known);
+        for seed in 0..FRESH_STARTS {
+            if self.interrupt.requested() || !budget.spend() {
+                break;
+            }
+            job.tail = Tail::Pct {
+                seed,
+                depth: preemptions.min(64) as u32,
+                steps: total_steps(known).max(1),
+            };
+            let run = self.run(&job)?;
+            let same = self.is_same(run.as_ref(), case.seen, case.failure)?;
+            let fewer = |run: &Trace| same && run.counters.preemptions < preemptions;
+            if let Some(run) = run.filter(fewer) {
+                return Ok(Search::Found(run.taken));
+            }
+        }
+        Ok(Search::Open)
+    }
+}
+
+/// Is there a schedule with fewer preemptions?
+enum Search {
+    Found(Vec<Step>),
+    /// No: all were run.
+    None,
+    /// That is not known.
+    Open,
+}

@@ -1,0 +1,153 @@
+//! Witnesses have as few preemptions as there are: the known minimum of every bug of `corpus/`, and
+//! what a witness says of itself.
+
+mod common;
+#[path = "corpus/mod.rs"]
+mod table;
+
+use common::{Finding, Run, compile, in_parallel, run};
+use table::{CASES, Case};
+
+/// Steps after which an execution counts as a livelock; all others of the corpus are far shorter.
+const LONGEST: &str = "100000";
+
+/// What `pcb` with at most so many preemptions finds, each finding once. An error where it did not
+/// run all of them.
+fn within(case: &Case, preemptions: u64) -> Result<Vec<Finding>, String> {
+    let policy = format!("pcb:{preemptions}");
+    let run = run(
+        &[
+            "run",
+            "--policy",
+            &policy,
+            "--keep-going",
+            "--no-shrink",
+            "--no-lock-order",
+            "--races",
+            "off",
+            "--max-steps",
+            LONGEST,
+        ],
+        &case.program(&[]),
+        case.args,
+    );
+    let all = format!(
+        "all interleavings with at most {preemptions} preemption{} explored",
+        if preemptions == 1 { "" } else { "s" }
+    );
+    match run.summary.notes.contains(&all) {
+        true => Ok(run.summary.findings),
+        false => Err(format!("{}\n{}", run.shown, run.output.all())),
+    }
+}
+
+#[test]
+fn fewer_preemptions_do_not_do() {
+    let cases: Vec<&Case> = CASES.iter().filter(|c| c.preemptions > 0).collect();
+    assert!(cases.len() >= 30);
+    in_parallel(&cases, |case| {
+        let found = within(case, case.preemptions - 1)?;
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(format!("{}: {found:?}", case.file)),
+        }
+    });
+}
+
+/// The first finding of the default policy.
+fn witness(case: &Case, seed: &str) -> (Run, Option<Finding>) {
+    let options = [
+        "run",
+        "-n",
+        "30000",
+        "--seed",
+        seed,
+        "--races",
+        "off",
+        "--shrink-time",
+        "1h",
+        "--max-steps",
+        LONGEST,
+    ];
+    let run = run(&options, &case.program(&[]), case.args);
+    let finding = run.summary.findings.first().cloned();
+    (run, finding)
+}
+
+#[test]
+fn a_witness_has_the_fewest_preemptions() {
+    let tries: Vec<(&Case, &str)> = CASES.iter().flat_map(|c| [(c, "1"), (c, "2")]).collect();
+    in_parallel(&tries, |&(case, seed)| {
+        let (run, finding) = witness(case, seed);
+        let Some(finding) = finding else {
+            return Err(format!("{}: nothing\n{}", run.shown, run.output.all()));
+        };
+        let n = finding.preemptions;
+        if n == case.preemptions {
+            return Ok(());
+        }
+        // One mistake may fail in several ways, some of which need more.
+        let fewer = within(case, n - 1)?;
+        match n > case.preemptions && fewer.iter().all(|f| f.fingerprint != finding.fingerprint) {
+            true => Ok(()),
+            false => Err(format!("{}: {finding:?}, {fewer:?}", run.shown)),
+        }
+    });
+}
+
+#[test]
+fn a_witness_says_whether_fewer_would_do() {
+    let table: [(&str, &[&str], bool, &str); 4] = [
+        (
+            "reader_writer.c",
+            &[],
+            true,
+            "2 preemptions (no fewer will do)",
+        ),
+        (
+            "lost_update.c",
+            &[],
+            true,
+            "1 preemption (no fewer will do)",
+        ),
+        // As it was found: nobody has looked.
+        ("lost_update.c", &["--no-shrink"], false, "1 preemption\n"),
+        (
+            "reader_writer.c",
+            &["--shrink-executions", "1"],
+            false,
+            " preemptions\n",
+        ),
+    ];
+    for (file, more, fewest, text) in table {
+        let case = CASES.iter().find(|c| c.file == file).expect("a row");
+        let options = [&["run", "--policy", "pcb", "--races", "off"], more].concat();
+        let run = run(&options, &case.program(&[]), case.args);
+        let finding = run.summary.findings.first().expect("a finding");
+        assert_eq!(finding.fewest, fewest, "{}", run.output.all());
+        assert!(run.output.stdout.contains(text), "{}", run.output.all());
+    }
+}
+
+/// A time that is over at once: the witness is what was found, and says that it was not shrunk.
+#[test]
+fn shrinking_that_was_cut_off_is_said() {
+    let program = compile(
+        common::Compiler::RaddleCc,
+        "tests/corpus/lost_update.c",
+        &[],
+    );
+    let options = [
+        "run",
+        "-n",
+        "1000",
+        "--races",
+        "off",
+        "--shrink-time",
+        "1ms",
+    ];
+    let run = run(&options, &program, &[]);
+    let says = run.output.stdout.contains("shrinking ended after 1ms");
+    assert!(says, "{}", run.output.all());
+    assert!(!run.summary.findings[0].fewest);
+}
