@@ -39,6 +39,15 @@ for args in "2 1" "4 80"; do
     done
 done
 
+echo "== executions a second by number of threads: each from the start, and in processes put back"
+for n in 2 4 8 16 32 64; do
+    measure -n 500 --policy random --no-snapshots -- "$out/threads" "$n" 1
+    anew=$(field summary.json executions_per_second)
+    measure -n 5000 --policy random -- "$out/threads" "$n" 1
+    rate=$(field summary.json executions_per_second)
+    echo "threads $n 1: $anew from the start, $rate, ratio $(ratio "$rate" "$anew")"
+done
+
 echo "== cost of an execution of exhaustive searches, as a multiple of random's"
 "$raddle" cc -O1 -g -pthread "$here/bench/classes.c" -o classes
 for rounds in 2 20; do

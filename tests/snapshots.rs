@@ -145,6 +145,64 @@ fn what_left_something_outside_is_not_copied() {
     }
 }
 
+/// Does the kernel say which pages of a process are its own (Linux 6.7)?
+fn can_put_back() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("a release");
+    let mut numbers = release
+        .split(['.', '-'])
+        .map_while(|n| n.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(7))
+}
+
+#[test]
+fn a_process_that_was_put_back_does_the_same() {
+    let program = compile(Compiler::Gcc, "tests/snapshots/state.c", &[]);
+    // What it does, and whether its process can be put back afterwards.
+    let table = [
+        ("memory", true),
+        ("umask", false),
+        ("folder", false),
+        ("descriptor", false),
+        ("closed", false),
+        ("input", false),
+        ("limit", false),
+        ("signal", false),
+        ("protection", false),
+        ("mapping", false),
+    ];
+    for (what, expected) in table {
+        let run = |snapshots| -> (Vec<Trace>, u64) {
+            let mut session = session(&program, &[what], snapshots);
+            let job = |seed| Job::new(Tail::Random { seed });
+            let run = |seed| session.run(&job(seed)).expect("it runs");
+            let traces = (0..25).map(run).collect();
+            (traces, session.rewinds())
+        };
+        let ((anew, none), (copied, rewinds)) = (run(false), run(true));
+        for trace in anew.iter().chain(&copied) {
+            assert!([0, 3].contains(&trace.outcome.code), "{what}: {trace:?}");
+        }
+        same(&anew, &copied);
+        assert_eq!(none, 0, "{what}");
+        assert_eq!(rewinds > 0, expected && can_put_back(), "{what}: {rewinds}");
+        let codes: std::collections::BTreeSet<_> = copied.iter().map(|t| t.outcome.code).collect();
+        assert_eq!(codes.len(), 2, "{what}: the schedules differ");
+    }
+}
+
+#[test]
+fn a_process_is_not_put_back_over_a_stack_that_grew() {
+    let program = compile(Compiler::Gcc, "tests/snapshots/state.c", &[]);
+    let run = |snapshots| -> Vec<Trace> {
+        let mut session = session(&program, &["deep"], snapshots);
+        let job = |seed| Job::new(Tail::Random { seed });
+        (0..12)
+            .map(|seed| session.run(&job(seed)).expect("it runs"))
+            .collect()
+    };
+    same(&run(false), &run(true));
+}
+
 #[test]
 fn a_program_with_a_copy_leaves_nothing_behind() {
     let program = compile(Compiler::Gcc, PROGRAM, &[]);

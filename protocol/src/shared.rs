@@ -162,8 +162,11 @@ pub mod freeze {
     /// [`super::Control::frozen`]: it went on, because what it did cannot be copied (files that
     /// were written, say).
     pub const REFUSED: u32 = 3;
-    /// [`super::Control::frozen`]: it went on, because it came so far in no time.
-    pub const CHEAP: u32 = 4;
+    /// [`super::Control::frozen`]: the execution has ended, with [`super::Control::status`], and the
+    /// process, a clone of a copy, is as it was when it was cloned. It obeys the job in the pages
+    /// when the copy's word of [`super::Control::again`] changes, and then puts its own pid into
+    /// [`super::Control::thawed`].
+    pub const REWOUND: u32 = 4;
 }
 
 /// The job's fixed part. Writer: controller, before [`command::GO`]. Reader: runtime.
@@ -184,8 +187,8 @@ pub struct JobWords {
     pub freeze_slot: u32,
     /// Valid entries of the sleepers region.
     pub sleepers_len: u32,
-    #[doc(hidden)]
-    pub pad: u32,
+    /// Not 0: the clone of a copy is to be put back at its end ([`freeze::REWOUND`]), if it can be.
+    pub rewind: u32,
     /// See [`freeze`].
     pub freeze_at: u64,
     /// See [`crate::schedule::Tail::to_words`].
@@ -233,6 +236,12 @@ pub struct Control {
     pub thawed: AtomicI32,
     /// Futex words, one for each frozen process. Writer: controller.
     pub thaw: [AtomicU32; freeze::COPIES],
+    /// Futex words, one for the clone of each frozen process that was put back. Writer: controller.
+    pub again: [AtomicU32; freeze::COPIES],
+    /// Exit status of an execution that was put back. Writer: runtime.
+    pub status: AtomicI32,
+    #[doc(hidden)]
+    pub pad2: u32,
 
     /// Steps performed so far. Writer: runtime. Also the watchdog's sign of life.
     pub steps: AtomicU64,

@@ -38,6 +38,7 @@ mod serial;
 mod shadow;
 mod signals;
 mod slots;
+mod spare;
 mod start;
 mod substrate;
 mod sync;

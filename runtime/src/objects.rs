@@ -1,5 +1,6 @@
 //! Addresses to model states: an open-addressing hash table in memory of the shim's own.
 
+use crate::spare;
 use core::mem::{MaybeUninit, size_of};
 
 /// A map from object addresses (never 0) to `T`, without the program's heap.
@@ -19,7 +20,7 @@ struct Entry<T: Copy> {
 // SAFETY: the table owns its memory.
 unsafe impl<T: Copy + Send> Send for Table<T> {}
 
-const FIRST_CAPACITY: usize = 256;
+const FIRST_CAPACITY: usize = 64;
 
 impl<T: Copy> Default for Table<T> {
     fn default() -> Self {
@@ -181,7 +182,7 @@ impl<T: Copy> Table<T> {
         } else {
             (self.mask + 1) * 2
         };
-        let entries = crate::os::map_memory(capacity * size_of::<Entry<T>>()).cast();
+        let entries = spare::take(capacity * size_of::<Entry<T>>()).cast();
         let mut bigger = Table {
             entries,
             mask: capacity - 1,
@@ -191,7 +192,7 @@ impl<T: Copy> Table<T> {
             bigger.entry(key, || *value);
         });
         if !self.entries.is_null() {
-            crate::os::unmap(self.entries.cast(), (self.mask + 1) * size_of::<Entry<T>>());
+            spare::give_back(self.entries.cast(), (self.mask + 1) * size_of::<Entry<T>>());
         }
         *self = bigger;
     }

@@ -118,8 +118,8 @@ impl Os for Kernel {
         true
     }
 
-    fn freeze(&mut self, control: &Control, slot: u32, state: u32, cheap: bool) -> bool {
-        crate::start::freeze(control, self.notify, slot, state, cheap)
+    fn freeze(&mut self, control: &Control, slot: u32, state: u32) -> bool {
+        crate::start::freeze(control, self.notify, slot, state)
     }
 
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize {
@@ -390,25 +390,6 @@ pub unsafe extern "C-unwind" fn clock_gettime(
     unsafe { syscall(libc::SYS_clock_gettime, clock, into, 0, 0, 0, 0) as i32 }
 }
 
-/// CPU time of the process so far, in nanoseconds.
-pub fn cpu_time() -> u64 {
-    let mut time = [0i64; 2];
-    let clock = libc::CLOCK_PROCESS_CPUTIME_ID as usize;
-    // SAFETY: the structure holds two words.
-    unsafe {
-        syscall(
-            libc::SYS_clock_gettime,
-            clock,
-            time.as_mut_ptr() as usize,
-            0,
-            0,
-            0,
-            0,
-        )
-    };
-    time[0] as u64 * 1_000_000_000 + time[1] as u64
-}
-
 /// Where reading continues in standard input; negative: it has no such place.
 pub fn stdin_offset() -> isize {
     // SAFETY: no memory is involved.
@@ -439,6 +420,126 @@ pub fn read(fd: i32, into: &mut [u8]) -> isize {
     let (to, len) = (into.as_mut_ptr() as usize, into.len());
     // SAFETY: the slice is writable.
     unsafe { syscall(libc::SYS_read, fd as usize, to, len, 0, 0, 0) }
+}
+
+/// Fills `into` from an offset of a file, in bytes; false if that fails.
+pub fn read_words(fd: i32, into: &mut [u64], offset: usize) -> bool {
+    let (to, len) = (into.as_mut_ptr() as usize, size_of_val(into));
+    // SAFETY: the slice is writable.
+    let got = unsafe { syscall(libc::SYS_pread64, fd as usize, to, len, offset, 0, 0) };
+    got == len as isize
+}
+
+/// Asks the kernel which pages of a range are present or swapped out (`PAGEMAP_SCAN`, Linux 6.7):
+/// `found` takes ranges, as first address and one past the last. How many there are, and where to go
+/// on; `None`: the kernel does not say.
+pub fn scan_pages(
+    pagemap: i32,
+    range: core::ops::Range<usize>,
+    found: &mut [[u64; 3]],
+) -> Option<(usize, usize)> {
+    const PAGEMAP_SCAN: usize = 0xc060_6610;
+    const PRESENT_OR_SWAPPED: u64 = 1 << 3 | 1 << 4;
+    const SIZE: u64 = size_of::<[u64; 12]>() as u64;
+    let (start, end) = (range.start as u64, range.end as u64);
+    let (at, len) = (found.as_mut_ptr() as u64, found.len() as u64);
+    // Size, flags, start, end, where the walk ended, result, its length, most pages; categories:
+    // inverted, all of, any of, to be returned.
+    let any = PRESENT_OR_SWAPPED;
+    let mut query = [SIZE, 0, start, end, 0, at, len, 0, 0, 0, any, any];
+    let query_at = query.as_mut_ptr() as usize;
+    // SAFETY: the kernel writes to the query and to `found`.
+    let count = unsafe {
+        syscall(
+            libc::SYS_ioctl,
+            pagemap as usize,
+            PAGEMAP_SCAN,
+            query_at,
+            0,
+            0,
+            0,
+        )
+    };
+    let count = usize::try_from(count).ok()?;
+    Some((count, query[4] as usize))
+}
+
+/// How many page faults this process has had.
+pub fn page_faults() -> u64 {
+    // SAFETY: zeros are a valid content, and the structure is large enough.
+    unsafe {
+        let mut usage: libc::rusage = core::mem::zeroed();
+        let at = &raw mut usage as usize;
+        syscall(
+            libc::SYS_getrusage,
+            libc::RUSAGE_SELF as usize,
+            at,
+            0,
+            0,
+            0,
+            0,
+        );
+        (usage.ru_minflt + usage.ru_majflt) as u64
+    }
+}
+
+/// May the kernel use huge pages for this process?
+pub fn set_huge_pages(allowed: bool) {
+    let option = libc::PR_SET_THP_DISABLE as usize;
+    // SAFETY: no memory is involved.
+    unsafe { syscall(libc::SYS_prctl, option, usize::from(!allowed), 0, 0, 0, 0) };
+}
+
+/// Changes what may be done with a range of pages.
+pub fn set_protection(address: usize, len: usize, protection: libc::c_int) {
+    // SAFETY: the caller's own memory.
+    unsafe {
+        syscall(
+            libc::SYS_mprotect,
+            address,
+            len,
+            protection as usize,
+            0,
+            0,
+            0,
+        )
+    };
+}
+
+/// Copies a page, without help from anybody.
+///
+/// # Safety
+/// Both pages are mapped, `to` is writable, and they are not the same.
+pub unsafe fn copy_page(from: usize, to: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("rep movsq", inout("rcx") PAGE / 8 => _, inout("rsi") from => _, inout("rdi") to => _,
+            options(nostack, preserves_flags));
+    }
+}
+
+/// Copies a page that may not be readable; false: it is not.
+///
+/// # Safety
+/// `to` is a writable page.
+pub unsafe fn try_copy_page(from: usize, to: usize) -> bool {
+    let (here, there) = ([to, PAGE], [from, PAGE]);
+    let (here, there) = (here.as_ptr() as usize, there.as_ptr() as usize);
+    let call = libc::SYS_process_vm_readv;
+    // SAFETY: the caller's promise; the kernel checks the other page.
+    unsafe { syscall(call, process() as usize, here, 1, there, 1, 0) == PAGE as isize }
+}
+
+/// Fills a page with zeros, without help from anybody.
+///
+/// # Safety
+/// The page is mapped and writable.
+pub unsafe fn clear_page(at: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("rep stosq", inout("rcx") PAGE / 8 => _, inout("rdi") at => _, in("rax") 0,
+            options(nostack, preserves_flags));
+    }
 }
 
 /// Bytes in a regular file; `None` if it is none.

@@ -25,9 +25,8 @@ pub trait Os {
     /// The stack of the caller's caller, innermost first, return addresses.
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize;
     /// Becomes a copy that listens to `slot` ([`raddle_protocol::shared::freeze`]) and returns true
-    /// in each clone of it; returns false if that cannot be done. `state`: what to say of it;
-    /// `cheap`: also if it took next to no time to come here.
-    fn freeze(&mut self, control: &Control, slot: u32, state: u32, cheap: bool) -> bool;
+    /// in each clone of it; returns false if that cannot be done. `state`: what to say of it.
+    fn freeze(&mut self, control: &Control, slot: u32, state: u32) -> bool;
     /// What the running thread, which called us at `pc`, would go on from; `None`: it cannot be
     /// told for sure.
     fn state(&mut self, _pc: usize) -> Option<LoopState> {
@@ -139,10 +138,10 @@ impl<O: Os> Pages<O> {
     }
 
     /// See [`Os::freeze`].
-    pub fn freeze(&mut self, slot: u32, state: u32, cheap: bool) -> bool {
+    pub fn freeze(&mut self, slot: u32, state: u32) -> bool {
         // SAFETY: mapped for ever; borrowed apart from `os`.
         let control = unsafe { &*self.pointer() };
-        self.os.freeze(control, slot, state, cheap)
+        self.os.freeze(control, slot, state)
     }
 
     /// The regions are empty again, and the process is another: a copy goes on.

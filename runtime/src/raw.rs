@@ -13,6 +13,9 @@ mod trap;
 use crate::serial::Serial;
 
 pub use trap::install as install_trap;
+pub use trap::{
+    Action, handle as put_trap, handle_by as set_trap, installed as trap_installed, way_back,
+};
 
 /// How many modules the dynamic linker had loaded in all when they were last looked at.
 static LOADED: Serial<u64> = Serial::new(0);

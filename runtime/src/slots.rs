@@ -175,7 +175,7 @@ impl<T: Zero> PerSlot<T> {
     /// Reserves the memory, once.
     pub fn map(&mut self) {
         if self.0.is_null() {
-            self.0 = crate::os::map_memory(slot::COUNT * size_of::<T>()).cast();
+            self.0 = crate::spare::take(slot::COUNT * size_of::<T>()).cast();
         }
     }
 

@@ -5,6 +5,7 @@ pub mod effects;
 mod environment;
 mod freeze;
 pub mod network;
+mod rewind;
 mod zygote;
 
 pub use freeze::freeze;
@@ -121,6 +122,7 @@ fn prepare() {
     real::prime();
     os::prime();
     threads::prepare();
+    crate::sync::rwlock::prepare();
     ends::install();
     raw::look_at_modules();
     crate::foreign::sanitizers::install();

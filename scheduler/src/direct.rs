@@ -6,7 +6,7 @@ use crate::execution::{Records, Trouble, Watch};
 use crate::inspect::{Program, inspect};
 use crate::launch;
 use crate::leftovers;
-use crate::pages::Pages;
+use crate::pages::{Fate, Pages};
 use crate::stop::StopFlag;
 use crate::sys;
 use crate::target::{Limits, Target};
@@ -48,7 +48,7 @@ pub fn direct(
     launch::check_fixed_addresses()?;
     let program = inspect(&target.program).map_err(StartError::from)?;
     let mut pages = Pages::new().map_err(os("make the shared pages"))?;
-    pages.write_job(job, flags::DIRECT, None)?;
+    pages.write_job(job, flags::DIRECT, Fate::End)?;
     let notify = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
         .map_err(|e| os("make an eventfd")(e.into()))?;
     let sources = [pages.as_fd(), notify.as_fd()].map(|fd| fd.as_raw_fd());
@@ -132,7 +132,7 @@ impl Direct {
             stop: &self.stop,
             limits: &self.limits,
             output: None,
-            freezes: false,
+            fate: Fate::End,
         };
         let mut records = Records::default();
         let followed = watch.follow(process.as_fd(), pid, None, &mut records);

@@ -5,7 +5,7 @@ use crate::error::{Corruption, RunError};
 use crate::leftovers;
 use crate::outcome;
 use crate::output::Output;
-use crate::pages::Pages;
+use crate::pages::{Fate, Pages};
 use crate::server::TICK;
 use crate::stop::StopFlag;
 use crate::stuck::Stuck;
@@ -101,6 +101,8 @@ pub enum Followed {
     Stuck(Stuck),
     /// It has become a copy; the state that it reports ([`freeze`]).
     Frozen(u32),
+    /// To its end, with this status; its process has been put back.
+    Rewound(i32),
 }
 
 impl Followed {
@@ -108,7 +110,7 @@ impl Followed {
     pub fn stuck(&self) -> Option<&Stuck> {
         match self {
             Followed::Stuck(stuck) => Some(stuck),
-            Followed::Ended | Followed::Frozen(_) => None,
+            Followed::Ended | Followed::Frozen(_) | Followed::Rewound(_) => None,
         }
     }
 }
@@ -150,12 +152,13 @@ pub struct Watch<'s> {
     pub limits: &'s Limits,
     /// `None`: the target writes to files that are not ours.
     pub output: Option<&'s Output>,
-    /// The execution was asked to become a copy.
-    pub freezes: bool,
+    /// What was asked of the execution.
+    pub fate: Fate,
 }
 
 impl Watch<'_> {
-    /// Follows the process `pid` until it has ended, its time is up, or it has become a copy.
+    /// Follows the process `pid` until it has ended, its time is up, or it has become a copy or has
+    /// been put back.
     /// `limit`: `None` for no end.
     pub fn follow(
         &self,
@@ -169,9 +172,14 @@ impl Watch<'_> {
         let mut next = limit.map_or(TICK, |limit| limit.min(TICK));
         loop {
             // Looked at first: whoever waited for the clone may have read the eventfd.
-            let state = self.pages.frozen();
-            if self.freezes && matches!(state, freeze::FROZEN | freeze::FROZEN_FREE) {
-                return Ok(Followed::Frozen(state));
+            match (self.fate, self.pages.frozen()) {
+                (Fate::Freeze(_), state @ (freeze::FROZEN | freeze::FROZEN_FREE)) => {
+                    return Ok(Followed::Frozen(state));
+                }
+                (Fate::Rewind, freeze::REWOUND) => {
+                    return Ok(Followed::Rewound(self.pages.status() & 0xff));
+                }
+                _ => {}
             }
             let fds = [process, self.notify.as_fd(), self.stop.as_fd()];
             let [ended, asked, stopped] =
@@ -255,6 +263,11 @@ impl Execution {
             process: sys::pidfd_open(pid)?,
             reaped: false,
         })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> i32 {
+        self.pid
     }
 
     /// Readable once it has ended.

@@ -44,6 +44,18 @@ pub struct Pages {
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Pages {}
 
+/// What is to become of an execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// It ends, and its process with it.
+    #[default]
+    End,
+    /// It becomes a copy.
+    Freeze(Freeze),
+    /// It ends, and its process is put back to where it was cloned, if that can be.
+    Rewind,
+}
+
 /// That a job is to become a copy ([`shared::freeze`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
@@ -105,12 +117,7 @@ impl Pages {
     }
 
     /// Writes `job` with `flags` added, and clears all that an earlier execution left.
-    pub fn write_job(
-        &mut self,
-        job: &Job,
-        flags: u32,
-        freeze: Option<Freeze>,
-    ) -> Result<(), RunError> {
+    pub fn write_job(&mut self, job: &Job, flags: u32, fate: Fate) -> Result<(), RunError> {
         let fits = |what, given, most| match given > most {
             true => Err(RunError::JobTooBig { what, given, most }),
             false => Ok(()),
@@ -157,6 +164,10 @@ impl Pages {
         let sleepers = self.region(shared::SLEEPERS).cast::<Footprint>();
         // SAFETY: as above.
         unsafe { sleepers.copy_from_nonoverlapping(job.sleepers.as_ptr(), job.sleepers.len()) };
+        let freeze = match fate {
+            Fate::Freeze(freeze) => Some(freeze),
+            Fate::End | Fate::Rewind => None,
+        };
         self.reset(&JobWords {
             flags: job.flags | flags,
             steps_len: job.prefix.len() as u32,
@@ -165,7 +176,7 @@ impl Pages {
             constraints_len: job.constraints.len() as u32,
             freeze_slot: freeze.map_or(0, |f| f.slot),
             sleepers_len: job.sleepers.len() as u32,
-            pad: 0,
+            rewind: u32::from(matches!(fate, Fate::Rewind)),
             freeze_at: freeze.map_or(shared::freeze::NEVER, |f| f.at),
             tail: job.tail.to_words(),
             max_steps: job.max_steps,
@@ -247,14 +258,20 @@ impl Pages {
 
     /// Asks the copy that listens to `slot` to clone itself.
     pub fn thaw(&self, slot: u32) {
-        let c = self.control();
-        let slot = slot as usize % shared::freeze::COPIES;
-        // SAFETY: atomics in the mapped head; the index is below the table's length.
-        unsafe {
-            let word = addr_of!((*c).thaw).cast::<AtomicU32>().add(slot);
-            (*word).fetch_add(1, SeqCst);
-            sys::futex_wake_all(word.cast());
-        }
+        // SAFETY: only the place is computed.
+        ring(unsafe { addr_of!((*self.control()).thaw) }, slot);
+    }
+
+    /// Has the clone of the copy that listens to `slot`, which was put back, obey the job.
+    pub fn again(&self, slot: u32) {
+        // SAFETY: only the place is computed.
+        ring(unsafe { addr_of!((*self.control()).again) }, slot);
+    }
+
+    /// The exit status of an execution that was put back.
+    pub fn status(&self) -> i32 {
+        // SAFETY: an atomic in the mapped head.
+        unsafe { (*self.control()).status.load(SeqCst) }
     }
 
     /// Its answer: a pid or minus an errno; 0: none yet.
@@ -430,6 +447,17 @@ impl Pages {
     #[cfg(test)]
     pub fn raw(&self) -> *mut u8 {
         self.base.as_ptr()
+    }
+}
+
+/// Changes one of the mapped `words` and wakes who waits for that.
+fn ring(words: *const [AtomicU32; shared::freeze::COPIES], slot: u32) {
+    let slot = slot as usize % shared::freeze::COPIES;
+    // SAFETY: atomics in the mapped head; the index is below the table's length.
+    unsafe {
+        let word = words.cast::<AtomicU32>().add(slot);
+        (*word).fetch_add(1, SeqCst);
+        sys::futex_wake_all(word.cast());
     }
 }
 

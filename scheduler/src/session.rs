@@ -2,12 +2,12 @@
 
 use crate::ended::Ended;
 use crate::error::{RunError, StartError};
-use crate::execution::{Execution, Followed, Records, Watch};
+use crate::execution::{Execution, Followed, Records, Trouble, Watch};
 use crate::inspect::{Program, inspect};
 use crate::leftovers;
 use crate::modules::{self, Module};
 use crate::output::Output;
-use crate::pages::{Freeze, Pages};
+use crate::pages::{Fate, Pages};
 use crate::server::Server;
 use crate::snapshots::Snapshots;
 use crate::stop::StopFlag;
@@ -44,6 +44,24 @@ pub struct Session {
     snapshots: Snapshots,
     /// `None` after it went wrong; the next execution starts a new one.
     server: Option<Server>,
+}
+
+/// An execution that has started.
+struct Begun {
+    execution: Execution,
+    /// What the copy from which it comes did before.
+    records: Records,
+    fate: Fate,
+    copy: Option<usize>,
+    /// Its process was put back before.
+    again: bool,
+}
+
+fn watched(pid: i32) -> Result<Execution, RunError> {
+    Execution::new(pid).map_err(|source| RunError::Os {
+        action: "watch the execution",
+        source,
+    })
 }
 
 impl Session {
@@ -115,20 +133,26 @@ impl Session {
         self.serve()?;
         if self.limits.snapshots
             && let Some(freeze) = self.snapshots.wish(job)
-            && let Some(trace) = self.execute(job, Some(freeze))?
+            && let Some(trace) = self.execute(job, Fate::Freeze(freeze))?
         {
             return Ok(trace);
         }
-        let trace = self.execute(job, None)?;
-        trace.ok_or(RunError::Garbage)
+        if let Some(trace) = self.execute(job, Fate::Rewind)? {
+            return Ok(trace);
+        }
+        self.execute(job, Fate::End)?.ok_or(RunError::Garbage)
     }
 
-    /// Runs `job`; `None`: it has become a copy.
-    fn execute(&mut self, job: &Job, freeze: Option<Freeze>) -> Result<Option<Trace>, RunError> {
-        let (pid, mut records) = self.begin(job, freeze)?;
-        let os = |action| move |source| RunError::Os { action, source };
+    /// Runs `job`; `None`: it has become a copy, or the process that was put back did not start.
+    fn execute(&mut self, job: &Job, fate: Fate) -> Result<Option<Trace>, RunError> {
+        let Begun {
+            execution,
+            mut records,
+            fate,
+            copy,
+            again,
+        } = self.begin(job, fate)?;
         let started = Instant::now();
-        let execution = Execution::new(pid).map_err(os("watch the execution"))?;
         let server = self.server.as_ref().ok_or(RunError::ServerSilent)?;
         let watch = Watch {
             pages: &self.pages,
@@ -136,17 +160,31 @@ impl Session {
             stop: &self.stop,
             limits: &self.limits,
             output: Some(&self.output),
-            freezes: freeze.is_some(),
+            fate,
         };
         let limit = Some(self.limits.wall);
+        let pid = execution.pid();
         let followed = watch.follow(execution.process(), pid, limit, &mut records);
-        if let (Ok(Followed::Frozen(state)), Some(freeze)) = (&followed, freeze) {
-            let head = watch.read_copy(records);
-            let head = head.map_err(|trouble| trouble.into_error(Ended::Exit(0), &self.limits))?;
+        let head_only = |trouble: Trouble| trouble.into_error(Ended::Exit(0), &self.limits);
+        if let (Ok(Followed::Frozen(state)), Fate::Freeze(freeze)) = (&followed, fate) {
+            let head = watch.read_copy(records).map_err(head_only)?;
             self.snapshots.add(job, freeze, *state, execution, head);
             return Ok(None);
         }
-        let ended = execution.finish().map_err(os("reap the execution"))?;
+        if again && self.pages.thawed() == 0 && followed.is_ok() {
+            return Ok(None);
+        }
+        let mut rewound = None;
+        let ended = match &followed {
+            Ok(Followed::Rewound(status)) => {
+                rewound = Some(execution);
+                Ended::Exit(*status)
+            }
+            _ => execution.finish().map_err(|source| RunError::Os {
+                action: "reap the execution",
+                source,
+            })?,
+        };
         let trace = followed.and_then(|followed| watch.read(records, ended, followed.stuck()));
         let made_processes = |t: &Trace| {
             let makes = |name: &String| MAKES_PROCESSES.iter().any(|m| name.starts_with(m));
@@ -155,53 +193,99 @@ impl Session {
         if trace.as_ref().map_or(true, made_processes) {
             self.snapshots.clear();
             leftovers::sweep_except(server.token(), server.pid());
+        } else if let (Some(copy), Some(execution)) = (copy, rewound) {
+            self.snapshots.rewound(copy, execution);
         }
         match &trace {
             Ok(trace) => self.snapshots.took(trace.counters.steps, started.elapsed()),
             // What was written stands for nothing; the next execution begins with empty files.
             Err(_) => drop(self.output.clear()),
         }
-        if freeze.is_some() {
+        if let Fate::Freeze(_) = fate {
             self.snapshots.refused(job, self.pages.frozen());
         }
         let trace = trace.map_err(|trouble| trouble.into_error(ended, &self.limits));
         trace.map(Some)
     }
 
-    /// Starts an execution of `job`, from a copy where there is one that serves it; its pid, and
-    /// what the copy did before.
-    fn begin(&mut self, job: &Job, freeze: Option<Freeze>) -> Result<(i32, Records), RunError> {
-        self.pages.write_job(job, 0, freeze)?;
+    /// Starts an execution of `job`, from a copy where there is one that serves it.
+    fn begin(&mut self, job: &Job, fate: Fate) -> Result<Begun, RunError> {
+        let copy = self.snapshots.find(job);
+        let fate = match (fate, copy) {
+            (Fate::Rewind, Some(copy)) if self.snapshots.pays(copy) => fate,
+            (Fate::Rewind, _) => Fate::End,
+            _ => fate,
+        };
+        self.pages.write_job(job, 0, fate)?;
         // Put back at the end: an error on the way to the execution costs the server.
         let Some(mut server) = self.server.take() else {
             return Err(RunError::ServerSilent);
         };
-        if let Some(copy) = self.snapshots.find(job) {
-            let pages = &self.pages;
-            let patience = server.patience();
-            let answer = self
-                .snapshots
-                .thaw(copy, pages, &server.notify, &self.stop, patience);
-            match answer.and_then(|answer| server.child(answer)) {
-                Ok(pid) => {
+        if let Some(copy) = copy {
+            match self.begin_in_copy(&server, copy, fate) {
+                Ok(begun) => {
                     self.server = Some(server);
-                    return Ok((pid, self.snapshots.head(copy).clone()));
+                    return Ok(begun);
                 }
                 Err(RunError::Stopped) => return Err(RunError::Stopped),
                 Err(_) => {
                     self.snapshots.remove(copy);
-                    self.pages.write_job(job, 0, freeze)?;
+                    self.pages.write_job(job, 0, fate)?;
                 }
             }
         }
         let pid = server.clone_execution(&self.stop)?;
         self.server = Some(server);
-        Ok((pid, Records::default()))
+        Ok(Begun {
+            execution: watched(pid)?,
+            records: Records::default(),
+            fate,
+            copy: None,
+            again: false,
+        })
+    }
+
+    /// Starts the execution in the pages from a copy, in a clone that was put back or a new one.
+    fn begin_in_copy(
+        &mut self,
+        server: &Server,
+        copy: usize,
+        fate: Fate,
+    ) -> Result<Begun, RunError> {
+        let records = self.snapshots.head(copy).clone();
+        if fate == Fate::Rewind {
+            if let Some(execution) = self.snapshots.again(copy, &self.pages) {
+                return Ok(Begun {
+                    execution,
+                    records,
+                    fate,
+                    copy: Some(copy),
+                    again: true,
+                });
+            }
+            self.snapshots.rewinding(copy);
+        }
+        let (pages, patience) = (&self.pages, server.patience());
+        let answer = self
+            .snapshots
+            .thaw(copy, pages, &server.notify, &self.stop, patience)?;
+        Ok(Begun {
+            execution: watched(server.child(answer)?)?,
+            records,
+            fate,
+            copy: Some(copy),
+            again: false,
+        })
     }
 
     /// How many copies of executions stand ready.
     pub fn snapshots(&self) -> usize {
         self.snapshots.len()
+    }
+
+    /// How many executions ended without their process: it was put back for the next one.
+    pub fn rewinds(&self) -> u64 {
+        self.snapshots.rewinds()
     }
 
     /// What [`inspect`] says about the target.

@@ -28,6 +28,10 @@ const FROM_THE_START: u32 = flags::SYMBOLIC | flags::KERNEL_THREADS | flags::DIR
 const LEARNING: u32 = 2;
 /// Kinds of jobs that are remembered.
 const KINDS: usize = 16;
+/// So many clones of a copy are made ready to be put back before it is asked whether they are, and
+/// so often each has to be.
+const TRIALS: u32 = 2;
+const REWINDS: u32 = 4;
 /// What a copy half-way has to save, at least.
 const WORTHWHILE: Duration = Duration::from_millis(2);
 
@@ -82,6 +86,11 @@ struct Snapshot {
     head: Records,
     /// When it was used last.
     used: u64,
+    /// A clone of it that was put back and waits for a job.
+    rewound: Option<Execution>,
+    /// How many clones were to be put back, and how often one was.
+    rewinding: u32,
+    rewinds: u32,
 }
 
 impl Snapshot {
@@ -127,6 +136,8 @@ pub struct Snapshots {
     uses: u64,
     /// Nanoseconds a step, averaged over the last executions.
     pace: f64,
+    /// How many executions were put back.
+    rewinds: u64,
 }
 
 impl Snapshots {
@@ -141,6 +152,11 @@ impl Snapshots {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// How many executions were put back so far.
+    pub fn rewinds(&self) -> u64 {
+        self.rewinds
     }
 
     /// An execution took so long.
@@ -246,7 +262,40 @@ impl Snapshots {
             constraints: state == freeze::FROZEN,
             head,
             used: self.uses,
+            rewound: None,
+            rewinding: 0,
+            rewinds: 0,
         });
+    }
+
+    /// Is an execution that starts from the copy to be put back at its end? Making a clone ready for
+    /// that costs more than one execution saves.
+    pub fn pays(&self, index: usize) -> bool {
+        let copy = &self.all[index];
+        let paid = copy.rewinds / REWINDS >= copy.rewinding;
+        copy.rewound.is_some() || copy.rewinding < TRIALS || paid
+    }
+
+    /// Starts the clone of the copy that was put back; `None`: there is none. The job must lie in
+    /// the pages.
+    pub fn again(&mut self, index: usize, pages: &Pages) -> Option<Execution> {
+        let copy = &mut self.all[index];
+        let execution = copy.rewound.take()?;
+        pages.again(copy.slot);
+        Some(execution)
+    }
+
+    /// A clone of the copy is made, which is to be put back.
+    pub fn rewinding(&mut self, index: usize) {
+        self.all[index].rewinding += 1;
+    }
+
+    /// A clone of the copy was put back.
+    pub fn rewound(&mut self, index: usize, execution: Execution) {
+        let copy = &mut self.all[index];
+        copy.rewinds = copy.rewinds.saturating_add(1);
+        copy.rewound = Some(execution);
+        self.rewinds += 1;
     }
 
     /// The execution of `job` should have become a copy and did not.
@@ -339,9 +388,37 @@ mod tests {
         snapshots.took(1, Duration::from_millis(1));
         let half = snapshots.wish(&deep).map(|freeze| freeze.at);
         assert_eq!(half, Some(500));
-        snapshots.refused(&deep, freeze::CHEAP);
-        assert!(snapshots.wish(&deep).is_some());
         snapshots.refused(&deep, freeze::REFUSED);
         assert_eq!(snapshots.wish(&deep), None);
+    }
+
+    #[test]
+    fn clones_are_put_back_while_that_pays() {
+        let process = || {
+            let child = std::process::Command::new("sleep").arg("600").spawn();
+            Execution::new(child.expect("sleep starts").id() as i32).expect("it is there")
+        };
+        let mut snapshots = Snapshots::default();
+        let job = Job::new(Tail::Random { seed: 1 });
+        let made = Freeze {
+            at: freeze::FIRST_CHOICE,
+            slot: 0,
+        };
+        snapshots.add(&job, made, freeze::FROZEN, process(), Records::default());
+        for _ in 0..TRIALS {
+            assert!(snapshots.pays(0));
+            snapshots.rewinding(0);
+        }
+        assert!(!snapshots.pays(0), "none was put back");
+        snapshots.rewound(0, process());
+        assert!(snapshots.pays(0), "one waits");
+        for _ in 1..TRIALS * REWINDS {
+            snapshots.all[0].rewound = None;
+            assert!(!snapshots.pays(0));
+            snapshots.rewound(0, process());
+        }
+        snapshots.all[0].rewound = None;
+        assert!(snapshots.pays(0), "they were put back often enough");
+        assert_eq!(snapshots.rewinds(), u64::from(TRIALS * REWINDS));
     }
 }

@@ -80,7 +80,7 @@ impl<O: Os> Gate<O> {
             false => freeze::FROZEN_FREE,
         };
         let slot = self.freeze.slot;
-        if self.pages.freeze(slot, state, !first) {
+        if self.pages.freeze(slot, state) {
             self.thaw()?;
         }
         Ok(())

@@ -47,7 +47,7 @@ impl Os for Fake {
         true
     }
 
-    fn freeze(&mut self, control: &Control, _: u32, _: u32, _: bool) -> bool {
+    fn freeze(&mut self, control: &Control, _: u32, _: u32) -> bool {
         let Some(job) = self.thaw.take() else {
             return false;
         };

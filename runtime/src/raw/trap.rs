@@ -24,35 +24,57 @@ pub fn install() {
     if core::mem::replace(unsafe { INSTALLED.get() }, true) {
         return;
     }
-    const SA_RESTORER: c_int = 0x0400_0000;
-    let ours = Action {
-        handler: on_trap as *const () as usize,
-        flags: (libc::SA_SIGINFO | libc::SA_NODEFER | SA_RESTORER) as u64,
-        restorer: restorer(),
-        mask: 0,
-    };
-    let (signal, at) = (libc::SIGSYS as usize, &raw const ours as usize);
-    // SAFETY: the handler is made for this signal, the structure is the kernel's.
-    unsafe {
-        os::syscall(
-            libc::SYS_rt_sigaction,
-            signal,
-            at,
-            0,
-            size_of::<u64>(),
-            0,
-            0,
-        )
-    };
+    handle(&Action::new(on_trap as *const () as usize, 0));
 }
 
 /// The kernel's own `struct sigaction`.
 #[repr(C)]
-struct Action {
+pub struct Action {
     handler: usize,
     flags: u64,
     restorer: usize,
     mask: u64,
+}
+
+impl Action {
+    /// What the kernel does by itself.
+    pub const DEFAULT: Action = Action {
+        handler: libc::SIG_DFL,
+        flags: 0,
+        restorer: 0,
+        mask: 0,
+    };
+
+    fn new(handler: usize, flags: c_int) -> Action {
+        const SA_RESTORER: c_int = 0x0400_0000;
+        Action {
+            handler,
+            flags: (libc::SA_SIGINFO | libc::SA_NODEFER | SA_RESTORER | flags) as u64,
+            restorer: restorer(),
+            mask: 0,
+        }
+    }
+}
+
+/// Has SIGSYS handled by `action`; how it was handled before.
+pub fn handle(action: &Action) -> Action {
+    let mut former = Action::DEFAULT;
+    let (new, old) = (&raw const *action as usize, &raw mut former as usize);
+    let (signal, bytes) = (libc::SIGSYS as usize, size_of::<u64>());
+    // SAFETY: the handler is made for this signal, the structures are the kernel's.
+    unsafe { os::syscall(libc::SYS_rt_sigaction, signal, new, old, bytes, 0, 0) };
+    former
+}
+
+/// As [`handle`], by `handler`, which runs on the stack for signals and leaves the mask alone.
+pub fn handle_by(handler: usize) -> Action {
+    handle(&Action::new(handler, libc::SA_ONSTACK))
+}
+
+/// First address and length of the code by which handlers return.
+pub fn way_back() -> (usize, usize) {
+    const BYTES: usize = 9;
+    (restorer(), BYTES + 1)
 }
 
 // The way back from a handler, within this library, whose system calls are never trapped. The

@@ -96,7 +96,7 @@ fn shared_mappings() -> Option<u64> {
 }
 
 /// Calls `look` for the first 256 bytes of each line of a file; `None` if it cannot be read.
-fn each_line(path: &CStr, mut look: impl FnMut(&[u8])) -> Option<()> {
+pub fn each_line(path: &CStr, mut look: impl FnMut(&[u8])) -> Option<()> {
     let fd = os::open(path);
     if fd < 0 {
         return None;

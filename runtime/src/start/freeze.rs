@@ -1,19 +1,13 @@
 //! A copy of a running execution, waiting to be cloned ([`raddle_protocol::shared::freeze`]).
 
-use super::{effects, zygote};
+use super::{effects, rewind, zygote};
 use crate::{gate, os};
 use core::sync::atomic::Ordering;
 use raddle_protocol::shared::{Control, freeze};
 
-/// What takes less CPU time than this, in nanoseconds, is done again rather than copied: a clone of
-/// the zygote costs about as much.
-const CHEAP: u64 = 150_000;
-
 /// See [`crate::pages::Os::freeze`]. `notify`: the controller's eventfd.
-pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32, cheap: bool) -> bool {
-    let answer = if !cheap && os::cpu_time() < CHEAP {
-        freeze::CHEAP
-    } else if control.uncontrolled_len.load(Ordering::Relaxed) != 0 || effects::any() {
+pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32) -> bool {
+    let answer = if control.uncontrolled_len.load(Ordering::Relaxed) != 0 || effects::any() {
         freeze::REFUSED
     } else {
         state
@@ -38,6 +32,9 @@ pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32, cheap: bool
             zygote::become_execution(controller);
             os::set_stdin_offset(offset);
             gate::moved();
+            if gate::pages().job().rewind != 0 {
+                rewind::begin(control, notify, slot);
+            }
             return true;
         }
         control.thawed.store(pid as i32, Ordering::Release);

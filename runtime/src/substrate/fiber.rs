@@ -85,6 +85,7 @@ extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
     run_body()
 }
 
+/// Saves what a call keeps, on the stack.
 macro_rules! save {
     () => {
         "push rbp; push rbx; push r12; push r13; push r14; push r15
@@ -92,6 +93,7 @@ macro_rules! save {
     };
 }
 
+/// Takes from the stack what [`save`] put there, and returns.
 macro_rules! restore {
     () => {
         "ldmxcsr [rsp]; fldcw [rsp + 4]; add rsp, 8
@@ -99,6 +101,8 @@ macro_rules! restore {
          ret"
     };
 }
+
+pub(crate) use {restore, save};
 
 /// Saves the caller's context and ends the kernel thread; returns on whichever switches to it.
 #[unsafe(naked)]

@@ -9,6 +9,7 @@ mod stacks;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use fiber::{restore, save};
 pub use stacks::slot_of_pthread;
 
 use crate::serial::Serial;
@@ -208,10 +209,11 @@ pub fn switch(from: Slot, to: Slot) {
 }
 
 /// Gives back memory of `s`, a thread that has ended and been joined. A kernel thread may still be
-/// on its way out on its stack, for an instant.
+/// on its way out on its stack, for an instant. What was made ahead of time is there anyway.
 pub fn release(s: Slot, thread: pthread_t) {
     let own_stack = stacks::slot_of_pthread(thread) == Some(s);
-    if own_stack && (!kernel_threads() || descriptor::has_left(thread)) {
+    let made_ahead = pool::occupies(s);
+    if own_stack && !made_ahead && (!kernel_threads() || descriptor::has_left(thread)) {
         stacks::release(s, thread);
     }
 }

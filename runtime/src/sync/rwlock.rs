@@ -53,6 +53,11 @@ fn readers() -> &'static mut Readers<'static> {
     })
 }
 
+/// Reserves the memory of [`READERS`] before the process is cloned.
+pub fn prepare() {
+    readers();
+}
+
 /// Forgets the locks in `from..to`.
 pub fn forget(from: u64, to: u64) {
     MODELS

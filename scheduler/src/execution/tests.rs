@@ -85,7 +85,7 @@ impl Stage {
             stop: &self.stop,
             limits: &self.limits,
             output: Some(&self.output),
-            freezes: false,
+            fate: Fate::End,
         };
         let mut records = Records::default();
         if self.pages.drain_wanted() {
@@ -103,7 +103,7 @@ fn random_pages_give_a_trace_or_an_error() {
     let (mut traces, mut corrupt, mut too_many) = (0, 0, 0);
     for _ in 0..6000 {
         let job = Job::new(Tail::RunUntilBlocked);
-        stage.pages.write_job(&job, 0, None).expect("it fits");
+        stage.pages.write_job(&job, 0, Fate::End).expect("it fits");
         let mut buffer = [0; 600];
         // Every round the start of every region; most rounds the head at large, few its first words.
         for region in [shared::TAKEN, shared::LOG, shared::NODES] {
@@ -162,7 +162,7 @@ fn random_pages_give_a_trace_or_an_error() {
 fn what_a_runtime_writes_comes_back() {
     let mut stage = Stage::new();
     let job = Job::new(Tail::RunUntilBlocked);
-    stage.pages.write_job(&job, 0, None).expect("it fits");
+    stage.pages.write_job(&job, 0, Fate::End).expect("it fits");
     let event = Event {
         kind: Kind::MutexLock as u8,
         thread: 7,
@@ -203,7 +203,7 @@ fn what_a_runtime_writes_comes_back() {
     assert_eq!(trace.outcome.end, End::Signal);
     assert_eq!((trace.outcome.code, trace.outcome.thread), (11, 7));
     // The next job begins with clean pages.
-    stage.pages.write_job(&job, 0, None).expect("it fits");
+    stage.pages.write_job(&job, 0, Fate::End).expect("it fits");
     let trace = stage.read(Ended::Exit(0)).expect("a trace");
     assert!(trace.events.is_empty() && trace.taken.is_empty() && trace.uncontrolled.is_empty());
     assert_eq!(trace.counters.steps, 0);
