@@ -51,6 +51,14 @@ const CASES: &[Case] = &[
 const WITHIN: &str = "20000";
 /// Executions of a repaired twin.
 const TWIN: &str = "300";
+/// How threads are switched.
+const SUBSTRATES: [&str; 2] = ["fiber", "kernel"];
+
+/// Every case on every substrate.
+fn on_both() -> Vec<(&'static Case, &'static str)> {
+    let both = |case| SUBSTRATES.map(|threads| (case, threads));
+    CASES.iter().flat_map(both).collect()
+}
 
 impl Case {
     fn program(&self, fixed: bool) -> std::path::PathBuf {
@@ -83,8 +91,17 @@ fn every_file_is_in_the_table() {
 
 #[test]
 fn mistakes_are_found() {
-    in_parallel(CASES, |case| {
-        let options = ["run", "-n", WITHIN, "--seed", "1", "--no-shrink"];
+    in_parallel(&on_both(), |(case, threads)| {
+        let options = [
+            "run",
+            "-n",
+            WITHIN,
+            "--seed",
+            "1",
+            "--no-shrink",
+            "--threads",
+            threads,
+        ];
         let run = run(&options, &case.program(false), &[]);
         match run.summary.findings.first() {
             Some(finding) if case.classes.contains(&finding.class.as_str()) => Ok(()),
@@ -95,8 +112,8 @@ fn mistakes_are_found() {
 
 #[test]
 fn repaired_twins_show_nothing() {
-    in_parallel(CASES, |case| {
-        let options = ["run", "-n", TWIN, "--seed", "1"];
+    in_parallel(&on_both(), |(case, threads)| {
+        let options = ["run", "-n", TWIN, "--seed", "1", "--threads", threads];
         let run = run(&options, &case.program(true), &[]);
         match run.output.status {
             0 => Ok(()),
@@ -110,12 +127,15 @@ fn a_finding_with_handlers_and_timers_replays() {
     for file in ["pause_race.c", "timer_thread.c"] {
         let found = CASES.iter().find(|case| case.file == file);
         let program = found.expect("a row").program(false);
-        let run = run(&["run", "-n", WITHIN, "--seed", "3"], &program, &[]);
-        let finding = run.summary.findings.first().expect("a finding");
-        let witness = finding.witness.clone().expect("a witness");
-        let mut command = std::process::Command::new(common::raddle());
-        command.args(["replay", "-q", "-n", "20"]).arg(&witness);
-        let replayed = common::output(&mut command, common::LIMIT);
-        assert_eq!(replayed.status, 66, "{}", replayed.all());
+        for threads in SUBSTRATES {
+            let options = ["run", "-n", WITHIN, "--seed", "3", "--threads", threads];
+            let run = run(&options, &program, &[]);
+            let finding = run.summary.findings.first().expect("a finding");
+            let witness = finding.witness.clone().expect("a witness");
+            let mut command = std::process::Command::new(common::raddle());
+            command.args(["replay", "-q", "-n", "20"]).arg(&witness);
+            let replayed = common::output(&mut command, common::LIMIT);
+            assert_eq!(replayed.status, 66, "{}", replayed.all());
+        }
     }
 }

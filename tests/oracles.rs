@@ -247,6 +247,17 @@ fn optimal_dpor_on_several_workers_runs_each_class_once() {
     agrees("dpor", &["-j", "3"], |all| Some(all.classes));
 }
 
+/// On kernel threads: the same schedules, so the same numbers and outcomes.
+#[test]
+fn brute_force_on_kernel_threads_is_the_same() {
+    agrees("dfs", &["--threads", "kernel"], |all| Some(all.executions));
+}
+
+#[test]
+fn optimal_dpor_on_kernel_threads_runs_each_class_once() {
+    agrees("dpor", &["--threads", "kernel"], |all| Some(all.classes));
+}
+
 #[test]
 fn source_dpor_reaches_each_class() {
     agrees("dpor:source", &[], |_| None);

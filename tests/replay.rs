@@ -4,6 +4,8 @@
 mod common;
 
 use common::{Compiler, LIMIT, Output, compile, in_parallel, output, raddle, scratch};
+use raddle_protocol::shared::flags::KERNEL_THREADS;
+use raddle_protocol::witness::decode;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,6 +35,17 @@ const PROGRAMS: &[(Compiler, &str, &[&str])] = &[
 
 /// Runs until the bug shows and returns the witness.
 fn record(program: &Path, policy: &str, seed: u32, witness: PathBuf) -> Result<PathBuf, String> {
+    record_on("fiber", program, policy, seed, witness)
+}
+
+/// The same with threads switched like this.
+fn record_on(
+    threads: &str,
+    program: &Path,
+    policy: &str,
+    seed: u32,
+    witness: PathBuf,
+) -> Result<PathBuf, String> {
     let mut command = Command::new(raddle());
     command
         .args([
@@ -40,6 +53,8 @@ fn record(program: &Path, policy: &str, seed: u32, witness: PathBuf) -> Result<P
             "-n",
             "5000",
             "--no-shrink",
+            "--threads",
+            threads,
             "--policy",
             policy,
             "--seed",
@@ -94,6 +109,40 @@ fn recording_is_deterministic_and_replay_agrees() {
             return Err(format!("{name}: {}\n{}", result.status, result.all()));
         }
         Ok(())
+    });
+}
+
+/// Kernel threads give the same witness, but for the flag that says so, and it replays there.
+#[test]
+fn recordings_on_kernel_threads_are_the_same() {
+    let dir = scratch("replay-kernel");
+    let tries: Vec<_> = PROGRAMS
+        .iter()
+        .flat_map(|program| POLICIES.map(|policy| (program, policy)))
+        .collect();
+    in_parallel(&tries, |&(&(compiler, source, flags), policy)| {
+        let program = compile(compiler, source, flags);
+        let stem = Path::new(source).file_stem().expect("it has a name");
+        let name = format!("{}-{}", stem.to_string_lossy(), policy.replace(':', "-"));
+        let read = |threads: &str| {
+            let file = dir.join(format!("{name}-{threads}.raddle"));
+            let path = record_on(threads, &program, policy, 7, file)?;
+            let bytes = std::fs::read(&path).expect("the witness can be read");
+            let witness = decode(&bytes).map_err(|error| error.to_string())?;
+            Ok::<_, String>((path, witness))
+        };
+        let (_, on_fibers) = read("fiber")?;
+        let (path, mut on_kernel_threads) = read("kernel")?;
+        assert_ne!(on_kernel_threads.recipe.flags & KERNEL_THREADS, 0);
+        on_kernel_threads.recipe.flags &= !KERNEL_THREADS;
+        if on_fibers != on_kernel_threads {
+            return Err(format!("{name}: the witnesses differ"));
+        }
+        let result = replay(&path, 20);
+        match result.status {
+            66 => Ok(()),
+            _ => Err(format!("{name}: {}\n{}", result.status, result.all())),
+        }
     });
 }
 

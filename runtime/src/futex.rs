@@ -6,6 +6,7 @@ mod many;
 
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::serial::Serial;
+use crate::slots::PerSlot;
 use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
@@ -320,7 +321,38 @@ fn own_id() -> pid_t {
         return thread_id(gate::me());
     }
     // SAFETY: takes no arguments.
-    (unsafe { os::syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) }) as pid_t
+    let id = (unsafe { os::syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) }) as pid_t;
+    let (ids, me) = (kernel_ids(), gate::me());
+    if ids[me] != id as u64 {
+        // The kernel gives the id of a thread that has ended to another one.
+        if let Some(former) = known_as(id) {
+            ids[former] = 0;
+        }
+        ids[me] = id as u64;
+    }
+    id
+}
+
+/// By which id each thread on a kernel thread of its own knows itself; 0: it has never asked.
+static KERNEL_IDS: Serial<PerSlot<u64>> = Serial::new(PerSlot::new());
+
+fn kernel_ids() -> &'static mut PerSlot<u64> {
+    // SAFETY: the running thread; not kept over a switch.
+    unsafe {
+        let ids = KERNEL_IDS.get();
+        ids.map();
+        ids
+    }
+}
+
+/// The thread that knows itself by this id.
+pub fn known_as(id: pid_t) -> Option<Slot> {
+    if gate::flags() & flags::KERNEL_THREADS == 0 {
+        return slot_of(id);
+    }
+    let id = u64::try_from(id).ok().filter(|&id| id != 0)?;
+    let ids = kernel_ids();
+    (0..slot::COUNT as Slot).find(|&s| ids[s] == id)
 }
 
 intercept! {

@@ -2,7 +2,7 @@
 //! of the thread that has the lock, and a bit that says that others wait. Priorities do not exist
 //! here: the lock is handed to whoever has waited longest.
 
-use super::{WAITERS, nth, own_id, queue, slot_of, waiting};
+use super::{WAITERS, known_as, nth, own_id, queue, waiting};
 use crate::gate::{self, Pending};
 use crate::serial::Serial;
 use crate::slots::PerSlot;
@@ -52,7 +52,7 @@ fn attempt(word: u32, me: u32) -> Attempt {
 fn holder(p: &Pending) -> (Slot, usize) {
     // SAFETY: the program waits at this word.
     let word = unsafe { (p.object as *const u32).read_volatile() };
-    let owner = slot_of((word & OWNER) as libc::pid_t);
+    let owner = known_as((word & OWNER) as libc::pid_t);
     (owner.unwrap_or(slot::NONE), 0)
 }
 

@@ -436,10 +436,10 @@ fn ours(pid: pid_t, signal: c_int) -> bool {
     valid(signal) && pid == os::process()
 }
 
-/// `tgkill` and `tkill` of a thread of this process, by the id that [`futex::thread_id`] gave it:
+/// `tgkill` and `tkill` of a thread of this process, by the id that `gettid` gave it:
 /// `None` if it is none.
 pub fn kill_by_id(tid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
-    let target = futex::slot_of(tid).filter(|&s| gate::state(s) != State::Free)?;
+    let target = futex::known_as(tid).filter(|&s| gate::state(s) != State::Free)?;
     let signal = from_here(signal, libc::SI_TKILL, 0);
     Some(thread_kill(Some(target), signal, pc))
 }

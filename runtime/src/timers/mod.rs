@@ -264,7 +264,7 @@ fn action_of(event: &Event) -> Option<Action> {
     match event.notify {
         libc::SIGEV_NONE => Some(Action::Nothing),
         libc::SIGEV_SIGNAL => signal(slot::NONE),
-        libc::SIGEV_THREAD_ID => signal(futex::slot_of(event.target as libc::pid_t)?),
+        libc::SIGEV_THREAD_ID => signal(futex::known_as(event.target as libc::pid_t)?),
         libc::SIGEV_THREAD if event.target != 0 => Some(Action::Thread {
             // SAFETY: the program gave a function that takes one word.
             routine: unsafe { core::mem::transmute::<usize, threads::Routine>(event.target) },
