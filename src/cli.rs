@@ -27,6 +27,7 @@ First steps:
   raddle run -- ./test arg             a thousand different interleavings of ./test
   raddle replay test-deadlock-….raddle the same failure again (--gdb: in the debugger)
   raddle cc -g test.c -o test          scheduling points at every shared memory access, too
+  raddle cargo test                    the tests of a Rust package, each under a thousand of them
   raddle verify -- ./test              all interleavings and all inputs, with a proof at the end
 
 Exit codes: 0 nothing found, 66 a finding; the README has the whole table.";
@@ -49,11 +50,16 @@ pub enum Command {
     /// The same for C++
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(CompilerArgs),
+    /// Build, run and test Rust with scheduling points at atomic operations (cargo, as it is)
+    #[command(disable_help_flag = true)]
+    Cargo(CompilerArgs),
+    /// Run each test of a Rust test binary under many schedules: what `raddle cargo test` does
+    Test(RunOptions),
 }
 
 #[derive(Debug, Args)]
 pub struct CompilerArgs {
-    /// What clang takes
+    /// What the compiler or cargo takes
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<OsString>,
 }

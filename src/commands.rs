@@ -14,6 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::replay::replay;
 use crate::report::{Style, report};
+use crate::rust::{self, suite};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
@@ -36,6 +37,19 @@ pub fn run(cli: Cli) -> Result<Exit> {
         Command::Verify(options) => recorded(&options.output, || verify_command(&options)),
         Command::Cc(options) => Err(compile(Language::C, &options.args)),
         Command::Cxx(options) => Err(compile(Language::Cxx, &options.args)),
+        Command::Cargo(options) => Err(cargo(&options.args)),
+        Command::Test(options) => {
+            let command_line: Vec<OsString> = std::env::args_os().collect();
+            suite::run(&command_line, &options)
+        }
+    }
+}
+
+/// Becomes cargo; returns only if that is not possible.
+pub fn cargo(args: &[OsString]) -> Error {
+    match (setup::own_command(), setup::runtime_library()) {
+        (Ok(raddle), Ok(runtime)) => rust::cargo::run(args, &raddle, &runtime),
+        (Err(error), _) | (_, Err(error)) => error,
     }
 }
 

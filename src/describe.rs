@@ -73,7 +73,7 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let (sites, deep) = fingerprint_sites(class, outcome, &stack, &notes, &callers, symbols);
     Failure {
         class,
-        message: message(class, outcome),
+        message: panic_message(class, trace).unwrap_or_else(|| message(class, outcome)),
         fingerprint: fingerprint::of(class.name(), &sites),
         stack,
         notes,
@@ -86,6 +86,19 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
             false => 0,
         },
     }
+}
+
+/// What a Rust program that exited because of a panic wrote about it: the place, and the first line
+/// of the text.
+fn panic_message(class: Class, trace: &Trace) -> Option<String> {
+    if class != Class::Exit || trace.outcome.stack.is_empty() {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&trace.stderr);
+    let mut lines = said.lines();
+    let (_, place) = lines.find_map(|line| line.split_once(" panicked at "))?;
+    let text = lines.next().unwrap_or_default();
+    Some(format!("panicked at {place} {text}").trim().to_string())
 }
 
 fn message(class: Class, outcome: &Outcome) -> String {

@@ -10,9 +10,9 @@ use crate::limits::Limits;
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, instrumented};
+use crate::summary::{Summary, Verdict, instrumented, sees_memory};
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
-use crate::watch::{Key, Lookout, Mark, Watch};
+use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
 use raddle_analyzer::search::{Next, Search, Standing};
@@ -186,6 +186,14 @@ enum What {
     Shown(Sighted),
 }
 
+/// Said where races are asked for and cannot be judged.
+const NO_RACES: &str = "races were not looked for: of the accesses to memory only atomic \
+                        operations are seen";
+
+/// Said where nothing was found in a program without hooks.
+const ONLY_CALLS: &str = "only calls were places to switch: no module was built with `raddle cc` or \
+                          `raddle cargo`";
+
 /// Has something examined; `false` when nobody does so any more.
 fn report(reports: &Sender<Report>, what: What) -> bool {
     let (proceed, answer) = bounded(1);
@@ -198,7 +206,11 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         Ok(session) => session,
         Err(error) => return search.failed(error),
     };
-    search.state().instrumented = instrumented(session.modules());
+    {
+        let mut state = search.state();
+        state.instrumented = instrumented(session.modules());
+        state.sees_memory = sees_memory(session.modules());
+    }
     while let Some((n, job)) = search.next() {
         let started = Instant::now();
         let trace = match search.run(&mut session, &job) {
@@ -275,6 +287,8 @@ struct State {
     outcomes: BTreeMap<String, u64>,
     limits: Limits,
     instrumented: BTreeMap<String, String>,
+    /// Some module's accesses to memory are steps.
+    sees_memory: bool,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
     unsupported: Option<String>,
@@ -319,6 +333,7 @@ impl<'a> Shared<'a> {
                 outcomes: BTreeMap::new(),
                 limits,
                 instrumented: BTreeMap::new(),
+                sees_memory: false,
                 known: 0,
                 unsupported: None,
                 fault: None,
@@ -404,7 +419,9 @@ impl<'a> Shared<'a> {
     fn new_marks(&self, n: u64, trace: &Trace, took: Duration) -> Vec<Mark> {
         let mut marks = self.lookout.look(n, trace, took);
         let mut state = self.state();
+        let judges_races = state.judges_races();
         marks.retain(|mark| match mark {
+            Mark::Race(_) if !judges_races => false,
             // Worth another try from another execution.
             Mark::Cycle(_) => !state.finished || self.campaign.keep_going,
             _ => state.marks.insert(mark.key(trace)),
@@ -508,6 +525,7 @@ impl<'a> Shared<'a> {
         summary.classes = standing.classes;
         summary.notes.extend(state.notes(astray, &standing));
         summary.notes.extend(self.lookout.note());
+        let judges_races = state.judges_races();
         summary.outcomes = state.outcomes;
         summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
         summary.instrumented = state.instrumented;
@@ -529,6 +547,12 @@ impl<'a> Shared<'a> {
         } else {
             Verdict::ExploredWithinBounds
         };
+        if summary.verdict == Verdict::NothingFound && summary.instrumented.is_empty() {
+            summary.notes.push(ONLY_CALLS.to_string());
+        }
+        if self.campaign.watch.races == Treatment::Fail && !judges_races {
+            summary.notes.push(NO_RACES.to_string());
+        }
         if summary.verdict == Verdict::Finding {
             let early = fault.map(|fault| format!("the search ended early: {fault}"));
             summary.notes.extend(early);
@@ -548,12 +572,22 @@ impl State {
         Some(self.limits.put(search))
     }
 
+    /// Can races be told? Where only the atomic operations of some of the code are seen, what the
+    /// rest of it orders would pass for races.
+    fn judges_races(&self) -> bool {
+        self.sees_memory || self.instrumented.is_empty()
+    }
+
     /// What an exhaustive search cannot know of this program.
     fn unseen(&self) -> Vec<String> {
         let mut bounds: Vec<String> = Vec::new();
-        if self.instrumented.is_empty() {
-            let text =
-                "the program was not built with raddle cc: its accesses to memory are no steps";
+        if !self.sees_memory {
+            let text = match self.instrumented.is_empty() {
+                true => {
+                    "the program was not built with raddle cc: its accesses to memory are no steps"
+                }
+                false => "of its accesses to memory only atomic operations are steps",
+            };
             bounds.push(text.to_string());
         }
         let uncontrolled = self.limits.uncontrolled.iter();

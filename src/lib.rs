@@ -21,6 +21,7 @@ pub mod policy;
 pub mod progress;
 pub mod replay;
 pub mod report;
+pub mod rust;
 pub mod setup;
 pub mod store;
 pub mod summary;

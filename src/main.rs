@@ -4,6 +4,7 @@ use raddle_cli::cc;
 use raddle_cli::cli::{self, Stop};
 use raddle_cli::commands;
 use raddle_cli::error::Error;
+use raddle_cli::rust::cargo;
 use raddle_cli::terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -12,6 +13,9 @@ fn main() -> ExitCode {
     let command_line: Vec<OsString> = std::env::args_os().collect();
     if let Some((language, args)) = cc::requested(&command_line) {
         return fail(&commands::compile(language, args));
+    }
+    if let Some(args) = cargo::requested(&command_line) {
+        return fail(&commands::cargo(args));
     }
     let cli = match cli::parse(command_line.into_iter()) {
         Ok(cli) => cli,

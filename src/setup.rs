@@ -257,10 +257,15 @@ pub fn plugin_library() -> Result<PathBuf> {
     beside("libraddle_plugin.so")
 }
 
+/// The executable of this command.
+pub fn own_command() -> Result<PathBuf> {
+    let own = std::env::current_exe().and_then(std::fs::canonicalize);
+    own.map_err(|e| Error::file("find", Path::new("the raddle command"), &e))
+}
+
 /// A library of raddle's own.
 fn beside(name: &str) -> Result<PathBuf> {
-    let own = std::env::current_exe().and_then(std::fs::canonicalize);
-    let own = own.map_err(|e| Error::file("find", Path::new("the raddle command"), &e))?;
+    let own = own_command()?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(name), folder.join("../lib/raddle").join(name)];
     let found = places.iter().find(|place| place.is_file()).cloned();

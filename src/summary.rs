@@ -8,7 +8,7 @@ use crate::report::{Style, base_name};
 use crate::store;
 use crate::triage::Gathered;
 use raddle_protocol::witness::Witness;
-use raddle_scheduler::Module;
+use raddle_scheduler::{Module, Sanitizer};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -162,15 +162,22 @@ impl Found {
     }
 }
 
+/// Are the accesses to memory of any module seen, not only its atomic operations?
+pub fn sees_memory(modules: &[Module]) -> bool {
+    let sees = |module: &Module| module.instrumented || module.sanitizer == Sanitizer::Accesses;
+    modules.iter().any(sees)
+}
+
 /// The modules whose accesses to memory are seen, by name, and who put the hooks in.
 pub fn instrumented(modules: &[Module]) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for module in modules {
-        let who = match (module.instrumented, module.thread_sanitizer) {
-            (false, false) => continue,
-            (true, false) => "raddle cc",
-            (false, true) => "-fsanitize=thread",
-            (true, true) => "raddle cc, -fsanitize=thread",
+        let who = match (module.instrumented, module.sanitizer) {
+            (false, Sanitizer::None) => continue,
+            (true, Sanitizer::None | Sanitizer::Atomics) => "raddle cc",
+            (false, Sanitizer::Atomics) => "raddle cargo (atomic operations)",
+            (false, Sanitizer::Accesses) => "-fsanitize=thread",
+            (true, Sanitizer::Accesses) => "raddle cc, -fsanitize=thread",
         };
         let name = base_name(&module.path.to_string_lossy()).to_string();
         all.insert(name, who.to_string());

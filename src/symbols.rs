@@ -428,7 +428,7 @@ mod tests {
                     end: number(end),
                     file_offset: number(fields[2]),
                     instrumented: false,
-                    thread_sanitizer: false,
+                    sanitizer: raddle_scheduler::Sanitizer::None,
                 }
             })
             .collect();

@@ -5,6 +5,7 @@
 
 mod abort;
 mod exit;
+mod panics;
 mod signals;
 
 use crate::gate;

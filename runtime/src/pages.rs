@@ -49,6 +49,15 @@ pub struct Pages<O> {
     log_len: usize,
     events: u64,
     recorded: bool,
+    panic: Panic,
+}
+
+/// Where the first panic of an execution began.
+struct Panic {
+    thread: Slot,
+    /// Of the frames; 0: nobody panicked.
+    len: usize,
+    frames: [usize; STACK],
 }
 
 impl<O: Os> Pages<O> {
@@ -64,6 +73,11 @@ impl<O: Os> Pages<O> {
             log_len: 0,
             events: 0,
             recorded: false,
+            panic: Panic {
+                thread: 0,
+                len: 0,
+                frames: [0; STACK],
+            },
         }
     }
 
@@ -292,6 +306,15 @@ impl<O: Os> Pages<O> {
         self.recorded
     }
 
+    /// A panic of `thread` begins to unwind. If the execution ends with a failing exit status, the
+    /// first one says where that comes from.
+    pub fn panicked(&mut self, thread: Slot) {
+        if self.panic.len == 0 {
+            self.panic.thread = thread;
+            self.panic.len = self.os.stack(&mut self.panic.frames);
+        }
+    }
+
     /// Writes the outcome unless there is one. `waits`: the threads of a deadlock.
     pub fn record(&mut self, outcome: &Fatal, thread: Slot, waits: impl Iterator<Item = Wait>) {
         if self.base.is_null() || core::mem::replace(&mut self.recorded, true) {
@@ -300,13 +323,17 @@ impl<O: Os> Pages<O> {
         // SAFETY: within the mapping.
         let raw: *mut Raw = unsafe { &raw mut (*self.pointer()).outcome };
         let mut frames = [0usize; STACK];
-        let mut len = if outcome.stack {
-            self.os.stack(&mut frames)
+        let panicked = outcome.end == End::Exit && outcome.code != 0 && self.panic.len != 0;
+        let (mut len, thread) = if panicked {
+            frames = self.panic.frames;
+            (self.panic.len, self.panic.thread)
+        } else if outcome.stack {
+            (self.os.stack(&mut frames), thread)
         } else {
-            0
+            (0, thread)
         };
         let mut first = 0;
-        if outcome.pc != 0 {
+        if outcome.pc != 0 && !panicked {
             // The unwinder knows the instruction of a fault, we the byte after its first.
             let fault = outcome.pc - 1;
             match frames[..len]

@@ -177,11 +177,11 @@ impl<'f> Elf<'f> {
         found
     }
 
-    /// Does it ask others for the function or variable of this name?
-    pub fn imports(&self, name: &str) -> bool {
+    /// Does it ask others for a function or variable whose name is `wanted`?
+    pub fn imports(&self, wanted: impl Fn(&[u8]) -> bool) -> bool {
         let mut found = false;
         self.symbols(&[section_header::SHT_DYNSYM], |symbol, defined| {
-            found |= !defined && symbol == name.as_bytes();
+            found |= !defined && wanted(symbol);
         });
         found
     }

@@ -30,7 +30,7 @@ pub use direct::{Direct, direct};
 pub use ended::Ended;
 pub use error::{Corruption, RunError, StartError, Unsuitable};
 pub use inspect::{Program, inspect};
-pub use modules::Module;
+pub use modules::{Module, Sanitizer};
 pub use sanitizers::Sanitizers;
 pub use session::Session;
 pub use stop::StopFlag;

@@ -21,36 +21,58 @@ pub struct Module {
     pub file_offset: u64,
     /// Was it built by `raddle cc`? (Has a section `raddle_hooks`.)
     pub instrumented: bool,
-    /// Does it call the hooks of ThreadSanitizer?
-    pub thread_sanitizer: bool,
+    /// Which hooks of ThreadSanitizer it calls.
+    pub sanitizer: Sanitizer,
+}
+
+/// Hooks of ThreadSanitizer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sanitizer {
+    #[default]
+    None,
+    /// At atomic operations alone.
+    Atomics,
+    /// At every access.
+    Accesses,
 }
 
 /// The executable file mappings of a process.
 pub fn of_process(pid: i32) -> io::Result<Vec<Module>> {
     let maps = std::fs::read(format!("/proc/{pid}/maps"))?;
-    let mut known: HashMap<PathBuf, (bool, bool)> = HashMap::new();
+    let mut known: HashMap<PathBuf, (bool, Sanitizer)> = HashMap::new();
     let mut modules = Vec::new();
     for mut module in maps.split(|&b| b == b'\n').filter_map(parse) {
         let path = module.path.clone();
-        (module.instrumented, module.thread_sanitizer) =
+        (module.instrumented, module.sanitizer) =
             *known.entry(path).or_insert_with_key(|p| hooks_of(p));
         modules.push(module);
     }
     Ok(modules)
 }
 
-/// Was it built by `raddle cc`, and does it call the hooks of ThreadSanitizer?
-fn hooks_of(path: &Path) -> (bool, bool) {
+/// Was it built by `raddle cc`, and which hooks of ThreadSanitizer does it call?
+fn hooks_of(path: &Path) -> (bool, Sanitizer) {
+    let none = (false, Sanitizer::None);
     let Ok(file) = File::open(path) else {
-        return (false, false);
+        return none;
     };
-    match Elf::read(&file) {
-        Ok(elf) => (
-            elf.has_section("raddle_hooks"),
-            elf.imports("__tsan_func_entry"),
-        ),
-        Err(_) => (false, false),
-    }
+    let Ok(elf) = Elf::read(&file) else {
+        return none;
+    };
+    let calls = |hooks: &[&str]| {
+        elf.imports(|name| hooks.iter().any(|hook| name.starts_with(hook.as_bytes())))
+    };
+    // Functions without the attribute `sanitize_thread` have hooks at atomics and at their ends.
+    let sanitizer = if calls(&["__tsan_read", "__tsan_write", "__tsan_unaligned"]) {
+        Sanitizer::Accesses
+    } else if calls(&["__tsan_atomic"]) {
+        Sanitizer::Atomics
+    } else if calls(&["__tsan_func_entry"]) {
+        Sanitizer::Accesses
+    } else {
+        Sanitizer::None
+    };
+    (elf.has_section("raddle_hooks"), sanitizer)
 }
 
 /// One line of `/proc/PID/maps`, if it is executable and of a file.
@@ -72,7 +94,7 @@ fn parse(line: &[u8]) -> Option<Module> {
         end: hex(end)?,
         file_offset: hex(offset)?,
         instrumented: false,
-        thread_sanitizer: false,
+        sanitizer: Sanitizer::None,
     })
 }
 

@@ -134,9 +134,20 @@ fn frames(stack: &[u32], witness: &Witness, style: Style) -> Vec<String> {
     lines
 }
 
-/// Without the part of the libraries below a thread's start routine.
+/// Without the part of the libraries below a thread's start routine, and without what a panic of
+/// Rust does before it unwinds (`__rust_end_short_backtrace` is where Rust's own report begins).
 fn own_part<'a>(stack: &'a [u32], witness: &Witness) -> &'a [u32] {
     let frames = |&site: &u32| witness.sites[site as usize].frames.iter();
+    let is_of_panic = |site: &u32| {
+        frames(site).any(|frame| {
+            let function = frame.function.as_deref().unwrap_or_default();
+            let parts = ["__rustc::", "std::panicking::", "core::panicking::"];
+            parts.iter().any(|part| function.starts_with(part))
+                || function.contains("__rust_end_short_backtrace")
+        })
+    };
+    let panicking = stack.iter().take_while(|&site| is_of_panic(site)).count();
+    let stack = &stack[panicking % stack.len().max(1)..];
     let own = |site: &u32| frames(site).any(is_own_code);
     let located = |site: &u32| frames(site).any(|frame| frame.file.is_some());
     let last = stack.iter().rposition(own);

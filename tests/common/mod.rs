@@ -277,6 +277,8 @@ pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
     let mut command = Command::new(raddle());
     command
         .current_dir(&dir)
+        // A Rust program that writes a stack out takes thousands of steps for it.
+        .env("RUST_BACKTRACE", "0")
         .args(options)
         .arg("--json")
         .arg(&json)

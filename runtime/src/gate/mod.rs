@@ -395,6 +395,13 @@ pub fn events() -> u64 {
     gate().events()
 }
 
+/// A panic of the running thread begins to unwind.
+pub fn panicked() {
+    let gate = gate();
+    let running = gate.running();
+    gate.pages.panicked(running);
+}
+
 /// Writes the outcome, unless one is there, and returns: for what then takes its native course.
 pub fn record(outcome: &Fatal) {
     // A child made by vfork runs in our memory; how it ends is not how we end.

@@ -1,0 +1,160 @@
+//! `raddle cargo` and `raddle test` on a package as users have them, built by the rustc that is
+//! there: the locks, atomics and channels of Rust's library are places to switch.
+
+mod common;
+
+use common::{LIMIT, Output, Run, output, raddle, root, run, scratch};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+fn package() -> PathBuf {
+    root().join("tests/rust")
+}
+
+/// `raddle cargo ARGS` for the package.
+fn cargo(args: &[&str]) -> Output {
+    let mut command = Command::new(raddle());
+    command
+        .current_dir(scratch("rust"))
+        .arg("cargo")
+        .args(args)
+        .arg("--offline")
+        .arg("--manifest-path")
+        .arg(package().join("Cargo.toml"))
+        .env("CARGO_TARGET_DIR", target())
+        .env_remove("RUSTFLAGS");
+    output(&mut command, LIMIT)
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust")
+}
+
+/// The package's test binary and its program.
+fn built() -> &'static (PathBuf, PathBuf) {
+    static BUILT: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let tests = cargo(&["test", "--lib", "--no-run", "--message-format=json"]);
+        let program = cargo(&["build", "--message-format=json"]);
+        (executable(&tests), executable(&program))
+    })
+}
+
+/// What cargo says that it has made.
+fn executable(said: &Output) -> PathBuf {
+    assert_eq!(said.status, 0, "{}", said.all());
+    let messages = said.stdout.lines();
+    let mut paths = messages.filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message["executable"].as_str()?))
+    });
+    paths
+        .next_back()
+        .unwrap_or_else(|| panic!("{}", said.all()))
+}
+
+/// One test under `raddle run`.
+fn one(options: &[&str], name: &str) -> Run {
+    let options = [&["run"], options].concat();
+    let args = ["--exact", name, "--test-threads=1", "--nocapture"];
+    run(&options, &built().0, &args)
+}
+
+#[test]
+fn every_test_is_run_by_itself() {
+    let said = cargo(&["test", "--lib"]);
+    let text = said.all();
+    assert_eq!(said.status, 66, "{text}");
+    let last = "raddle: 6 tests: 2 failed: tests::count_is_lost, tests::payment_is_lost";
+    assert!(text.contains(last), "{text}");
+    for (file, name) in [("payment", "the balance"), ("count", "the count")] {
+        assert!(
+            text.contains(&format!("`left == right` failed: {name}")),
+            "{file}: {text}"
+        );
+    }
+}
+
+#[test]
+fn filters_choose_tests() {
+    let table: [(&[&str], i32, &str); 4] = [
+        (&["messages"], 0, "test tests::messages_arrive\n"),
+        (&["no_such_test"], 0, "raddle: 0 tests: nothing found"),
+        (&["--ignored"], 66, "1 failed: tests::not_asked_for"),
+        (
+            &["wrong", "lost", "--skip", "count"],
+            66,
+            "raddle: 1 test: 1 failed: tests::payment_is_lost",
+        ),
+    ];
+    for (args, status, expected) in table {
+        let mut command = Command::new(raddle());
+        command
+            .current_dir(scratch("rust-filters"))
+            .args(["test", "-n", "100", "--"])
+            .arg(&built().0)
+            .args(args);
+        let said = output(&mut command, LIMIT);
+        let text = said.all();
+        assert_eq!(said.status, status, "{args:?}\n{text}");
+        assert!(text.contains(expected), "{args:?}\n{text}");
+    }
+}
+
+#[test]
+fn one_file_for_many_tests_is_refused() {
+    for option in ["--json", "-o"] {
+        let mut command = Command::new(raddle());
+        command.args(["test", option, "x", "--"]).arg(&built().0);
+        let said = output(&mut command, LIMIT);
+        assert_eq!(said.status, 64, "{}", said.all());
+        assert!(said.stderr.contains("raddle run --"), "{}", said.all());
+    }
+}
+
+#[test]
+fn a_panic_is_told_where_it_began_and_replayed() {
+    let run = one(&["--policy", "random"], "tests::payment_is_lost");
+    run.expect(66, 1, 0);
+    let finding = &run.summary.findings[0];
+    let message = &finding.message;
+    assert!(message.starts_with("panicked at src/lib.rs:"), "{message}");
+    assert!(message.ends_with("failed: the balance"), "{message}");
+    let text = run.output.all();
+    let top = "#0  accounts::tests::payment_is_lost at";
+    assert!(text.contains(top), "{text}");
+    let witness = finding.witness.as_ref().expect("written");
+    let mut replay = Command::new(raddle());
+    replay.args(["replay", "-n", "20"]).arg(witness);
+    let said = output(&mut replay, LIMIT);
+    assert_eq!(said.status, 66, "{}", said.all());
+    assert!(said.all().contains("20 of 20"), "{}", said.all());
+}
+
+/// Without the dependence relation, which does not know what Rust's library does inside.
+#[test]
+fn what_is_right_is_explored_but_only_atomics_are_steps() {
+    for name in ["tests::count_is_right", "tests::payment_arrives"] {
+        let run = one(&["--policy", "pcb:1", "--races", "fail"], name);
+        run.expect(69, 0, 0);
+        let text = run.output.all();
+        let bound = "only atomic operations are steps";
+        assert!(text.contains(bound), "{text}");
+        assert!(text.contains("races were not looked for"), "{text}");
+        let seen: Vec<_> = run.summary.instrumented.values().collect();
+        assert_eq!(seen, ["raddle cargo (atomic operations)"]);
+    }
+}
+
+#[test]
+fn programs_run_alone_and_under_raddle() {
+    let program = &built().1;
+    let alone = output(&mut Command::new(program), LIMIT);
+    assert_eq!(alone.status, 0, "{}", alone.all());
+    run(&["run", "-n", "50"], program, &[]).expect(0, 0, 0);
+    run(&["run"], program, &["wrongly"]).expect(66, 1, 0);
+    let said = cargo(&["run", "--quiet"]);
+    assert_eq!(said.status, 0, "{}", said.all());
+    assert!(said.all().contains("nothing found"), "{}", said.all());
+}
