@@ -26,6 +26,32 @@ fn the_default_policy_finds_every_mark() {
     });
 }
 
+/// Mean executions over five seeds: some four times what was measured.
+#[test]
+fn the_default_policy_needs_few_executions() {
+    let bounds: [(&str, &[&str], u64); 6] = [
+        ("reorder", &["5"], 20),
+        ("reorder", &["20"], 20),
+        ("twostage", &["10"], 30),
+        ("bluetooth driver", &[], 30),
+        ("work stealing", &[], 30),
+        ("string buffer", &[], 15),
+    ];
+    in_parallel(&bounds, |&(name, args, most)| {
+        let mark = MARKS.iter().find(|m| m.name == name && m.args == args);
+        let program = mark.ok_or("no such mark")?.program(&[]);
+        let mut sum = 0;
+        for seed in ["1", "2", "3", "4", "5"] {
+            let options = ["run", "-q", "--no-shrink", "-n", "1000", "--seed", seed];
+            sum += run(&options, &program, args).summary.executions;
+        }
+        match sum <= 5 * most {
+            true => Ok(()),
+            false => Err(format!("{name} {args:?}: {sum} executions over five seeds")),
+        }
+    });
+}
+
 #[test]
 fn no_fixed_twin_fails() {
     in_parallel(MARKS, |mark| {

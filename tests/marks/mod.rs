@@ -70,11 +70,6 @@ const fn deep(mark: Mark) -> Mark {
     }
 }
 
-/// So many threads that random schedules do not find the bug.
-const fn crowded(args: &'static [&'static str], mark: Mark) -> Mark {
-    deep(sized(args, mark))
-}
-
 const REORDER: &str = "tests/corpus/reorder.c";
 const TWOSTAGE: &str = "tests/corpus/twostage.c";
 const POOL: Mark = at_calls("thread pool", "tests/marks/thread_pool.c", "deadlock");
@@ -83,10 +78,10 @@ const POOL: Mark = at_calls("thread pool", "tests/marks/thread_pool.c", "deadloc
 pub const MARKS: &[Mark] = &[
     sized(&["3"], published(10, at_accesses("reorder", REORDER))),
     sized(&["5"], published(6, at_accesses("reorder", REORDER))),
-    crowded(&["10"], published(6, at_accesses("reorder", REORDER))),
-    crowded(&["20"], published(6, at_accesses("reorder", REORDER))),
-    crowded(&["50"], published(6, at_accesses("reorder", REORDER))),
-    crowded(&["100"], published(6, at_accesses("reorder", REORDER))),
+    sized(&["10"], published(6, at_accesses("reorder", REORDER))),
+    sized(&["20"], published(6, at_accesses("reorder", REORDER))),
+    sized(&["50"], published(6, at_accesses("reorder", REORDER))),
+    sized(&["100"], published(6, at_accesses("reorder", REORDER))),
     sized(
         &["3"],
         published(8, at_calls("twostage", TWOSTAGE, "assertion")),
@@ -95,15 +90,15 @@ pub const MARKS: &[Mark] = &[
         &["10"],
         published(14, at_calls("twostage", TWOSTAGE, "assertion")),
     ),
-    crowded(
+    sized(
         &["20"],
         published(22, at_calls("twostage", TWOSTAGE, "assertion")),
     ),
-    crowded(
+    sized(
         &["50"],
         published(35, at_calls("twostage", TWOSTAGE, "assertion")),
     ),
-    crowded(
+    sized(
         &["100"],
         published(56, at_calls("twostage", TWOSTAGE, "assertion")),
     ),

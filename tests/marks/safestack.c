@@ -7,7 +7,7 @@
 
 enum { THREADS = 3, ROUNDS = 2 };
 static struct {
-    int owner;
+    _Atomic int owner; /* plain, the compiler would know what it has just written */
     _Atomic int next;
 } cells[THREADS];
 static _Atomic int head, count = THREADS;

@@ -7,6 +7,9 @@
 //! preferred that put one thread between two operations of another. Executions that show new
 //! predecessor pairs ([`crate::hapset`]) are in turn a start for others, so that delays add up.
 //!
+//! The longer nothing is found, the more executions take a step that none has taken yet in the same
+//! state ([`states`]).
+//!
 //! The rest picks pairs by statement, with ordering constraints for all threads that come by. One
 //! execution in [`PLAIN`] is drawn without constraints, so that every schedule keeps a positive
 //! probability.
@@ -16,6 +19,7 @@ mod draw;
 pub(crate) mod order;
 mod plan;
 mod pool;
+mod states;
 mod table;
 
 use crate::hapset::knowledge::{Counted, Knowledge, Places};
@@ -31,6 +35,7 @@ use pool::{Base, Pool};
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
+use states::States;
 use std::collections::BTreeMap;
 use table::{Known, PairId, Table};
 
@@ -50,6 +55,7 @@ pub struct Steer {
     seed: u64,
     table: Table,
     pool: Pool,
+    states: States,
     draw: Draw,
     /// Steps of the longest execution so far.
     longest: u64,
@@ -65,6 +71,7 @@ impl Steer {
             seed,
             table: Table::default(),
             pool: Pool::default(),
+            states: States::default(),
             draw: Draw::new(seed),
             longest: 0,
             shortest: u64::MAX,
@@ -117,6 +124,8 @@ impl Search for Steer {
             pair.tries += 1;
             pair.gains += u32::from(news > 0);
         }
+        self.states
+            .learn(&mut self.draw, &trace.events, &trace.taken);
         let keep = n == 0 || news > 0 || self.draw.chance(1, 16);
         if keep && Pool::accepts(&ops) {
             let seen = Seen {

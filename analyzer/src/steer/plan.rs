@@ -3,10 +3,16 @@
 use super::pool::Detour;
 use super::table::{Pair, PairId};
 use super::{PLAIN, Steer, plain};
-use crate::sampling::seed_of;
+use crate::sampling::{MIX_DEPTH, seed_of};
 use crate::search::Plan;
 use raddle_protocol::constraint::{Constraint, Point, Rule};
 use raddle_protocol::schedule::Tail;
+use raddle_protocol::shared::flags;
+
+/// With every so many executions the weight of [`Way::Step`] grows by one, ...
+const STEPS: u64 = 16;
+/// ... up to this, which is some three of four executions.
+const MOST_STEPS: u64 = 250;
 
 /// The ways to choose constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +29,8 @@ enum Way {
     Shallow,
     /// One of any execution.
     Deep,
+    /// A step that was never taken in a state ([`super::states`]).
+    Step,
     Plain,
 }
 
@@ -48,11 +56,12 @@ impl Made {
 impl Steer {
     /// The plan of execution `n`.
     pub(super) fn plan(&mut self, n: u64) -> Made {
-        let made = match self.way() {
+        let made = match self.way(n) {
             Way::Plain => None,
             Way::Drive => self.drive(n),
             Way::Combine => self.combine(n),
             Way::TakeTurns => self.take_turns(n),
+            Way::Step => self.step(n),
             way => self.delay(n, way),
         };
         made.unwrap_or_else(|| {
@@ -61,18 +70,23 @@ impl Steer {
         })
     }
 
-    fn way(&mut self) -> Way {
+    fn way(&mut self, n: u64) -> Way {
         if self.table.pairs.is_empty() || self.draw.chance(1, PLAIN) {
             return Way::Plain;
         }
         let hope = self.table.pairs.iter().map(promise).max().unwrap_or(0);
+        let steps = match self.states.has_missing() {
+            true => (n / STEPS).min(MOST_STEPS) as u32,
+            false => 0,
+        };
         let ways = [
             (Way::Fresh, if self.pool.has_fresh() { 60 } else { 0 }),
             (Way::Shallow, 3),
             (Way::Deep, 3),
             (Way::Drive, if hope == FRESH { 3 } else { 1 }),
             (Way::Combine, 1),
-            (Way::TakeTurns, 5),
+            (Way::TakeTurns, 8),
+            (Way::Step, steps),
         ];
         match self.draw.weighted(ways.iter().map(|w| w.1)) {
             Some(i) => ways[i].0,
@@ -194,6 +208,28 @@ impl Steer {
             });
         }
         Some(Made::of(plan, vec![one as PairId, other as PairId]))
+    }
+
+    /// A step that was never taken.
+    fn step(&mut self, n: u64) -> Option<Made> {
+        let prefix = self.states.missing(&mut self.draw)?;
+        let seed = seed_of(self.seed, n);
+        let tail = match self.draw.below(4) {
+            0 => Tail::RunUntilBlocked,
+            1 => Tail::Pct {
+                seed,
+                depth: MIX_DEPTH,
+                steps: self.longest,
+            },
+            _ => Tail::Random { seed },
+        };
+        let plan = Plan {
+            prefix,
+            // The thread may be blocked in that state.
+            flags: flags::TOLERANT,
+            ..Plan::tail(tail)
+        };
+        Some(Made::of(plan, Vec::new()))
     }
 
     /// A delay that was not tried, or was tried less than others.

@@ -183,7 +183,7 @@ fn exactly(op: &Operation) -> Point {
 }
 
 /// The first `steps` steps of threads, with the choices that belong to them.
-fn cut(taken: &[Step], steps: u32) -> Vec<Step> {
+pub fn cut(taken: &[Step], steps: u32) -> Vec<Step> {
     let mut left = steps;
     let mut prefix: Vec<Step> = Vec::new();
     for step in taken {
