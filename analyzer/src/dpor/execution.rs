@@ -159,6 +159,13 @@ impl Execution {
         }
     }
 
+    /// Did the last step end the process, wherever the other threads were?
+    pub fn is_cut_off(&self) -> bool {
+        let everything = |foot: &Footprint| foot.marks & marks::EVERYTHING != 0;
+        let last = self.steps.last();
+        last.is_some_and(|step| everything(&step.foot) && !everything(&step.plain))
+    }
+
     /// Does step `i` happen before what has this clock?
     pub fn reached(&self, i: usize, clock: &[u32]) -> bool {
         let step = &self.steps[i];

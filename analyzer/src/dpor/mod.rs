@@ -92,6 +92,8 @@ pub struct Dpor {
     redundant: u64,
     mismatches: u64,
     bounds: BTreeSet<String>,
+    /// There were several under way at a time.
+    several: bool,
 }
 
 #[derive(Debug)]
@@ -116,6 +118,7 @@ impl Dpor {
             redundant: 0,
             mismatches: 0,
             bounds: BTreeSet::new(),
+            several: false,
         }
     }
 
@@ -164,6 +167,9 @@ impl Dpor {
             _ => self.classes += 1,
         }
         self.bounds.extend(bound(trace));
+        if self.several && execution.is_cut_off() {
+            self.bounds.insert(CUT_OFF.into());
+        }
         // The races before the last step that was told were there in an earlier execution already.
         let from = out.told.saturating_sub(1);
         guide.read(trace, &execution);
@@ -195,6 +201,11 @@ impl Dpor {
         }
     }
 }
+
+/// Of a step under way it is not known yet whether it ends the process, so that branches beside it
+/// may be left out by mistake. What they show differs only in how far others had come.
+const CUT_OFF: &str = "the process ended in the middle while several executions were under way: not \
+                       everything that others could have done by then was tried (-j 1 does that)";
 
 /// What an execution leaves unsaid.
 fn bound(trace: &Trace) -> Option<String> {
@@ -238,6 +249,7 @@ impl Search for Dpor {
             tentative: start.tentative,
             told: start.way.len(),
         };
+        self.several |= !self.out.is_empty();
         self.out.insert(n, out);
         Next::Run(plan)
     }

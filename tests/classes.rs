@@ -1,0 +1,174 @@
+//! How many executions `dpor` needs for families of programs, end to end. Where the number of
+//! Mazurkiewicz traces has a closed form, that is what is expected; the numbers of the others are
+//! what brute force counts on the smallest of each family, and as ever on larger ones.
+
+mod common;
+
+use common::{Compiler, Run, compile, in_parallel, run};
+
+struct Family {
+    source: &'static str,
+    flags: &'static [&'static str],
+    /// The argument, and how many Mazurkiewicz traces there are.
+    counts: Vec<(u64, u64)>,
+    finds: bool,
+    /// The failure ends threads that are in the middle of something.
+    cuts_off: bool,
+}
+
+/// Two threads that read the other's number and write their own, `n` times each: the central
+/// coefficient of (1 + x + x²) to the power 2n. (Between two writes of one thread, what the other
+/// does in terms of them is one of three.)
+fn trinomial(n: u64) -> u64 {
+    let mut row = vec![1];
+    for _ in 0..2 * n {
+        let at = |i: usize, back: usize| i.checked_sub(back).and_then(|i| row.get(i)).unwrap_or(&0);
+        row = (0..row.len() + 2)
+            .map(|i| at(i, 0) + at(i, 1) + at(i, 2))
+            .collect();
+    }
+    row[2 * n as usize]
+}
+
+fn factorial(n: u64) -> u64 {
+    (1..=n).product()
+}
+
+/// Writers hold the first lock all the time and take the second inside. The reader takes the first
+/// before all of them and ends, or after k of them, and then the second after k writers or more.
+fn nested(writers: u64) -> u64 {
+    let second = |k| writers - k + 1;
+    factorial(writers) * (1 + (1..=writers).map(second).sum::<u64>())
+}
+
+fn families() -> Vec<Family> {
+    let counts = |to: u64, count: fn(u64) -> u64| (1..=to).map(|n| (n, count(n))).collect();
+    vec![
+        Family {
+            source: "tests/marks/fibonacci.c",
+            flags: &["-DFIXED"],
+            counts: counts(4, trinomial),
+            finds: false,
+            cuts_off: false,
+        },
+        // The assertion is looked at when all is over: it fails in one of the classes.
+        Family {
+            source: "tests/marks/fibonacci.c",
+            flags: &[],
+            counts: counts(3, trinomial),
+            finds: true,
+            cuts_off: false,
+        },
+        // Critical sections of all setters and of the checker.
+        Family {
+            source: "tests/corpus/reorder.c",
+            flags: &["-DFIXED"],
+            counts: counts(5, |setters| factorial(setters + 1)),
+            finds: false,
+            cuts_off: false,
+        },
+        Family {
+            source: "tests/corpus/twostage.c",
+            flags: &["-DFIXED"],
+            counts: counts(4, nested),
+            finds: false,
+            cuts_off: false,
+        },
+        // An assertion that fails ends the other threads wherever they are.
+        Family {
+            source: "tests/corpus/reorder.c",
+            flags: &[],
+            counts: vec![(1, 16), (2, 360)],
+            finds: true,
+            cuts_off: true,
+        },
+        Family {
+            source: "tests/corpus/twostage.c",
+            flags: &[],
+            counts: vec![(1, 14), (2, 380)],
+            finds: true,
+            cuts_off: true,
+        },
+    ]
+}
+
+fn explore(family: &Family, n: u64, policy: &str, workers: &str) -> Run {
+    let program = compile(Compiler::RaddleCc, family.source, family.flags);
+    let options = [
+        "run",
+        "--policy",
+        policy,
+        "-j",
+        workers,
+        "--keep-going",
+        "--no-shrink",
+        "--races",
+        "off",
+        "-q",
+    ];
+    run(&options, &program, &[&n.to_string()])
+}
+
+fn check(family: &Family, n: u64, classes: u64, policy: &str, workers: &str) -> Result<(), String> {
+    let run = explore(family, n, policy, workers);
+    let seen = &run.summary;
+    let executions_fit = match policy {
+        "dpor" => seen.executions == classes,
+        _ => seen.executions >= classes,
+    };
+    let verdict = if family.finds { "finding" } else { "explored" };
+    let right = executions_fit
+        && seen.classes == Some(classes)
+        && seen.complete == Some(true)
+        && seen.verdict == verdict;
+    match right {
+        true => Ok(()),
+        false => Err(format!(
+            "{}: not {classes} classes, {verdict}\n{}",
+            run.shown,
+            run.output.all()
+        )),
+    }
+}
+
+#[test]
+fn the_closed_forms_are_those_of_known_numbers() {
+    let known = [1, 3, 19, 141, 1107, 8953, 73789];
+    assert_eq!([0, 1, 2, 3, 4, 5, 6].map(trinomial), known);
+    assert_eq!([1, 2, 3, 4].map(nested), [2, 8, 42, 264]);
+}
+
+#[test]
+fn dpor_runs_each_class_once() {
+    let families = families();
+    let all: Vec<_> = families
+        .iter()
+        .flat_map(|f| f.counts.iter().map(move |&(n, classes)| (f, n, classes)))
+        .collect();
+    in_parallel(&all, |&(family, n, classes)| {
+        check(family, n, classes, "dpor", "1")
+    });
+}
+
+#[test]
+fn several_workers_and_source_sets_come_to_the_same() {
+    let mut families = families();
+    // Where a thread ends all others in the middle, several workers may leave out classes, and say so.
+    families.retain(|f| !f.cuts_off);
+    in_parallel(&families, |family| {
+        let &(n, classes) = family.counts.get(1).expect("two at least");
+        check(family, n, classes, "dpor", "3")?;
+        check(family, n, classes, "dpor:source", "1")
+    });
+}
+
+#[test]
+fn brute_force_counts_the_same_classes() {
+    let mut smallest = families();
+    // Of the others brute force has too many interleavings even for the smallest.
+    smallest.retain(|f| f.source.ends_with("reorder.c"));
+    in_parallel(&smallest, |family| {
+        let (n, classes) = family.counts[0];
+        check(family, n, classes, "dfs", "1")
+    });
+}
