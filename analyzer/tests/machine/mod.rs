@@ -7,6 +7,7 @@ use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
+use raddle_protocol::shared::flags;
 use raddle_protocol::trace::{Outcome, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,6 +128,7 @@ impl Program {
         };
         let repeat = |s: &Step| vec![usize::from(s.what); usize::from(s.count)];
         let mut wanted = plan.prefix.iter().flat_map(repeat);
+        let tolerant = plan.flags & flags::TOLERANT != 0;
         let mut asked = wanted.clone().count();
         let mut sleepers = plan.sleepers.clone();
         let (mut events, mut taken) = (Vec::new(), Vec::new());
@@ -146,7 +148,8 @@ impl Program {
                 redundant = true;
                 break;
             }
-            let next = wanted.next().unwrap_or_else(|| match plan.tail {
+            let prescribed = wanted.by_ref().find(|t| !tolerant || enabled.contains(t));
+            let next = prescribed.unwrap_or_else(|| match plan.tail {
                 Tail::RunUntilBlocked if awake.contains(&running) && consecutive < PATIENCE => {
                     running
                 }
