@@ -13,6 +13,7 @@ use crate::snapshots::Snapshots;
 use crate::stop::StopFlag;
 use crate::target::{Limits, Target};
 use raddle_protocol::job::Job;
+use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 use std::time::Instant;
 
@@ -143,7 +144,8 @@ impl Session {
         self.execute(job, Fate::End)?.ok_or(RunError::Garbage)
     }
 
-    /// Runs `job`; `None`: it has become a copy, or the process that was put back did not start.
+    /// Runs `job`; `None`: it has become a copy, or the process that was put back did not start, or
+    /// failed, which counts only in a process that nothing has run in before.
     fn execute(&mut self, job: &Job, fate: Fate) -> Result<Option<Trace>, RunError> {
         let Begun {
             execution,
@@ -200,6 +202,10 @@ impl Session {
             Ok(trace) => self.snapshots.took(trace.counters.steps, started.elapsed()),
             // What was written stands for nothing; the next execution begins with empty files.
             Err(_) => drop(self.output.clear()),
+        }
+        if again && trace.as_ref().is_ok_and(is_doubtful) {
+            drop(self.output.clear());
+            return Ok(None);
         }
         if let Fate::Freeze(_) = fate {
             self.snapshots.refused(job, self.pages.frozen());
@@ -297,5 +303,15 @@ impl Session {
     /// loads later are not among them.
     pub fn modules(&self) -> &[Module] {
         &self.modules
+    }
+}
+
+/// Is this an end that must not be believed of a process that was put back?
+fn is_doubtful(trace: &Trace) -> bool {
+    let outcome = &trace.outcome;
+    match outcome.end {
+        End::Exit => outcome.code != 0,
+        End::Redundant | End::Assumed => false,
+        _ => true,
     }
 }
