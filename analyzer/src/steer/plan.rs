@@ -11,7 +11,7 @@ use raddle_protocol::shared::flags;
 
 /// With every so many executions the weight of [`Way::Step`] grows by one, ...
 const STEPS: u64 = 16;
-/// ... up to this, which is some three of four executions.
+/// ... up to this, which is some two of three executions.
 const MOST_STEPS: u64 = 250;
 
 /// The ways to choose constraints.
