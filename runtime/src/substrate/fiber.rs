@@ -6,11 +6,11 @@
 //! to it. The C library still believes that the thread lives, and no fiber ever reaches the end of
 //! its start routine's caller: see `threads::ending`.
 
-use super::{Attributes, Context, Substrate, context, pool, run_body, stacks};
+use super::{Attributes, Context, Substrate, context, entry, pool, stacks};
 use crate::os;
 use crate::serial::Serial;
 use core::arch::naked_asm;
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
 use libc::pthread_t;
@@ -78,13 +78,6 @@ impl Substrate for Fibers {
     }
 }
 
-/// First code on a new thread: it parks here, and goes on when first switched to.
-extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: the argument is the thread's own context.
-    unsafe { park(argument.cast()) };
-    run_body()
-}
-
 /// Saves what a call keeps, on the stack.
 macro_rules! save {
     () => {
@@ -106,7 +99,7 @@ pub(crate) use {restore, save};
 
 /// Saves the caller's context and ends the kernel thread; returns on whichever switches to it.
 #[unsafe(naked)]
-unsafe extern "C-unwind" fn park(_context: *mut Context) {
+pub unsafe extern "C-unwind" fn park(_context: *mut Context) {
     naked_asm!(
         save!(),
         "mov [rdi + {rsp}], rsp",

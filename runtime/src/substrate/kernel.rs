@@ -1,9 +1,9 @@
 //! Kernel threads that hand a baton round by futex, all on one core. Nothing is virtualised: for
 //! debuggers and for code that depends on the identity of its kernel thread.
 
-use super::{Attributes, Substrate, context, run_body, stacks};
+use super::{Attributes, Substrate, context, entry, stacks};
 use crate::os;
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
 use libc::pthread_t;
 use raddle_protocol::{Slot, slot};
@@ -21,9 +21,9 @@ fn word(s: Slot) -> &'static AtomicU32 {
     unsafe { &(*context(s)).word }
 }
 
-fn wait(s: Slot) {
-    while word(s).swap(0, Ordering::Acquire) == 0 {
-        os::futex_wait(word(s), 0);
+fn wait(word: &AtomicU32) {
+    while word.swap(0, Ordering::Acquire) == 0 {
+        os::futex_wait(word, 0);
     }
 }
 
@@ -35,12 +35,12 @@ fn pass(to: Slot) {
 impl Substrate for Baton {
     fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
         word(s).store(0, Ordering::Relaxed);
-        stacks::create(s, attr, entry, usize::from(s) as *mut c_void)
+        stacks::create(s, attr, entry, context(s).cast())
     }
 
     fn switch(&mut self, from: Slot, to: Slot) {
         pass(to);
-        wait(from);
+        wait(word(from));
     }
 
     fn finish(&mut self, me: Slot, to: Slot) -> ! {
@@ -48,16 +48,15 @@ impl Substrate for Baton {
         if me == slot::MAIN {
             // The process's first thread stays, so that the process does not look dead.
             loop {
-                wait(me);
+                wait(word(me));
             }
         }
         os::exit_thread()
     }
 }
 
-/// First code on a new thread.
-extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
-    wait(argument as usize as Slot);
+/// First thing on a new thread: waits until it is handed the baton.
+pub fn park(word: &AtomicU32) {
+    wait(word);
     crate::ends::use_alternate_stack();
-    run_body()
 }

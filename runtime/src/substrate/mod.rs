@@ -39,8 +39,18 @@ type Entry = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 /// What each new thread calls once it runs.
 static BODY: Serial<Option<Body>> = Serial::new(None);
 
-/// Runs [`BODY`].
-fn run_body() -> *mut c_void {
+/// First code on a new thread, whose context is the argument: it waits until it is first switched
+/// to, then runs [`BODY`]. One function for both substrates, so that what it calls has the same
+/// addresses on its stack.
+extern "C-unwind" fn entry(argument: *mut c_void) -> *mut c_void {
+    let context = argument.cast::<Context>();
+    if kernel_threads() {
+        // SAFETY: contexts are mapped for ever.
+        kernel::park(unsafe { &(*context).word });
+    } else {
+        // SAFETY: the context is the thread's own.
+        unsafe { fiber::park(context) };
+    }
     // SAFETY: set before the first thread was made.
     match unsafe { *BODY.get() } {
         Some(body) => body(),
