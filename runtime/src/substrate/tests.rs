@@ -1,6 +1,6 @@
 //! Both substrates on real threads of the test process.
 
-use super::{Attributes, Substrate, fiber, kernel, prepare};
+use super::{Attributes, begin, prepare, spawn, switch};
 use core::ffi::c_void;
 use raddle_protocol::Slot;
 use std::arch::asm;
@@ -11,20 +11,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 /// belongs to one at a time.
 static ME: AtomicUsize = AtomicUsize::new(0);
 static PARTNER: AtomicUsize = AtomicUsize::new(0);
-static ON_FIBERS: AtomicUsize = AtomicUsize::new(0);
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static LOCAL: Cell<u64> = const { Cell::new(0) };
-}
-
-fn switch(from: Slot, to: Slot) {
-    if ON_FIBERS.load(SeqCst) == 1 {
-        fiber::Fibers.switch(from, to);
-    } else {
-        kernel::Baton.switch(from, to);
-    }
 }
 
 fn rounding() -> u32 {
@@ -62,18 +53,13 @@ extern "C-unwind" fn body() -> *mut c_void {
     }
 }
 
-fn goes_to_and_fro(me: Slot, other: Slot, fibers: bool) {
+fn goes_to_and_fro(me: Slot, other: Slot, kernel: bool) {
+    begin(kernel);
     ME.store(usize::from(other), SeqCst);
     PARTNER.store(usize::from(me), SeqCst);
-    ON_FIBERS.store(usize::from(fibers), SeqCst);
     // SAFETY: null means the defaults.
     let attributes = unsafe { Attributes::read(std::ptr::null()) };
-    let thread = if fibers {
-        fiber::Fibers.spawn(other, &attributes)
-    } else {
-        kernel::Baton.spawn(other, &attributes)
-    };
-    let thread = thread.unwrap();
+    let thread = spawn(other, &attributes).unwrap();
     assert_eq!(super::slot_of_pthread(thread), Some(other));
     LOCAL.set(5);
     for round in 1..=10_000 {
@@ -97,9 +83,8 @@ fn goes_to_and_fro(me: Slot, other: Slot, fibers: bool) {
 #[test]
 fn threads_keep_their_registers_and_their_storage() {
     prepare(body);
-    fiber::begin();
-    goes_to_and_fro(0, 1, true);
-    goes_to_and_fro(2, 3, false);
+    goes_to_and_fro(0, 1, false);
+    goes_to_and_fro(2, 3, true);
 }
 
 #[test]
