@@ -167,15 +167,21 @@ fn a_process_that_was_put_back_does_the_same() {
         ("input", false),
         ("limit", false),
         ("signal", false),
-        ("protection", false),
-        ("mapping", false),
+        ("anywhere", true),
+        ("window", true),
+        ("remapped", false),
+        ("advised", false),
+        ("undumped", false),
+        ("file", false),
+        ("shared", false),
     ];
     for (what, expected) in table {
         let run = |snapshots| -> (Vec<Trace>, u64) {
             let mut session = session(&program, &[what], snapshots);
             let job = |seed| Job::new(Tail::Random { seed });
             let run = |seed| session.run(&job(seed)).expect("it runs");
-            let traces = (0..25).map(run).collect();
+            let seeds = if what == "window" { 100 } else { 25 };
+            let traces = (0..seeds).map(run).collect();
             (traces, session.rewinds())
         };
         let ((anew, none), (copied, rewinds)) = (run(false), run(true));
@@ -188,6 +194,24 @@ fn a_process_that_was_put_back_does_the_same() {
         let codes: std::collections::BTreeSet<_> = copied.iter().map(|t| t.outcome.code).collect();
         assert_eq!(codes.len(), 2, "{what}: the schedules differ");
     }
+}
+
+#[test]
+fn the_stacks_for_signals_of_rust_threads_are_put_back() {
+    let program = compile(Compiler::Rustc, "tests/snapshots/threads.rs", &[]);
+    let run = |snapshots| -> (Vec<Trace>, u64) {
+        let mut session = session(&program, &[], snapshots);
+        let job = |seed| Job::new(Tail::Random { seed });
+        let run = |seed| session.run(&job(seed)).expect("it runs");
+        let traces = (0..40).map(run).collect();
+        (traces, session.rewinds())
+    };
+    let ((anew, none), (copied, rewinds)) = (run(false), run(true));
+    same(&anew, &copied);
+    assert_eq!(none, 0);
+    assert_eq!(rewinds > 0, can_put_back());
+    let outputs: std::collections::BTreeSet<_> = copied.iter().map(|t| &t.stdout).collect();
+    assert!(outputs.len() > 10, "the schedules differ");
 }
 
 #[test]

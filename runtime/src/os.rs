@@ -198,20 +198,27 @@ pub fn map_fixed(address: usize, len: usize) -> Option<*mut u8> {
         | libc::MAP_NORESERVE
         | libc::MAP_STACK
         | libc::MAP_FIXED_NOREPLACE;
-    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    // SAFETY: replaces nothing.
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    map_at(address, len, protection, flags).then_some(address as *mut u8)
+}
+
+/// Maps memory at exactly this place; false: it is not there. `flags`: either nothing else may be
+/// there, or its content is of no more use.
+pub fn map_at(address: usize, len: usize, protection: libc::c_int, flags: libc::c_int) -> bool {
+    let (protection, flags) = (protection as usize, flags as usize);
+    // SAFETY: replaces nothing that is needed, which is the caller's promise.
     let got = unsafe {
         syscall(
             libc::SYS_mmap,
             address,
             len,
             protection,
-            flags as usize,
+            flags,
             usize::MAX,
             0,
         )
     };
-    (got as usize == address).then_some(address as *mut u8)
+    got as usize == address
 }
 
 /// Ends the calling kernel thread only.
@@ -490,20 +497,11 @@ pub fn set_huge_pages(allowed: bool) {
     unsafe { syscall(libc::SYS_prctl, option, usize::from(!allowed), 0, 0, 0, 0) };
 }
 
-/// Changes what may be done with a range of pages.
-pub fn set_protection(address: usize, len: usize, protection: libc::c_int) {
+/// Changes what may be done with a range of pages; false: it cannot be.
+pub fn set_protection(address: usize, len: usize, protection: libc::c_int) -> bool {
+    let protection = protection as usize;
     // SAFETY: the caller's own memory.
-    unsafe {
-        syscall(
-            libc::SYS_mprotect,
-            address,
-            len,
-            protection as usize,
-            0,
-            0,
-            0,
-        )
-    };
+    unsafe { syscall(libc::SYS_mprotect, address, len, protection, 0, 0, 0) == 0 }
 }
 
 /// Copies a page, without help from anybody.

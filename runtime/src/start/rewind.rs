@@ -1,11 +1,13 @@
 //! A clone of a copy that has come to its end is put back to where it was cloned, and runs the next
 //! job: making and reaping a process costs more than all else that a short execution does.
 //!
-//! Its memory is put back page by page ([`memory`]). What lies in the kernel cannot be put back. So
-//! every system call raises SIGSYS (syscall user dispatch), this library's own included; those that
-//! leave nothing behind are performed, and at any other one the process gives up being put back: it
-//! ends as others do, and the next execution is another clone.
+//! Its memory is put back page by page ([`memory`]). What lies in the kernel cannot be put back,
+//! but for mappings of memory ([`mappings`]). So every system call raises SIGSYS (syscall user
+//! dispatch), this library's own included; those that leave nothing behind, or what can be undone,
+//! are performed, and at any other one the process gives up being put back: it ends as others do,
+//! and the next execution is another clone.
 
+mod mappings;
 mod memory;
 
 use crate::os;
@@ -17,6 +19,7 @@ use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU8, Ordering};
 use libc::{REG_R8, REG_R9, REG_R10, REG_RAX, REG_RDI, REG_RDX, REG_RIP, REG_RSI};
+use mappings::{Mappings, Undone};
 use memory::Memory;
 use raddle_protocol::shared::{Control, freeze};
 
@@ -25,6 +28,8 @@ use raddle_protocol::shared::{Control, freeze};
 const PLACE: usize = 0x1080_0000_0000;
 /// Bytes of the part of the block that stays writable: the structure, then the stack.
 const HEAD: usize = 64 << 10;
+/// Bytes of the whole: what comes behind the pages is the list of mappings.
+const BYTES: usize = HEAD + memory::BYTES + size_of::<Mappings>().next_multiple_of(os::PAGE);
 /// Bytes of a system call's instruction.
 const CALL: i64 = 2;
 
@@ -52,6 +57,7 @@ struct Block {
     notify: c_int,
     slot: usize,
     memory: Memory,
+    mappings: &'static mut Mappings,
 }
 
 /// Null unless this process is to be put back.
@@ -65,11 +71,12 @@ pub fn begin(control: &Control, notify: c_int, slot: u32) {
     if raw::trap_installed() || blocked {
         return;
     }
-    let Some(place) = os::map_fixed(PLACE, HEAD + memory::BYTES) else {
+    let Some(place) = os::map_fixed(PLACE, BYTES) else {
         return;
     };
     let block = place.cast::<Block>();
-    // SAFETY: the mapping is new, and large enough; only one thread exists.
+    // SAFETY: the mapping is new, and large enough; zeros are a list of mappings; only one thread
+    // exists.
     unsafe {
         block.write(Block {
             rsp: 0,
@@ -81,7 +88,8 @@ pub fn begin(control: &Control, notify: c_int, slot: u32) {
             control,
             notify,
             slot: slot as usize % freeze::COPIES,
-            memory: Memory::new(PLACE + HEAD, PLACE..PLACE + HEAD + memory::BYTES),
+            memory: Memory::new(PLACE + HEAD, PLACE..PLACE + BYTES),
+            mappings: &mut *place.add(HEAD + memory::BYTES).cast(),
         });
         *AT.get() = block;
         mark(block);
@@ -145,7 +153,7 @@ unsafe extern "C" fn arm(block: *mut Block) {
         let dispatched = os::syscall(libc::SYS_prctl, DISPATCH, ON, start, len, selector, 0) == 0;
         // Faults from here on have the memory looked at again at the first end.
         block.faults = os::page_faults();
-        if dispatched && block.memory.picture() {
+        if dispatched && block.memory.picture(|mapping| block.mappings.add(mapping)) {
             block.selector.store(BLOCK, Ordering::Relaxed);
         } else {
             give_up(block);
@@ -165,7 +173,7 @@ unsafe fn give_up(block: &mut Block) {
         raw::put_trap(&block.former);
         os::set_huge_pages(true);
         *AT.get() = core::ptr::null_mut();
-        os::unmap((block as *mut Block).cast(), HEAD + memory::BYTES);
+        os::unmap((block as *mut Block).cast(), BYTES);
     }
 }
 
@@ -187,9 +195,8 @@ extern "C" fn on_call(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
         if number == libc::SYS_exit_group {
             leave(block, args[0] as c_int & 0xff);
         }
-        if leaves_nothing(number, &args) {
-            let [a, b, c, d, e, f] = args;
-            registers[REG_RAX as usize] = os::syscall(number, a, b, c, d, e, f) as i64;
+        if let Some(answer) = perform(block, number, &args) {
+            registers[REG_RAX as usize] = answer as i64;
             block.selector.store(BLOCK, Ordering::Relaxed);
         } else {
             give_up(block);
@@ -198,6 +205,21 @@ extern "C" fn on_call(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
             registers[REG_RAX as usize] = number;
         }
     }
+}
+
+/// Performs a call, unless it leaves something that is not undone.
+///
+/// # Safety
+/// As the call's own manual page says.
+unsafe fn perform(block: &mut Block, number: i64, args: &[usize; 6]) -> Option<isize> {
+    if leaves_nothing(number, args) {
+        let [a, b, c, d, e, f] = *args;
+        // SAFETY: the caller's promise.
+        return Some(unsafe { os::syscall(number, a, b, c, d, e, f) });
+    }
+    let here = &raw const number as usize;
+    let never = [PLACE..PLACE + BYTES, here..here + 1];
+    block.mappings.perform(number, args, never)
 }
 
 /// Does this call leave nothing in the kernel but what was written to standard output and standard
@@ -212,6 +234,7 @@ fn leaves_nothing(number: i64, args: &[usize; 6]) -> bool {
             let clock = args[0] as c_int;
             [libc::CLOCK_REALTIME, libc::CLOCK_MONOTONIC].contains(&clock)
         }
+        libc::SYS_prctl => args[0] as c_int == libc::PR_GET_NAME,
         libc::SYS_getpid
         | libc::SYS_gettid
         | libc::SYS_getppid
@@ -235,8 +258,14 @@ unsafe extern "C" fn put_back(block: *mut Block, status: c_int) -> ! {
     unsafe {
         let block = &mut *block;
         let control = &*block.control;
-        if os::page_faults() != block.faults && !block.memory.look_again() {
+        let undone = block.mappings.undo(&mut block.memory);
+        let faults = os::page_faults() != block.faults;
+        let look = faults || matches!(undone, Undone::New(_));
+        if undone == Undone::Failed || look && !block.memory.look_again() {
             os::exit_group(status);
+        }
+        if let Undone::New(digest) = undone {
+            block.mappings.prove(digest);
         }
         let word = &control.again[block.slot];
         let seen = word.load(Ordering::Acquire);
@@ -278,6 +307,8 @@ mod tests {
             (libc::SYS_getpid, [0, 0], true),
             (libc::SYS_close, [1, 0], false),
             (libc::SYS_mmap, [0, 0], false),
+            (libc::SYS_prctl, [libc::PR_GET_NAME as usize, 0], true),
+            (libc::SYS_prctl, [libc::PR_SET_NAME as usize, 0], false),
             (libc::SYS_clone, [0, 0], false),
             (libc::SYS_rt_sigprocmask, [0, 0], false),
         ];

@@ -37,10 +37,27 @@ pub struct Memory {
     mappings: u64,
 }
 
-/// A line of the list of mappings: a private mapping that may be written.
-struct Mapping {
-    range: Range<usize>,
+/// A line of the list of mappings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mapping {
+    pub range: Range<usize>,
+    pub protection: c_int,
+    private: bool,
     of_file: bool,
+    /// The kernel knows it as the stack, or as something else.
+    named: bool,
+}
+
+impl Mapping {
+    /// Can the program change its content without anybody noticing?
+    fn is_writable(&self) -> bool {
+        self.private && self.protection & libc::PROT_WRITE != 0
+    }
+
+    /// Is it nothing but memory?
+    pub fn is_plain(&self) -> bool {
+        self.private && !self.of_file && !self.named
+    }
 }
 
 /// What the kernel says of a page (`/proc/self/pagemap`).
@@ -75,9 +92,9 @@ impl Memory {
         }
     }
 
-    /// Takes the picture; false: it cannot be taken.
-    pub fn picture(&mut self) -> bool {
-        let mappings = self.walk(|memory, mapping, address, entry| {
+    /// Takes the picture, of which `each` sees all mappings; false: it cannot be taken.
+    pub fn picture(&mut self, each: impl FnMut(&Mapping)) -> bool {
+        let mappings = self.walk(each, |memory, mapping, address, entry| {
             let wanted = entry.is_present() || mapping.of_file;
             !entry.is_swapped() && (!wanted || memory.keep(address, entry.is_ours()))
         });
@@ -89,12 +106,36 @@ impl Memory {
     /// There were faults: finds the pages that became this process's own; false: the memory cannot
     /// be put back.
     pub fn look_again(&mut self) -> bool {
-        os::set_protection(self.place, BYTES, libc::PROT_READ | libc::PROT_WRITE);
-        let mappings = self.walk(|memory, _, address, entry| {
+        self.unprotect();
+        let nothing = |_: &Mapping| {};
+        let mappings = self.walk(nothing, |memory, _, address, entry| {
             !entry.is_swapped() && (!entry.is_present() || memory.note(address, entry.is_ours()))
         });
         self.protect();
         mappings == Some(self.mappings)
+    }
+
+    /// The content of a range is gone: what is kept of it has to be put back.
+    pub fn fill(&mut self, range: &Range<usize>) {
+        let within = |page: &&Page| page.address < range.end;
+        let first = self
+            .known()
+            .partition_point(|page| page.address < range.start);
+        let pages = self.known()[first..].iter().take_while(within);
+        if pages.clone().all(|page| page.ours != 0) {
+            return;
+        }
+        let end = first + pages.count();
+        self.unprotect();
+        for at in first..end {
+            // SAFETY: below the number of pages.
+            unsafe { (*(self.place as *mut Page).add(at)).ours = 1 };
+        }
+        self.protect();
+    }
+
+    fn unprotect(&self) {
+        os::set_protection(self.place, BYTES, libc::PROT_READ | libc::PROT_WRITE);
     }
 
     fn protect(&self) {
@@ -193,11 +234,12 @@ impl Memory {
         page.content != 0 && words(page.address) == words(self.content(page.content))
     }
 
-    /// Calls `each` for every page of private writable mappings that the kernel knows of, and for
-    /// all of those of files. The hash of the list of mappings; `None`: `each` returned false, or
-    /// the kernel did not answer.
+    /// Calls `mappings` for every mapping, and `each` for every page of private writable ones that
+    /// the kernel knows of, and for all of those of files. The hash of the list of mappings; `None`:
+    /// `each` returned false, or the kernel did not answer.
     fn walk(
         &mut self,
+        mut mappings: impl FnMut(&Mapping),
         mut each: impl FnMut(&mut Memory, &Mapping, usize, Entry) -> bool,
     ) -> Option<u64> {
         let map = os::open(c"/proc/self/pagemap");
@@ -206,18 +248,18 @@ impl Memory {
         }
         let (mut hash, mut fine) = (0xcbf2_9ce4_8422_2325u64, true);
         let read = each_line(c"/proc/self/maps", |line| {
-            let Some((range, writable, of_file)) = parse(line) else {
+            let Some(mapping) = parse(line) else {
                 fine = false;
                 return;
             };
-            if self.except.contains(&range.start) {
+            if self.except.contains(&mapping.range.start) {
                 return;
             }
             for &byte in line {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
             }
-            if fine && writable {
-                let mapping = Mapping { range, of_file };
+            mappings(&mapping);
+            if fine && mapping.is_writable() {
                 fine = entries(map, &mapping, |at, entry| each(self, &mapping, at, entry));
             }
         });
@@ -226,16 +268,28 @@ impl Memory {
     }
 }
 
-/// The range of a line of `/proc/self/maps`; whether it is private and may be written; whether it
-/// is of a file.
-fn parse(line: &[u8]) -> Option<(Range<usize>, bool, bool)> {
+/// A line of `/proc/self/maps`, or one that begins a mapping in `/proc/self/smaps`.
+pub fn parse(line: &[u8]) -> Option<Mapping> {
     let mut fields = line.split(|&b| b == b' ');
     let mut ends = fields.next()?.split(|&b| b == b'-').map(hexadecimal);
     let range = ends.next()??..ends.next()??;
     let permissions = fields.next()?;
-    let writable = permissions.get(1) == Some(&b'w') && permissions.get(3) == Some(&b'p');
-    let inode = fields.nth(2)?;
-    Some((range, writable, inode != b"0"))
+    let has = |at: usize, letter| permissions.get(at) == Some(&letter);
+    let accesses = [
+        (b'r', libc::PROT_READ),
+        (b'w', libc::PROT_WRITE),
+        (b'x', libc::PROT_EXEC),
+    ];
+    let allowed = (0..)
+        .zip(accesses)
+        .filter(|&(at, (letter, _))| has(at, letter));
+    Some(Mapping {
+        range,
+        protection: allowed.map(|(_, (_, access))| access).sum(),
+        private: has(3, b'p'),
+        of_file: fields.nth(2)? != b"0",
+        named: fields.any(|field| !field.is_empty()),
+    })
 }
 
 fn hexadecimal(text: &[u8]) -> Option<usize> {
@@ -292,24 +346,38 @@ mod tests {
     fn lines_of_the_list_of_mappings_are_understood() {
         let stack = "7ffd000-7ffe000 rw-p 00000000 00:00 0                          [stack]";
         let table = [
-            (stack, Some((0x7ff_d000..0x7ff_e000, true, false))),
+            (stack, Some((0x7ff_d000..0x7ff_e000, 3, true, false))),
             (
                 "1000-2000 rw-p 00001000 fe:00 17 /lib/a.so",
-                Some((0x1000..0x2000, true, true)),
+                Some((0x1000..0x2000, 3, true, false)),
             ),
             (
                 "1000-2000 rw-s 00000000 00:01 9 /memfd:a",
-                Some((0x1000..0x2000, false, true)),
+                Some((0x1000..0x2000, 3, false, false)),
             ),
             (
                 "1000-2000 r-xp 00001000 fe:00 17 /lib/a.so",
-                Some((0x1000..0x2000, false, true)),
+                Some((0x1000..0x2000, 5, false, false)),
+            ),
+            (
+                "1000-2000 rw-p 00000000 00:00 0 ",
+                Some((0x1000..0x2000, 3, true, true)),
+            ),
+            (
+                "1000-2000 ---p 00000000 00:00 0",
+                Some((0x1000..0x2000, 0, false, true)),
             ),
             ("1000 rw-p 00000000 00:00 0", None),
+            ("Rss:                  12 kB", None),
             ("", None),
         ];
         for (line, expected) in table {
-            assert_eq!(parse(line.as_bytes()), expected, "{line}");
+            let found = parse(line.as_bytes());
+            let found = found.map(|m| {
+                let (writable, plain) = (m.is_writable(), m.is_plain());
+                (m.range, m.protection, writable, plain)
+            });
+            assert_eq!(found, expected, "{line}");
         }
     }
 
