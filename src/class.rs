@@ -56,6 +56,24 @@ impl Class {
         }
     }
 
+    /// What it is, for people.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Class::Assertion => "A failed assertion",
+            Class::Crash => "A fatal signal or abort",
+            Class::Exit => "An exit status other than 0",
+            Class::Deadlock => "Threads that wait for each other, or for what nobody will do",
+            Class::UseAfterFree => "Use of a block of the heap that was freed",
+            Class::DoubleFree => "A block of the heap that is freed twice",
+            Class::Misuse => "Wrong use of a synchronisation object; a write outside a block",
+            Class::Race => "Two accesses to the same memory in no order, one of them a write",
+            Class::Livelock => "No end within the limit of steps: threads run and nothing changes",
+            Class::Timeout => "No end within the limit of time",
+            Class::Leak => "A thread at exit that nobody joined or detached",
+            Class::Output => "Other output than in the first execution, or than was expected",
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }

@@ -142,6 +142,14 @@ pub struct OutputOptions {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
+    /// Write the verdict as JUnit XML, in which the program with its arguments is one test
+    #[arg(long, value_name = "FILE", overrides_with = "junit")]
+    pub junit: Option<PathBuf>,
+
+    /// Write the findings as SARIF 2.1.0
+    #[arg(long, value_name = "FILE", overrides_with = "sarif")]
+    pub sarif: Option<PathBuf>,
+
     /// Print the verdict only: no progress, no interleavings
     #[arg(short, long)]
     pub quiet: bool,

@@ -10,6 +10,7 @@ use crate::coverage;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::explore::{Campaign, explore};
+use crate::formats::Files;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::replay::replay;
@@ -30,11 +31,20 @@ use std::sync::Arc;
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Exit> {
     match cli.command {
-        Command::Run(options) => recorded(&options.output, || run_command(&options)),
+        Command::Run(options) => {
+            let files = Files::new(&options.output, &options.target.command)?;
+            recorded(&files, || run_command(&options, &files))
+        }
         Command::Show(options) => show(&options),
         Command::Coverage(options) => coverage_command(&options),
-        Command::Replay(options) => recorded(&options.output, || replay(&options)),
-        Command::Verify(options) => recorded(&options.output, || verify_command(&options)),
+        Command::Replay(options) => {
+            let files = Files::of_replay(&options.output, &options.witness)?;
+            recorded(&files, || replay(&options, &files))
+        }
+        Command::Verify(options) => {
+            let files = Files::new(&options.output, &options.target.command)?;
+            recorded(&files, || verify_command(&options, &files))
+        }
         Command::Cc(options) => Err(compile(Language::C, &options.args)),
         Command::Cxx(options) => Err(compile(Language::Cxx, &options.args)),
         Command::Cargo(options) => Err(cargo(&options.args)),
@@ -67,17 +77,13 @@ pub fn compile(language: Language, args: &[OsString]) -> Error {
     }
 }
 
-/// Runs `command`. Where an error kept it from its end, the summary file says so.
-fn recorded(output: &OutputOptions, command: impl FnOnce() -> Result<Exit>) -> Result<Exit> {
-    let path = output
-        .json
-        .as_deref()
-        .and_then(|p| std::path::absolute(p).ok());
+/// Runs `command`. Where an error kept it from its end, the files say so.
+fn recorded(files: &Files, command: impl FnOnce() -> Result<Exit>) -> Result<Exit> {
     let result = command();
-    if let (Err(error), Some(path)) = (&result, path)
+    if let Err(error) = &result
         && let Some(summary) = Summary::of_error(error)
     {
-        summary.write(&path)?;
+        files.write(&summary)?;
     }
     result
 }
@@ -85,7 +91,7 @@ fn recorded(output: &OutputOptions, command: impl FnOnce() -> Result<Exit>) -> R
 /// Step limit of `run`, where the options name none.
 const MAX_STEPS: u64 = 10_000_000;
 
-fn run_command(options: &RunOptions) -> Result<Exit> {
+fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
     let (policy, executions) = options.plan()?;
     let interrupt = Interrupt::install()?;
     let mut setup = Setup::new(&options.target, MAX_STEPS, &interrupt)?;
@@ -114,7 +120,6 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
         strict: options.strict,
         keeper: None,
     };
-    let style = Style::of_stdout();
     let mut wishes = Wishes {
         watch,
         suppressions: match &options.watch.suppressions {
@@ -130,7 +135,7 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     };
     if let Some(keeper) = keeper(&options.corpus, &setup, &campaign, &interrupt)? {
         if let Some(summary) = keeper.remembered(policy.to_string(), options.seed)? {
-            return finish(&summary, None, &options.output, style);
+            return finish(&summary, None, files, options.output.quiet);
         }
         let keeper = Arc::new(keeper);
         wishes.keeper = Some(keeper.clone());
@@ -146,7 +151,7 @@ fn run_command(options: &RunOptions) -> Result<Exit> {
     }
     let limits = setup.program.sanitizers.notes();
     summary.notes.extend(limits.into_iter().map(String::from));
-    finish(&summary, trouble, &options.output, style)
+    finish(&summary, trouble, files, options.output.quiet)
 }
 
 /// The corpus that the options name, opened for this campaign.
@@ -180,17 +185,16 @@ fn coverage_command(options: &CoverageOptions) -> Result<Exit> {
 const NO_LINES: &str =
     "the program has no line information; build it with -g to see lines of source";
 
-fn verify_command(options: &VerifyOptions) -> Result<Exit> {
+fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
-    let style = Style::of_stdout();
     let wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
     let triage = Triage::new(&setup, wishes, &interrupt);
     let progress = Progress::new(None, options.output.quiet);
     let result = verify::verify(&setup, options, triage, &interrupt, &progress);
     progress.done();
     let (summary, trouble) = result?;
-    finish(&summary, trouble, &options.output, style)
+    finish(&summary, trouble, files, options.output.quiet)
 }
 
 /// What the options say about findings.
@@ -220,16 +224,9 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
 
 /// Prints and writes the summary. Trouble with a file outweighs the verdict: what was asked for is
 /// not there.
-fn finish(
-    summary: &Summary,
-    trouble: Option<Error>,
-    output: &OutputOptions,
-    style: Style,
-) -> Result<Exit> {
-    print(&summary.text(style, !output.quiet));
-    if let Some(path) = &output.json {
-        summary.write(path)?;
-    }
+fn finish(summary: &Summary, trouble: Option<Error>, files: &Files, quiet: bool) -> Result<Exit> {
+    print(&summary.text(Style::of_stdout(), !quiet));
+    files.write(summary)?;
     Ok(match trouble {
         Some(error) => complain(&error),
         None => summary.exit(),

@@ -13,6 +13,7 @@ pub mod error;
 pub mod exit;
 pub mod explore;
 pub mod faults;
+pub mod formats;
 pub mod interrupt;
 mod limits;
 pub mod marks;

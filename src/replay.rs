@@ -6,6 +6,7 @@ use crate::describe::{self, Failure};
 use crate::divergence::{Difference, Divergence, Replayed, first, in_words};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::formats::Files;
 use crate::interrupt::Interrupt;
 use crate::marks;
 use crate::report::{Names, Style, base_name, report};
@@ -28,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The subcommand.
-pub fn replay(options: &ReplayOptions) -> Result<Exit> {
+pub fn replay(options: &ReplayOptions, files: &Files) -> Result<Exit> {
     if options.times == 0 {
         return Err(Error::usage(
             "`-n 0` asks for no replay at all",
@@ -36,10 +37,6 @@ pub fn replay(options: &ReplayOptions) -> Result<Exit> {
         ));
     }
     let witness = read_witness(&options.witness)?;
-    let json = options.output.json.as_deref().map(std::path::absolute);
-    let json = json
-        .transpose()
-        .map_err(|e| Error::file("find", Path::new("the working directory"), &e))?;
     let file = std::path::absolute(&options.witness).unwrap_or(options.witness.clone());
     let style = Style::of_stdout();
     let interrupt = Interrupt::install()?;
@@ -47,7 +44,7 @@ pub fn replay(options: &ReplayOptions) -> Result<Exit> {
     let identity = &witness.modules[0].identity;
     check_program(&witness, &setup, options)?;
     if options.other {
-        return replay_other(&witness, &setup, options, &interrupt);
+        return replay_other(&witness, &setup, options, files, &interrupt);
     }
     if options.gdb {
         return debug(&witness, &setup, options);
@@ -104,9 +101,7 @@ pub fn replay(options: &ReplayOptions) -> Result<Exit> {
         _ => None,
     };
     summary.replay = Some(replays);
-    if let Some(path) = json {
-        summary.write(&path)?;
-    }
+    files.write(&summary)?;
     match error {
         Some(error) => Err(error),
         None => Ok(summary.exit()),
@@ -338,6 +333,7 @@ fn replay_other(
     witness: &Witness,
     setup: &Setup,
     options: &ReplayOptions,
+    files: &Files,
     interrupt: &Interrupt,
 ) -> Result<Exit> {
     let other = witness.finding.other.as_ref();
@@ -375,9 +371,7 @@ fn replay_other(
     summary.interrupted = interrupt.requested();
     let ends: Vec<&str> = summary.outcomes.keys().map(String::as_str).collect();
     print(&format!("raddle: {}: {}\n", other.what, ends.join(", ")));
-    if let Some(path) = &options.output.json {
-        summary.write(path)?;
-    }
+    files.write(&summary)?;
     Ok(summary.exit())
 }
 

@@ -2,10 +2,9 @@
 
 use crate::corpus::Account;
 use crate::divergence::Divergence;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::{Style, base_name};
-use crate::store;
 use crate::triage::Gathered;
 use raddle_protocol::witness::Witness;
 use raddle_scheduler::{Module, Sanitizer};
@@ -29,6 +28,14 @@ pub enum Verdict {
     Diverged,
     Unsupported,
     ToolFault,
+}
+
+impl Verdict {
+    /// As it stands in the files.
+    pub fn name(self) -> String {
+        let value = serde_json::to_value(self).expect("a verdict has a JSON form");
+        value.as_str().unwrap_or_default().to_string()
+    }
 }
 
 /// The content of the summary file; the README of `src/` explains the fields.
@@ -252,11 +259,11 @@ impl Summary {
         }
     }
 
-    /// Writes the summary file.
-    pub fn write(&self, path: &Path) -> Result<()> {
+    /// The content of the summary file.
+    pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
         text.push('\n');
-        store::write(path, text.as_bytes())
+        text
     }
 
     /// The last lines of the command's output. `reported`: findings have been shown in full.
@@ -433,6 +440,7 @@ mod tests {
             summary.verdict = verdict;
             let json = serde_json::to_value(&summary).unwrap();
             assert_eq!(json["verdict"], name);
+            assert_eq!(verdict.name(), name);
             assert_eq!(summary.exit(), exit);
         }
     }

@@ -102,6 +102,42 @@ fn filters_choose_tests() {
     }
 }
 
+/// Each test is one in the files, too, under its own name.
+#[test]
+fn all_tests_are_in_one_file() {
+    let dir = scratch("rust-formats");
+    let (junit, sarif) = (dir.join("junit.xml"), dir.join("raddle.sarif"));
+    let mut command = Command::new(raddle());
+    command
+        .current_dir(&dir)
+        .args(["test", "-n", "100", "--junit"]);
+    command.arg(&junit).arg("--sarif").arg(&sarif).arg("--");
+    command.arg(&built().0).args(["payment", "messages"]);
+    let said = output(&mut command, LIMIT);
+    assert_eq!(said.status, 66, "{}", said.all());
+    let text = std::fs::read_to_string(&junit).expect("written");
+    let report = quick_junit::Report::deserialize_from_str(&text).expect("JUnit XML");
+    assert_eq!(
+        (report.tests, report.failures, report.errors),
+        (3, 1, 0),
+        "{text}"
+    );
+    let cases = report
+        .test_suites
+        .iter()
+        .flat_map(|suite| &suite.test_cases);
+    let names: Vec<&str> = cases.map(|case| case.name.as_str()).collect();
+    let expected = ["messages_arrive", "payment_arrives", "payment_is_lost"];
+    assert_eq!(names, expected.map(|name| format!("tests::{name}")));
+    let text = std::fs::read_to_string(&sarif).expect("written");
+    let log: serde_sarif::sarif::Sarif = serde_json::from_str(&text).expect("SARIF");
+    let results = log
+        .runs
+        .iter()
+        .map(|run| run.results.as_ref().map_or(0, Vec::len));
+    assert_eq!(results.collect::<Vec<_>>(), [0, 0, 1]);
+}
+
 #[test]
 fn one_file_for_many_tests_is_refused() {
     for option in ["--json", "-o"] {

@@ -5,7 +5,8 @@ mod table;
 mod text;
 mod words;
 
-pub use text::{Names, Style, base_name, place};
+pub use table::{Row, rows};
+pub use text::{Names, Style, base_name, place, source_path};
 pub use words::words as event_words;
 
 use crate::symbols::is_own_code;
@@ -136,7 +137,7 @@ fn frames(stack: &[u32], witness: &Witness, style: Style) -> Vec<String> {
 
 /// Without the part of the libraries below a thread's start routine, and without what a panic of
 /// Rust does before it unwinds (`__rust_end_short_backtrace` is where Rust's own report begins).
-fn own_part<'a>(stack: &'a [u32], witness: &Witness) -> &'a [u32] {
+pub fn own_part<'a>(stack: &'a [u32], witness: &Witness) -> &'a [u32] {
     let frames = |&site: &u32| witness.sites[site as usize].frames.iter();
     let is_of_panic = |site: &u32| {
         frames(site).any(|frame| {

@@ -7,14 +7,18 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::witness::{Record, Site, Witness};
 
 /// One line of one thread: neighbouring events of the same source line.
-struct Row {
+pub struct Row {
     /// Number of its first event, from 1; `None` for what did not happen any more.
-    number: Option<usize>,
-    thread: u16,
+    pub number: Option<usize>,
+    pub thread: u16,
+    /// Index into the witness's sites.
+    pub site: u32,
     place: String,
-    source: Option<String>,
-    did: Vec<String>,
-    preempts: bool,
+    pub source: Option<String>,
+    /// What it did, beyond what the source says.
+    pub did: Vec<String>,
+    /// Another thread was interrupted.
+    pub preempts: bool,
 }
 
 /// A row, or several that are left out.
@@ -78,7 +82,8 @@ pub fn only_file(witness: &Witness) -> Option<&str> {
     only
 }
 
-fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
+/// All rows.
+pub fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
     let only = only_file(witness).map(|file| format!("{file}:"));
     let mut rows: Vec<Row> = Vec::new();
     let mut last: Option<(&Record, String)> = None;
@@ -108,6 +113,7 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
             _ => rows.push(Row {
                 number: Some(i + 1),
                 thread: record.thread,
+                site: record.site,
                 place: here.clone(),
                 source: site.source.clone(),
                 did: text.into_iter().collect(),
@@ -121,6 +127,7 @@ fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         rows.push(Row {
             number: None,
             thread: wait.thread,
+            site: wait.site,
             place: shorten_place(site, only.as_deref()),
             source: site.source.clone(),
             did: vec!["waits for ever".to_string()],

@@ -98,19 +98,24 @@ pub fn is_nowhere(site: &Site) -> bool {
     site.module.is_none() && site.offset == 0
 }
 
-/// The place with its whole path, as editors understand it.
-pub fn full_place(frame: &Frame) -> Option<String> {
-    let file = frame.file.as_deref()?;
+/// A source file's path, relative to the working directory if it is below that.
+pub fn source_path(file: &str) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let path = Path::new(file);
     let file = path.strip_prefix(&here).unwrap_or(path);
     // The path of Rust's own sources begins with a commit.
-    let rust = file.strip_prefix("/rustc").ok();
-    let rust = rust.map(|rest| rest.iter().skip(1).collect::<PathBuf>());
-    let file = rust.as_deref().unwrap_or(file).display();
+    match file.strip_prefix("/rustc") {
+        Ok(rest) => rest.iter().skip(1).collect(),
+        Err(_) => file.to_path_buf(),
+    }
+}
+
+/// The place with its whole path, as editors understand it.
+pub fn full_place(frame: &Frame) -> Option<String> {
+    let file = source_path(frame.file.as_deref()?);
     Some(match frame.line {
-        Some(line) => format!("{file}:{line}"),
-        None => file.to_string(),
+        Some(line) => format!("{}:{line}", file.display()),
+        None => file.display().to_string(),
     })
 }
 

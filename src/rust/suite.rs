@@ -3,6 +3,7 @@
 use crate::cli::RunOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::formats::Merge;
 use crate::setup::own_command;
 use crate::summary::count;
 use crate::terminal::print;
@@ -36,15 +37,18 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
         return Err(Error::usage("no program is named", "name a test binary"));
     };
     let suite = Suite { program, args };
-    let own = own_options(command_line);
+    let mut own = own_options(command_line).to_vec();
     let Some(names) = suite.names()? else {
         // Not a test binary after all: what cargo runs for a test may be any program.
-        return one(own, program, args);
+        return one(&own, program, args);
     };
+    let mut files = Merge::new(&options.output, program)?;
+    own.extend(files.options());
     let (mut failed, mut worst) = (Vec::new(), Exit::Clean);
     for name in &names {
         print(&format!("test {name}\n"));
-        let exit = one(own, program, &suite.arguments(name))?;
+        let exit = one(&own, program, &suite.arguments(name))?;
+        files.take(name)?;
         match exit {
             Exit::Clean | Exit::WithinBounds => {}
             Exit::Interrupted => return Ok(exit),

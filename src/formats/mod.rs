@@ -1,0 +1,122 @@
+//! The files that a command writes at its end: the summary (`--json`), JUnit XML for whatever shows
+//! tests, SARIF for whatever shows findings. The latter two are made of the summary and of the
+//! witnesses that it names.
+
+mod junit;
+mod merge;
+mod sarif;
+
+pub use merge::Merge;
+
+use crate::cli::OutputOptions;
+use crate::error::{Error, Result};
+use crate::report::{base_name, shell_word};
+use crate::store;
+use crate::summary::{Found, Summary};
+use raddle_protocol::witness::Witness;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where the files go, and what they are about.
+#[derive(Clone, Debug)]
+pub struct Files {
+    json: Option<PathBuf>,
+    junit: Option<PathBuf>,
+    sarif: Option<PathBuf>,
+    subject: Subject,
+}
+
+/// What was tested.
+#[derive(Clone, Debug)]
+struct Subject {
+    /// The program's name, or what stands for it.
+    suite: String,
+    /// The command line, as a shell takes it.
+    test: String,
+}
+
+/// A finding with its witness, which may be missing.
+type Told<'a> = (&'a Found, Option<Witness>);
+
+/// What the files are made of.
+struct Content<'a> {
+    subject: &'a Subject,
+    summary: &'a Summary,
+    findings: Vec<Told<'a>>,
+    reports: Vec<Told<'a>>,
+}
+
+impl Files {
+    /// Of a command that runs `command`, a program and its arguments.
+    ///
+    /// # Errors
+    /// The working directory is gone.
+    pub fn new(output: &OutputOptions, command: &[OsString]) -> Result<Files> {
+        let words: Vec<String> = command
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+        let program = words.first().map_or("", String::as_str);
+        Files::about(output, base_name(program), &quoted.join(" "))
+    }
+
+    /// Of a replay of `witness`: as a regression test, it is known by its file.
+    ///
+    /// # Errors
+    /// As [`Files::new`].
+    pub fn of_replay(output: &OutputOptions, witness: &Path) -> Result<Files> {
+        Files::about(output, "raddle replay", &witness.to_string_lossy())
+    }
+
+    fn about(output: &OutputOptions, suite: &str, test: &str) -> Result<Files> {
+        // A replay goes to its program's working directory.
+        let absolute = |path: &Option<PathBuf>| {
+            let path = path.as_deref().map(std::path::absolute).transpose();
+            path.map_err(|e| Error::file("find", Path::new("the working directory"), &e))
+        };
+        Ok(Files {
+            json: absolute(&output.json)?,
+            junit: absolute(&output.junit)?,
+            sarif: absolute(&output.sarif)?,
+            subject: Subject {
+                suite: suite.to_string(),
+                test: test.to_string(),
+            },
+        })
+    }
+
+    /// Writes them, each of them even if another cannot be written.
+    ///
+    /// # Errors
+    /// The first file that could not be written.
+    pub fn write(&self, summary: &Summary) -> Result<()> {
+        let mut results = Vec::new();
+        if let Some(path) = &self.json {
+            results.push(store::write(path, summary.json().as_bytes()));
+        }
+        if self.junit.is_some() || self.sarif.is_some() {
+            let content = Content {
+                subject: &self.subject,
+                summary,
+                findings: told(&summary.findings),
+                reports: told(&summary.reports),
+            };
+            if let Some(path) = &self.junit {
+                let text = junit::text(junit::suite(&content));
+                results.push(store::write(path, text.as_bytes()));
+            }
+            if let Some(path) = &self.sarif {
+                let text = sarif::text(&sarif::log(vec![sarif::run(&content)]));
+                results.push(store::write(path, text.as_bytes()));
+            }
+        }
+        results.into_iter().collect()
+    }
+}
+
+fn told(found: &[Found]) -> Vec<Told<'_>> {
+    // What cannot be read is missing in the file, no more: the report has been printed.
+    let witness = |found: &Found| store::read_witness(found.witness.as_ref()?).ok();
+    found.iter().map(|found| (found, witness(found))).collect()
+}
