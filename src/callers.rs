@@ -1,5 +1,6 @@
 //! Who called the operations of an execution, from its `Stack` records.
 
+use crate::symbols::Symbols;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use std::collections::HashMap;
@@ -83,6 +84,17 @@ pub fn at(events: &[Event], wanted: &[usize]) -> At {
         callers.learn(event);
     }
     at
+}
+
+/// Sites of a stack, innermost first, without frames of the runtime among the callers.
+pub fn stack(pc: u64, callers: &[u64], symbols: &mut Symbols) -> Vec<u32> {
+    let mut stack = vec![symbols.site(pc)];
+    for &caller in callers {
+        if !symbols.is_in_runtime(caller) {
+            stack.push(symbols.site(caller));
+        }
+    }
+    stack
 }
 
 #[cfg(test)]

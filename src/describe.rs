@@ -5,11 +5,12 @@ use crate::class::Class;
 use crate::marks::all_callers;
 use crate::objects::{Objects, noun};
 use crate::symbols::{Symbols, is_own_code};
+use crate::waits;
 use crate::watch::Mark;
 use raddle_analyzer::bounds::{Point, points};
 use raddle_analyzer::fingerprint;
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::outcome::{End, Wait as RawWait};
+use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::{Outcome, Trace};
 use raddle_protocol::witness::{
@@ -104,6 +105,10 @@ fn panic_message(class: Class, trace: &Trace) -> Option<String> {
 fn message(class: Class, outcome: &Outcome) -> String {
     let said: Vec<&str> = outcome.message.lines().map(str::trim).collect();
     let said = said.join(" ").trim().to_string();
+    let said = match class {
+        Class::Deadlock => waits::cycle_message(&outcome.waits).unwrap_or(said),
+        _ => said,
+    };
     let [address, block, ..] = outcome.detail;
     let default = match (class, outcome.end) {
         (Class::Timeout, _) => "the execution did not end within the time limit".to_string(),
@@ -117,7 +122,6 @@ fn message(class: Class, outcome: &Outcome) -> String {
         (_, End::Abort) => "abort() was called".to_string(),
         (Class::Exit, _) => format!("the program ended with exit status {}", outcome.code),
         (Class::Livelock, _) => format!("no end after {address} steps"),
-        (Class::Deadlock, _) => deadlock_message(&outcome.waits),
         (Class::UseAfterFree, _) => format!("use of freed memory at {address:#x}"),
         (Class::DoubleFree, _) => format!("block {block:#x} was freed twice"),
         (_, End::HeapOverflow) => format!("write outside of block {block:#x}"),
@@ -132,16 +136,6 @@ fn message(class: Class, outcome: &Outcome) -> String {
         // The number says what the text may not.
         (_, false) if outcome.end == End::Signal => format!("{default}: {said}"),
         (_, false) => said,
-    }
-}
-
-fn deadlock_message(waits: &[RawWait]) -> String {
-    let cycle = waits.iter().filter(|w| w.in_cycle != 0).count();
-    match (cycle, waits.len()) {
-        (0, 1) => "the only thread left waits for something that nobody will do".to_string(),
-        (0, n) => format!("all {n} threads wait for something that nobody will do"),
-        (1, _) => "a thread waits for itself".to_string(),
-        (n, _) => format!("{n} threads wait for each other in a cycle"),
     }
 }
 
@@ -360,9 +354,7 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
             _ => {}
         }
     }
-    let waits = trace.outcome.waits.iter();
-    let waits = waits.map(|raw| wait(raw, &callers, &mut objects, symbols));
-    let waits = waits.collect();
+    let waits = waits::describe(trace, &callers, &mut objects, symbols);
     Story {
         records,
         objects: objects.into_named(),
@@ -385,7 +377,8 @@ fn event_site(kind: Kind, event: &Event, callers: &mut Callers, symbols: &mut Sy
     }
 }
 
-fn record(
+/// A step in a witness's form.
+pub fn record(
     kind: Kind,
     event: &Event,
     site: u32,
@@ -403,25 +396,6 @@ fn record(
         },
         value: event.value,
         preempts: false,
-    }
-}
-
-fn wait(raw: &RawWait, callers: &Callers, objects: &mut Objects, symbols: &mut Symbols) -> Wait {
-    let kind = Kind::from_u8(raw.kind).unwrap_or(Kind::Yield);
-    Wait {
-        thread: raw.thread,
-        holder: raw.holder,
-        kind: kind as u8,
-        in_cycle: raw.in_cycle != 0,
-        object: match noun(kind) {
-            "thread" => NO_OBJECT,
-            _ => objects.index(kind, raw.object, symbols),
-        },
-        site: symbols.site_called_from(raw.pc, callers.of_waiting(raw.thread)),
-        holder_site: (raw.holder_pc != 0).then(|| {
-            let taken = callers.of_step(raw.holder, raw.holder_pc, raw.object);
-            symbols.site_called_from(raw.holder_pc, taken)
-        }),
     }
 }
 

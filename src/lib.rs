@@ -31,4 +31,5 @@ pub mod symbols;
 pub mod terminal;
 pub mod triage;
 pub mod verify;
+pub mod waits;
 pub mod watch;

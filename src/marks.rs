@@ -64,13 +64,7 @@ impl Stacks {
 
     /// Sites of the stack of an event, innermost first.
     fn sites(&self, events: &[Event], index: usize, symbols: &mut Symbols) -> Vec<u32> {
-        let mut stack = vec![symbols.site(events[index].pc)];
-        for &caller in self.callers.of(index) {
-            if !symbols.is_in_runtime(caller) {
-                stack.push(symbols.site(caller));
-            }
-        }
-        stack
+        callers::stack(events[index].pc, self.callers.of(index), symbols)
     }
 
     fn creation(&self, thread: Slot, trace: &Trace, symbols: &mut Symbols) -> Option<Creation> {
@@ -260,11 +254,8 @@ fn waiting_stacks(trace: &Trace, symbols: &mut Symbols) -> Vec<Vec<u32>> {
     let callers = all_callers(trace);
     let mut stacks = Vec::new();
     for wait in &trace.outcome.waits {
-        let mut stack = vec![symbols.site(wait.pc)];
-        for &caller in callers.of_waiting(wait.thread) {
-            stack.push(symbols.site(caller));
-        }
-        stacks.push(stack);
+        let callers = callers.of_waiting(wait.thread);
+        stacks.push(callers::stack(wait.pc, callers, symbols));
         if wait.holder_pc != 0 {
             stacks.push(vec![symbols.site(wait.holder_pc)]);
         }

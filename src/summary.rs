@@ -4,7 +4,7 @@ use crate::corpus::Account;
 use crate::divergence::Divergence;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::report::{Style, base_name};
+use crate::report::{FoundWait, Style, base_name};
 use crate::triage::Gathered;
 use raddle_protocol::witness::Witness;
 use raddle_scheduler::{Module, Sanitizer};
@@ -113,6 +113,9 @@ pub struct Found {
     /// The witness file; `null` when it could not be written.
     pub witness: Option<PathBuf>,
     pub inputs: Vec<FoundInput>,
+    /// Of a deadlock or a livelock: who waits for whom.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<FoundWait>,
     pub reproduced: bool,
     /// In how many executions it was seen.
     pub seen: u64,
@@ -162,6 +165,7 @@ impl Found {
                     bytes: input.bytes.0.clone(),
                 })
                 .collect(),
+            waits: crate::report::found_waits(witness),
             reproduced: finding.reproduced,
             seen: 1,
             known_since: None,

@@ -288,3 +288,86 @@ fn inputs_are_made_small() {
     assert_eq!(value(&[]), 100);
     assert!(value(&["--no-shrink"]) >= 100);
 }
+
+/// The report of a deadlock, as text and in the summary: where each thread waits, where it took
+/// what it holds, who was last to do what it waits for.
+#[test]
+fn deadlocks_say_who_waits_and_holds_what_since_when() {
+    let program = program("waits.c", &[]);
+    let table: [(&str, &[&str]); 5] = [
+        (
+            "locks",
+            &[
+                "2 threads wait for each other in a cycle",
+                "» T1    waits in mutex_lock a at waits.c:15",
+                "held by T2, which took it at waits.c:15",
+                "T1 waits in mutex_lock a\n    #0  take at",
+                "T1 took what it holds: mutex_lock b\n    #0  take at",
+                "#1  locks at tests/findings/waits.c:20 ",
+                "#1  locks at tests/findings/waits.c:22 ",
+            ],
+        ),
+        (
+            "readers",
+            &[
+                "all 4 threads wait for ever",
+                "T3    waits in rwlock_wrlock table at waits.c:32",
+                "held by T2, which took it at waits.c:28",
+                "held by T1, too, which took it at waits.c:28",
+                "T1 took what it holds: rwlock_rdlock table\n    #0  readers at",
+            ],
+        ),
+        (
+            "condition",
+            &[
+                "all 2 threads wait for ever",
+                "T1    waits in cond_wait ready at waits.c:40",
+                "last by main: cond_signal ready: wakes nobody at waits.c:68",
+                "and holds a, taken at waits.c:15",
+                "T1 took what it holds: mutex_lock a\n    #0  take at",
+            ],
+        ),
+        (
+            "semaphore",
+            &[
+                "the only thread waits for ever",
+                "waits in sem_wait items at waits.c:74",
+                "last by main: sem_wait items at waits.c:73",
+                "nobody has posted it",
+                "and holds a, taken at waits.c:15",
+                "main waits in sem_wait items\n    #0  main at",
+            ],
+        ),
+        (
+            "joins",
+            &[
+                "3 threads wait for each other in a cycle",
+                "» T3    waits in pthread_join at waits.c:46",
+                "  main  waits in pthread_join at waits.c:54",
+            ],
+        ),
+    ];
+    for (which, says) in table {
+        let found = common::run(&["run", "-n", "1", "--policy", "rr"], &program, &[which]);
+        assert_eq!(classes(&found), ["deadlock"], "{}", found.output.all());
+        let report = found
+            .output
+            .stdout
+            .replace(&format!("{}/", common::root().display()), "");
+        for line in says {
+            assert!(report.contains(line), "{line}\n{report}");
+        }
+        let waits = &found.summary.findings[0].waits;
+        assert!(waits[0]["stack"][0].is_string(), "{waits:#}");
+        if which == "locks" {
+            let at = |line| format!("{}/tests/findings/waits.c:{line}", common::root().display());
+            let first = &waits[0];
+            assert_eq!(first["operation"], "mutex_lock a");
+            assert_eq!(first["holder"], "T2");
+            assert_eq!(first["stack"], serde_json::json!([at(15), at(22)]));
+            let holds = &first["holds"];
+            assert_eq!(holds[0]["operation"], "mutex_lock b");
+            assert_eq!(holds[0]["stack"], serde_json::json!([at(15), at(20)]));
+        }
+    }
+}

@@ -184,6 +184,25 @@ fn change(kind: Kind, event: &Event) -> Change {
     }
 }
 
+/// What each thread holds at the end of an execution, in the order in which it was taken; recursive
+/// locks as often as they are held.
+pub fn held(events: &[Event]) -> HashMap<Slot, Vec<Held>> {
+    let mut threads: HashMap<Slot, Locks> = HashMap::new();
+    for (index, event) in events.iter().enumerate() {
+        let Some(kind) = event.kind().filter(|kind| kind.is_step()) else {
+            continue;
+        };
+        let locks = threads.entry(event.thread).or_default();
+        if let Some((taken, _)) = locks.step(kind, event, index) {
+            locks.held.push(taken);
+        }
+    }
+    let held = threads
+        .into_iter()
+        .map(|(thread, locks)| (thread, locks.held));
+    held.collect()
+}
+
 /// Every place at which a thread took a lock, and could have had to wait, with others held; each
 /// only once.
 fn nested(events: &[Event]) -> Vec<Nested> {
@@ -200,27 +219,8 @@ fn nested(events: &[Event]) -> Vec<Nested> {
         }
         order.step(kind, event);
         let locks = threads.entry(event.thread).or_default();
-        let held = |lock, shared| Held {
-            lock,
-            event: index,
-            pc: event.pc,
-            shared,
-        };
-        let (wanted, blocking) = match (kind, change(kind, event)) {
-            (Kind::CondWait, _) => {
-                locks.waits(event.value);
-                continue;
-            }
-            (Kind::CondWake, _) => match locks.waiting.pop() {
-                Some(mutex) => (held(mutex, false), true),
-                None => continue,
-            },
-            (_, Change::Takes { blocking, shared }) => (held(event.object, shared), blocking),
-            (_, Change::Gives) => {
-                locks.gives(event.object);
-                continue;
-            }
-            (_, Change::Nothing) => continue,
+        let Some((wanted, blocking)) = locks.step(kind, event, index) else {
+            continue;
         };
         let again = locks.held.iter().any(|h| h.lock == wanted.lock);
         if blocking && !again && !locks.held.is_empty() && all.len() < MOST_NESTED {
@@ -260,6 +260,31 @@ struct Locks {
 }
 
 impl Locks {
+    /// Notes what a step of the thread gives up. What it takes, and whether it would have waited
+    /// for that, is left to the caller to note.
+    fn step(&mut self, kind: Kind, event: &Event, index: usize) -> Option<(Held, bool)> {
+        let (lock, blocking, shared) = match (kind, change(kind, event)) {
+            (Kind::CondWait, _) => {
+                self.waits(event.value);
+                return None;
+            }
+            (Kind::CondWake, _) => (self.waiting.pop()?, true, false),
+            (_, Change::Takes { blocking, shared }) => (event.object, blocking, shared),
+            (_, Change::Gives) => {
+                self.gives(event.object);
+                return None;
+            }
+            (_, Change::Nothing) => return None,
+        };
+        let held = Held {
+            lock,
+            event: index,
+            pc: event.pc,
+            shared,
+        };
+        Some((held, blocking))
+    }
+
     fn gives(&mut self, lock: u64) {
         if let Some(at) = self.held.iter().rposition(|h| h.lock == lock) {
             self.held.remove(at);

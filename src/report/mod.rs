@@ -3,20 +3,21 @@
 mod sides;
 mod table;
 mod text;
+mod waits;
 mod words;
 
 pub use table::{Row, rows};
 pub use text::{Names, Style, base_name, place, source_path};
+pub use waits::{FoundWait, found_waits};
 pub use words::words as event_words;
 
 use crate::symbols::is_own_code;
 use raddle_protocol::descriptor;
-use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
-use raddle_protocol::witness::{Bytes, Input, Site, Wait, Witness};
+use raddle_protocol::witness::{Bytes, Input, Site, Witness};
 use std::fmt::Write as _;
 use std::path::Path;
-use text::{cut, full_place, pad, short_function};
+use text::{cut, full_place, short_function};
 
 /// The whole report. `file` is where the witness lies, for the command that replays it.
 pub fn report(witness: &Witness, file: Option<&Path>, style: Style) -> String {
@@ -24,7 +25,8 @@ pub fn report(witness: &Witness, file: Option<&Path>, style: Style) -> String {
     let mut lines = head(witness, &names, style);
     lines.extend(stack(witness, &names, style));
     lines.extend(sides::accesses(witness, &names, style));
-    lines.extend(waits(witness, &names, style));
+    lines.extend(waits::who_waits(witness, &names, style));
+    lines.extend(waits::stacks(witness, &names, style));
     lines.extend(sides::threads(witness, &names, style));
     lines.extend(notes(witness, style));
     lines.extend(inputs(witness, &names, style));
@@ -94,7 +96,7 @@ fn heading(text: &str, style: Style) -> [String; 2] {
 
 fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     let finding = &witness.finding;
-    if finding.stack.is_empty() {
+    if finding.stack.is_empty() || waits::shows_stack_of(finding.thread, witness) {
         return Vec::new();
     }
     let title = format!("stack of {}", names.of(finding.thread));
@@ -166,51 +168,6 @@ fn module_place(witness: &Witness, site: &Site) -> String {
         }
         None => format!("{:#x}", site.offset),
     }
-}
-
-fn waits(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
-    let waits = &witness.finding.waits;
-    if waits.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = heading("who waits for whom", style).to_vec();
-    let mut listed: Vec<&Wait> = waits.iter().collect();
-    listed.sort_by_key(|w| (!w.in_cycle, w.thread));
-    for wait in listed {
-        let mark = match wait.in_cycle {
-            true => style.yellow("»"),
-            false => " ".to_string(),
-        };
-        let kind = Kind::from_u8(wait.kind).map_or("?", Kind::text);
-        // The second half of a wait is known by its return.
-        let kind = kind.strip_suffix(" returns").unwrap_or(kind);
-        let object = match witness.objects.get(wait.object as usize) {
-            Some(object) => format!(" {}", object.name),
-            None => String::new(),
-        };
-        let site = &witness.sites[wait.site as usize];
-        let who = names.of(wait.thread);
-        lines.push(format!(
-            "  {mark} {} waits in {kind}{object} at {}",
-            pad(&who, 5),
-            located(site, style)
-        ));
-        let joins = wait.kind == Kind::ThreadJoin as u8;
-        if joins && wait.holder != slot::NONE {
-            let line = format!("          for {} to end", names.of(wait.holder));
-            lines.push(line);
-        } else if wait.holder != slot::NONE {
-            let taken = wait.holder_site.map(|s| &witness.sites[s as usize]);
-            let taken = taken.map_or(String::new(), |s| {
-                format!(", which took it at {}", located(s, style))
-            });
-            lines.push(format!(
-                "          held by {}{taken}",
-                names.of(wait.holder)
-            ));
-        }
-    }
-    lines
 }
 
 fn located(site: &Site, style: Style) -> String {

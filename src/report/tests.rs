@@ -1,6 +1,7 @@
 use super::*;
+use raddle_protocol::event::Kind;
 use raddle_protocol::witness::{
-    Bytes, Command, Finding, Frame, Module, NO_OBJECT, Object, Recipe, Record, Site, Wait,
+    Bytes, Command, Finding, Frame, Hold, Module, NO_OBJECT, Object, Recipe, Record, Site, Wait,
 };
 
 /// A small deadlock: main makes T1; T1 takes m and waits for itself.
@@ -64,6 +65,13 @@ pub fn sample() -> Witness {
                 object: 0,
                 site: 3,
                 holder_site: Some(2),
+                stack: vec![3, 4],
+                holds: vec![Hold {
+                    kind: Kind::MutexLock as u8,
+                    object: 0,
+                    stack: vec![2],
+                }],
+                earlier: None,
             }],
             notes: vec![],
             execution: 7,
@@ -127,7 +135,8 @@ fn a_report_says_what_where_who_and_how_to_replay() {
     for part in [
         "deadlock in prog: a thread waits for itself",
         "execution 7 (policy random, seed 9), shrunk from 4 to 1 preemption (no fewer will do)",
-        "#0  f at a.c:21",
+        "T1 waits in mutex_lock m\n    #0  f at a.c:21    lock_again();\n    #1  main at a.c:11",
+        "T1 took what it holds: mutex_lock m\n    #0  f at a.c:20",
         "» T1    waits in mutex_lock m at a.c:21  lock_again();",
         "held by T1, which took it at a.c:20  pthread_mutex_lock(&m);",
         "the interleaving, by lines of a.c (»",

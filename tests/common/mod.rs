@@ -235,6 +235,9 @@ pub struct Finding {
     pub witness: Option<PathBuf>,
     #[serde(default)]
     pub inputs: serde_json::Value,
+    /// Of a deadlock.
+    #[serde(default)]
+    pub waits: serde_json::Value,
 }
 
 /// Something that may be wrong and that no execution has shown.

@@ -87,6 +87,12 @@ impl Witness {
         {
             return Err("an input belongs to no thread or place");
         }
+        let fits = |e: &Record| {
+            crate::event::Kind::from_u8(e.kind).is_some()
+                && thread(e.thread)
+                && site(e.site)
+                && object(e.object)
+        };
         let f = &self.finding;
         let waits_fit = f.waits.iter().all(|w| {
             thread(w.thread)
@@ -95,6 +101,13 @@ impl Witness {
                 && w.holder_site.is_none_or(site)
                 && object(w.object)
                 && crate::event::Kind::from_u8(w.kind).is_some()
+                && w.stack.iter().all(|&s| site(s))
+                && w.holds.iter().all(|h| {
+                    crate::event::Kind::from_u8(h.kind).is_some()
+                        && object(h.object)
+                        && h.stack.iter().all(|&s| site(s))
+                })
+                && w.earlier.iter().flatten().all(&fits)
         });
         let notes_fit = f.notes.iter().all(|n| n.site.is_none_or(site));
         let accesses_fit = f
@@ -115,12 +128,6 @@ impl Witness {
         if !f.stack.iter().all(|&s| site(s)) || !waits_fit || !notes_fit || !thread(f.thread) {
             return Err("the finding refers to something that is not there");
         }
-        let fits = |e: &Record| {
-            crate::event::Kind::from_u8(e.kind).is_some()
-                && thread(e.thread)
-                && site(e.site)
-                && object(e.object)
-        };
         if !self.events.iter().all(fits) {
             return Err("an event refers to something that is not there");
         }
@@ -279,7 +286,29 @@ pub struct Wait {
     pub in_cycle: bool,
     pub object: u32,
     pub site: u32,
+    /// Where the holder took it.
     pub holder_site: Option<u32>,
+    /// Sites of the stack, innermost first.
+    #[serde(default)]
+    pub stack: Vec<u32>,
+    /// The locks that the thread holds, in the order in which it took them.
+    #[serde(default)]
+    pub holds: Vec<Hold>,
+    /// Of an object that nobody holds (a condition variable, a semaphore, a futex): the last
+    /// operations by which it lets a thread go on, or by which a thread took what this one waits
+    /// for. Empty: there were none. `None`: not known.
+    #[serde(default)]
+    pub earlier: Option<Vec<Record>>,
+}
+
+/// A lock that a thread holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The [`crate::event::Kind`] by which it was taken.
+    pub kind: u8,
+    pub object: u32,
+    /// Sites of the stack of that, innermost first.
+    pub stack: Vec<u32>,
 }
 
 /// A further fact about a finding.
