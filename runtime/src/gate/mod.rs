@@ -67,6 +67,9 @@ pub enum Interrupt {
     UnlessRestart,
     /// It ends.
     Always,
+    /// It ends, and no handler runs while it can complete: a wait with a signal mask of its own,
+    /// which is in force only as long as it waits.
+    WhileBlocked,
 }
 
 impl Pending {
@@ -209,7 +212,8 @@ pub fn flags() -> u32 {
 }
 
 /// Announces an operation, lets the policy choose, returns when this thread is chosen: one step,
-/// and one more for each signal whose handler runs first.
+/// and one more for each signal whose handler runs first. The caller records the step, however it
+/// ends.
 #[inline]
 pub fn point(mut p: Pending) -> Wake {
     loop {
@@ -227,12 +231,28 @@ pub fn point(mut p: Pending) -> Wake {
             }
             return wake;
         }
-        if !crate::signals::due() {
+        if !crate::signals::due_before(&p) {
             return wake;
         }
         if crate::signals::handle(&mut p) {
-            return Wake::Interrupted;
+            return interrupted(p);
         }
+    }
+}
+
+/// A handler has ended the wait `p`: that it fails is one more step, before which those signals are
+/// handled that are still due.
+#[cold]
+fn interrupted(p: Pending) -> Wake {
+    let fails = Pending {
+        ready: |_, _| true,
+        deadline: 0,
+        interrupt: Interrupt::Never,
+        ..p
+    };
+    match point(fails) {
+        Wake::Cancelled => Wake::Cancelled,
+        _ => Wake::Interrupted,
     }
 }
 

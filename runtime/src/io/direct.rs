@@ -57,17 +57,28 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
                 let limit = Limit::of_milliseconds(c as c_int);
                 multiplex::poll(a as *mut pollfd, b, limit, pc)
             }
-            SYS_ppoll if d == 0 => match Limit::of_timespec(c as *const timespec) {
-                Some(limit) => multiplex::poll(a as *mut pollfd, b, limit, pc),
-                None => -(EINVAL as isize),
-            },
+            SYS_ppoll => {
+                let (limit, mask) = (c as *const timespec, d as *const sigset_t);
+                multiplex::poll_masked(a as *mut pollfd, b, limit, mask, pc)
+            }
+            SYS_select => multiplex::select_until(fd, sets([b, c, d]), e as *const timeval, pc),
+            SYS_pselect6 => {
+                // The last argument points to the mask's address and its size.
+                let mask = (f as *const *const sigset_t).as_ref();
+                let mask = mask.copied().unwrap_or(core::ptr::null());
+                multiplex::select_masked(fd, sets([b, c, d]), e as *const timespec, mask, pc)
+            }
             SYS_epoll_wait => {
                 let limit = Limit::of_milliseconds(d as c_int);
                 multiplex::epoll_wait(fd, b as *mut epoll_event, c as c_int, limit, pc)
             }
-            SYS_epoll_pwait if e == 0 => {
-                let limit = Limit::of_milliseconds(d as c_int);
-                multiplex::epoll_wait(fd, b as *mut epoll_event, c as c_int, limit, pc)
+            SYS_epoll_pwait | SYS_epoll_pwait2 => {
+                let limit = match number {
+                    SYS_epoll_pwait => Some(Limit::of_milliseconds(d as c_int)),
+                    _ => Limit::of_timespec(d as *const timespec),
+                };
+                let room = (b as *mut epoll_event, c as c_int);
+                multiplex::epoll_wait_masked(fd, room, limit, e as *const sigset_t, pc)
             }
             SYS_epoll_ctl => {
                 let event = d as *mut epoll_event;
@@ -85,6 +96,10 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
             _ => return None,
         }
     })
+}
+
+fn sets(addresses: [usize; 3]) -> [*mut fd_set; 3] {
+    addresses.map(|set| set as *mut fd_set)
 }
 
 unsafe fn accept(args: [usize; 6], flags: c_int, pc: usize) -> isize {

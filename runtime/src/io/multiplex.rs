@@ -4,7 +4,7 @@ use super::select;
 use super::table;
 use super::wait::{Condition, Operation, WOULD_BLOCK, Waiting, answer};
 use crate::os::syscall;
-use crate::{gate, intercept, time};
+use crate::{intercept, signals, time};
 use core::ffi::c_int;
 use libc::{POLLIN, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use raddle_protocol::descriptor::What;
@@ -57,6 +57,23 @@ impl Limit {
     }
 }
 
+/// On what terms a call waits.
+#[derive(Clone, Copy)]
+pub struct Terms {
+    pub limit: Limit,
+    /// It has a signal mask of its own, which is in force.
+    masked: bool,
+}
+
+impl From<Limit> for Terms {
+    fn from(limit: Limit) -> Terms {
+        Terms {
+            limit,
+            masked: false,
+        }
+    }
+}
+
 /// An operation on several descriptors.
 fn operation(kind: Kind, fd: c_int, object: u64, limit: Limit, pc: usize) -> Operation {
     Operation {
@@ -69,16 +86,17 @@ fn operation(kind: Kind, fd: c_int, object: u64, limit: Limit, pc: usize) -> Ope
     }
 }
 
-/// Waits within the limit until `attempt` finds something: its result, 0 when the time is up.
+/// Waits on these terms until `attempt` finds something: its result, 0 when the time is up.
 fn wait(
     operation: Operation,
-    limit: Limit,
-    waiting: Waiting,
+    terms: Terms,
+    mut waiting: Waiting,
     mut attempt: impl FnMut() -> isize,
 ) -> isize {
-    if matches!(limit, Limit::Never) {
+    if matches!(terms.limit, Limit::Never) {
         return operation.at_once(attempt);
     }
+    waiting.masked = terms.masked;
     let result = operation.until_done(waiting, || match attempt() {
         0 => WOULD_BLOCK,
         n => n,
@@ -93,13 +111,14 @@ fn wait(
 ///
 /// # Safety
 /// `fds` points to `count` entries.
-pub unsafe fn poll(fds: *mut pollfd, count: usize, limit: Limit, pc: usize) -> isize {
+pub unsafe fn poll(fds: *mut pollfd, count: usize, terms: impl Into<Terms>, pc: usize) -> isize {
+    let terms = terms.into();
     // SAFETY: the caller's promise, also below.
     let all = unsafe { entries(fds, count) };
     let mut known = all.iter().filter_map(|entry| table::find(entry.fd));
     let Some(first) = known.next() else {
         // SAFETY: as above.
-        return unsafe { poll_harmless(fds, count, limit, pc) };
+        return unsafe { poll_harmless(fds, count, terms.limit, pc) };
     };
     let outside = first.is_outside() || known.any(|o| o.is_outside());
     let (fd, object) = match all {
@@ -107,9 +126,9 @@ pub unsafe fn poll(fds: *mut pollfd, count: usize, limit: Limit, pc: usize) -> i
         _ => (-1, 0),
     };
     let waiting = Waiting::new(Condition::Many { fds, count }, outside);
-    let operation = operation(Kind::Poll, fd, object, limit, pc);
+    let operation = operation(Kind::Poll, fd, object, terms.limit, pc);
     // SAFETY: as above.
-    wait(operation, limit, waiting, || unsafe {
+    wait(operation, terms, waiting, || unsafe {
         syscall(libc::SYS_poll, fds as usize, count, 0, 0, 0, 0)
     })
 }
@@ -126,17 +145,30 @@ unsafe fn entries<'a>(fds: *mut pollfd, count: usize) -> &'a [pollfd] {
 unsafe fn poll_harmless(fds: *mut pollfd, count: usize, limit: Limit, pc: usize) -> isize {
     // SAFETY: the caller's promise.
     let ready = unsafe { syscall(libc::SYS_poll, fds as usize, count, 0, 0, 0, 0) };
-    if ready == 0 && !matches!(limit, Limit::Never) {
-        time::sleep_until(limit.deadline(), pc);
+    match ready {
+        0 => sleep(limit, pc),
+        _ => ready,
     }
-    ready
+}
+
+/// Sleeps within the limit: 0, or [`INTERRUPTED`].
+fn sleep(limit: Limit, pc: usize) -> isize {
+    let through =
+        matches!(limit, Limit::Never) || time::sleep_until(limit.deadline(), pc).is_none();
+    if through { 0 } else { INTERRUPTED }
 }
 
 /// `select`. The rest of the time is not written back: virtual time has none to spare.
 ///
 /// # Safety
 /// The sets are null or hold `count` descriptors.
-pub unsafe fn select(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: usize) -> isize {
+pub unsafe fn select(
+    count: c_int,
+    sets: [*mut fd_set; 3],
+    terms: impl Into<Terms>,
+    pc: usize,
+) -> isize {
+    let Terms { limit, masked } = terms.into();
     let asked = sets.map(|set| set.cast_const());
     let (mut any, mut outside) = (false, false);
     // SAFETY: the caller's promise, also below.
@@ -149,14 +181,16 @@ pub unsafe fn select(count: c_int, sets: [*mut fd_set; 3], limit: Limit, pc: usi
     let now = || unsafe { select::now(count, sets) };
     if !any && !matches!(limit, Limit::Never) {
         // SAFETY: as above.
-        if !unsafe { select::any(count, asked) } {
-            time::sleep_until(limit.deadline(), pc);
-        }
-        return now();
+        let found = unsafe { select::any(count, asked) };
+        return match found || sleep(limit, pc) == 0 {
+            true => now(),
+            false => INTERRUPTED,
+        };
     }
     let condition = Condition::Sets { sets: asked, count };
     let operation = operation(Kind::Poll, -1, 0, limit, pc);
-    let waiting = Waiting::new(condition, outside);
+    let mut waiting = Waiting::new(condition, outside);
+    waiting.masked = masked;
     if matches!(limit, Limit::Never) {
         return operation.at_once(now);
     }
@@ -180,9 +214,10 @@ pub unsafe fn epoll_wait(
     fd: c_int,
     events: *mut epoll_event,
     most: c_int,
-    limit: Limit,
+    terms: impl Into<Terms>,
     pc: usize,
 ) -> isize {
+    let terms = terms.into();
     // SAFETY: the caller's promise.
     let call = || unsafe {
         syscall(
@@ -198,10 +233,10 @@ pub unsafe fn epoll_wait(
     let Some(object) = table::find(fd) else {
         return call();
     };
-    let operation = operation(Kind::EpollWait, fd, object.number, limit, pc);
+    let operation = operation(Kind::EpollWait, fd, object.number, terms.limit, pc);
     wait(
         operation,
-        limit,
+        terms,
         Waiting::for_one(fd, POLLIN, &object),
         call,
     )
@@ -247,26 +282,121 @@ pub fn epoll_create(flags: c_int, pc: usize) -> isize {
     crate::io::descriptors::anonymous(What::Epoll, fd, false, pc)
 }
 
-/// A call that may change the signal mask while it waits.
-unsafe fn masked(mask: *const sigset_t, call: impl FnOnce() -> isize) -> isize {
-    if !mask.is_null() && gate::threads_alive() > 0 {
-        gate::uncontrolled("signal mask of a wait for descriptors");
+const INVALID: isize = -(libc::EINVAL as isize);
+const INTERRUPTED: isize = -(libc::EINTR as isize);
+
+/// A call that waits with the signal mask `mask` if there is one: what a signal that only this mask
+/// lets through does to it is that of the kernel, which looks for signals after all else.
+/// `limit` as of [`Limit::of_timespec`].
+///
+/// # Safety
+/// `mask` is null or readable.
+unsafe fn masked(
+    mask: *const sigset_t,
+    limit: Option<Limit>,
+    pc: usize,
+    call: impl FnOnce(Terms) -> isize,
+) -> isize {
+    let Some(limit) = limit else { return INVALID };
+    if mask.is_null() || matches!(limit, Limit::Never) {
+        return call(limit.into());
     }
-    call()
+    let terms = Terms {
+        limit,
+        masked: true,
+    };
+    // SAFETY: the caller's promise.
+    signals::with_mask(unsafe { signals::read_set(mask) }, pc, || call(terms))
 }
 
-const INVALID: isize = -(libc::EINVAL as isize);
+/// [`masked`] for the calls that a pending signal interrupts even if they are not to wait.
+unsafe fn masked_at_once(
+    mask: *const sigset_t,
+    limit: Option<Limit>,
+    pc: usize,
+    call: impl FnOnce(Terms) -> isize,
+) -> isize {
+    // SAFETY: the caller's promise.
+    let result = unsafe { masked(mask, limit, pc, call) };
+    let asked = !mask.is_null() && matches!(limit, Some(Limit::Never));
+    // SAFETY: as above.
+    if asked && result == 0 && signals::handled_with(unsafe { signals::read_set(mask) }, pc) {
+        return INTERRUPTED;
+    }
+    result
+}
 
-unsafe fn poll_timespec(
+/// `ppoll`.
+///
+/// # Safety
+/// As [`poll`]; `limit` and `mask` are null or readable, so for all calls with a mask.
+pub unsafe fn poll_masked(
     fds: *mut pollfd,
-    count: nfds_t,
+    count: usize,
     limit: *const timespec,
+    mask: *const sigset_t,
     pc: usize,
 ) -> isize {
-    // SAFETY: the program's arguments.
+    // SAFETY: the caller's promise.
     unsafe {
-        match Limit::of_timespec(limit) {
-            Some(limit) => poll(fds, count as usize, limit, pc),
+        masked_at_once(mask, Limit::of_timespec(limit), pc, |terms| {
+            poll(fds, count, terms, pc)
+        })
+    }
+}
+
+/// `pselect`.
+///
+/// # Safety
+/// As [`select`] and [`poll_masked`].
+pub unsafe fn select_masked(
+    count: c_int,
+    sets: [*mut fd_set; 3],
+    limit: *const timespec,
+    mask: *const sigset_t,
+    pc: usize,
+) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        masked_at_once(mask, Limit::of_timespec(limit), pc, |terms| {
+            select(count, sets, terms, pc)
+        })
+    }
+}
+
+/// `epoll_pwait` and `epoll_pwait2`; `limit` as of [`Limit::of_timespec`].
+///
+/// # Safety
+/// As [`epoll_wait`] and [`poll_masked`].
+pub unsafe fn epoll_wait_masked(
+    fd: c_int,
+    (events, most): (*mut epoll_event, c_int),
+    limit: Option<Limit>,
+    mask: *const sigset_t,
+    pc: usize,
+) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        masked(mask, limit, pc, |terms| {
+            epoll_wait(fd, events, most, terms, pc)
+        })
+    }
+}
+
+/// `select` with the limit that the C library's function has.
+///
+/// # Safety
+/// As [`select`]; `limit` is null or readable.
+pub unsafe fn select_until(
+    count: c_int,
+    sets: [*mut fd_set; 3],
+    limit: *const timeval,
+    pc: usize,
+) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match limit_of(limit) {
+            Some(limit) => select(count, sets, limit, pc),
             None => INVALID,
         }
     }
@@ -291,14 +421,11 @@ intercept! {
     fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: usize) -> c_int,
         pc => answer(crate::io::multiplex::poll(fds, count as usize, Limit::of_milliseconds(timeout), pc)) as c_int;
     fn ppoll(fds: *mut pollfd, count: nfds_t, limit: *const timespec, mask: *const sigset_t) -> c_int,
-        pc => answer(masked(mask, || poll_timespec(fds, count, limit, pc))) as c_int;
+        pc => answer(poll_masked(fds, count as usize, limit, mask, pc)) as c_int;
     fn __ppoll_chk(fds: *mut pollfd, count: nfds_t, limit: *const timespec, mask: *const sigset_t, room: usize) -> c_int,
-        pc => answer(masked(mask, || poll_timespec(fds, count, limit, pc))) as c_int;
+        pc => answer(poll_masked(fds, count as usize, limit, mask, pc)) as c_int;
     fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, timeout: *mut timeval) -> c_int,
-        pc => answer(match limit_of(timeout) {
-            Some(limit) => crate::io::multiplex::select(count, [read, write, except], limit, pc),
-            None => INVALID,
-        }) as c_int;
+        pc => answer(select_until(count, [read, write, except], timeout, pc)) as c_int;
     fn epoll_create(size: c_int) -> c_int, pc => {
         if size <= 0 {
             return real::epoll_create(size);
@@ -311,20 +438,14 @@ intercept! {
     fn epoll_wait(fd: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int,
         pc => answer(crate::io::multiplex::epoll_wait(fd, events, most, Limit::of_milliseconds(timeout), pc)) as c_int;
     fn epoll_pwait(fd: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t) -> c_int,
-        pc => answer(masked(mask, || crate::io::multiplex::epoll_wait(fd, events, most, Limit::of_milliseconds(timeout), pc))) as c_int;
+        pc => answer(epoll_wait_masked(fd, (events, most), Some(Limit::of_milliseconds(timeout)), mask, pc)) as c_int;
     fn epoll_pwait2(fd: c_int, events: *mut epoll_event, most: c_int, limit: *const timespec, mask: *const sigset_t) -> c_int,
-        pc => answer(match Limit::of_timespec(limit) {
-            Some(limit) => masked(mask, || crate::io::multiplex::epoll_wait(fd, events, most, limit, pc)),
-            None => INVALID,
-        }) as c_int;
+        pc => answer(epoll_wait_masked(fd, (events, most), Limit::of_timespec(limit), mask, pc)) as c_int;
 }
 
 crate::intercept6! {
     fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: *const timespec, mask: *const sigset_t)
-        -> c_int, pc => answer(match Limit::of_timespec(limit) {
-            Some(limit) => masked(mask, || crate::io::multiplex::select(count, [read, write, except], limit, pc)),
-            None => INVALID,
-        }) as c_int;
+        -> c_int, pc => answer(select_masked(count, [read, write, except], limit, mask, pc)) as c_int;
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub struct Waiting {
     tried: u64,
     /// May another process end the wait?
     pub outside: bool,
+    /// The call has a signal mask of its own.
+    pub masked: bool,
     /// Who is in the way, and where they came to be.
     pub holder: (Slot, usize),
 }
@@ -56,6 +58,7 @@ impl Waiting {
             condition,
             tried: 0,
             outside,
+            masked: false,
             holder: (slot::NONE, 0),
         }
     }
@@ -191,7 +194,7 @@ impl Operation {
             ready,
             holder,
             cancellable: self.cancellable,
-            interrupt: self.interrupt(),
+            interrupt: self.interrupt(waiting),
             ..crate::sync::pending(self.kind, self.object, self.pc)
         });
         if wake == Wake::Cancelled {
@@ -202,8 +205,9 @@ impl Operation {
     }
 
     /// What a handler does to it (signal(7)).
-    fn interrupt(&self) -> Interrupt {
+    fn interrupt(&self, waiting: &Waiting) -> Interrupt {
         match self.kind {
+            _ if waiting.masked => Interrupt::WhileBlocked,
             Kind::Poll | Kind::EpollWait => Interrupt::Always,
             _ => Interrupt::UnlessRestart,
         }

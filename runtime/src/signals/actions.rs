@@ -2,7 +2,7 @@
 //! program is not the kernel's: the kernel has [`on_native`], which runs the program's handler at
 //! once for a fault, and otherwise leaves the signal for the next point of the gate.
 
-use super::world::{Action, LAST, Set, Signal, bit};
+use super::world::{Action, Default, LAST, Set, Signal, bit, default_of};
 use super::{read_set, world, write_set};
 use crate::serial::Serial;
 use crate::{ends, gate, intercept, time};
@@ -49,8 +49,20 @@ pub fn action_of(signal: c_int) -> Action {
 
 /// The signals for which there is a function to call.
 pub fn handled_of(set: Set) -> Set {
+    chosen_of(set, |s| action_of(s).handles())
+}
+
+/// The signals that call a function or end the process.
+pub fn effective_of(set: Set) -> Set {
+    chosen_of(set, |s| match action_of(s).handler {
+        libc::SIG_DFL => default_of(s) == Default::Ends,
+        handler => handler != libc::SIG_IGN,
+    })
+}
+
+fn chosen_of(set: Set, chosen: impl Fn(c_int) -> bool) -> Set {
     (1..=LAST)
-        .filter(|&s| set & bit(s) != 0 && action_of(s).handles())
+        .filter(|&s| set & bit(s) != 0 && chosen(s))
         .fold(0, |all, s| all | bit(s))
 }
 

@@ -117,7 +117,7 @@ pub fn handle(p: &mut Pending) -> bool {
         && match p.interrupt {
             Interrupt::Never => false,
             Interrupt::UnlessRestart => !restarts,
-            Interrupt::Always => true,
+            Interrupt::Always | Interrupt::WhileBlocked => true,
         }
 }
 

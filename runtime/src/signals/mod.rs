@@ -14,7 +14,7 @@ mod jumps;
 mod world;
 
 pub use deliver::{handle, suspended};
-pub use world::Signal;
+pub use world::{Set, Signal};
 
 use crate::gate::{self, Interrupt, Pending, State, Wake};
 use crate::serial::Serial;
@@ -24,7 +24,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use libc::{EAGAIN, EINTR, EINVAL, ESRCH, pid_t, pthread_t, siginfo_t, sigset_t, timespec};
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
-use world::{Default, Set, World, bit, combine, default_of, valid};
+use world::{Default, World, bit, combine, default_of, valid};
 
 static WORLD: Serial<World> = Serial::new(World::new());
 /// [`World::busy`], where a native handler may set it at any moment.
@@ -41,7 +41,7 @@ fn mark_busy() {
 
 /// # Safety
 /// `set` points to a signal set or is null.
-unsafe fn read_set(set: *const sigset_t) -> Set {
+pub unsafe fn read_set(set: *const sigset_t) -> Set {
     if set.is_null() {
         return 0;
     }
@@ -109,16 +109,28 @@ fn set_mask(s: Slot, mask: Set) {
     }
 }
 
-/// Tells the gate whether a handler is due for `s`.
+/// Tells the gate whether a signal is due for `s` that has an effect.
 fn refresh(s: Slot) {
     let open = world(|w| w.pending(s) & !w.mask(s));
-    gate::set_signalled(s, open != 0 && actions::handled_of(open) != 0);
+    gate::set_signalled(s, open != 0 && actions::effective_of(open) != 0);
 }
 
-/// The gate asks when a thread has been chosen: its mask becomes the kernel's; is a handler due?
+/// The gate asks when a thread has been chosen: its mask becomes the kernel's, default actions are
+/// taken; is a handler due?
 #[inline]
 pub fn due() -> bool {
     BUSY.load(Ordering::Relaxed) && bring_up_to_date()
+}
+
+/// [`due`] for a thread that has been chosen to perform `p`.
+#[inline]
+pub fn due_before(p: &Pending) -> bool {
+    BUSY.load(Ordering::Relaxed) && !completes_first(p) && bring_up_to_date()
+}
+
+#[cold]
+fn completes_first(p: &Pending) -> bool {
+    p.interrupt == Interrupt::WhileBlocked && (p.ready)(p, gate::me())
 }
 
 #[cold]
@@ -144,8 +156,7 @@ fn bring_up_to_date() -> bool {
 /// call that sent a signal to its own thread, or unblocked one, returns.
 fn run_due(pc: usize) {
     if due() {
-        gate::simple(Kind::SignalReturn, 0, pc);
-        gate::log(Kind::SignalReturn, 0, 0, pc);
+        pass(pc);
     }
 }
 
@@ -406,28 +417,57 @@ unsafe fn wait_info(
     }
 }
 
-/// Waits with `mask` until a handler has run; always "fails" with EINTR.
-fn suspend(mask: Set, pc: usize) -> c_int {
+/// Performs `call`, which waits with `mask` in force.
+pub fn with_mask(mask: Set, pc: usize, call: impl FnOnce() -> isize) -> isize {
+    let me = gate::me();
+    let before = mask_of(me);
+    if mask & !before != 0 {
+        pass(pc);
+    }
+    set_mask(me, mask);
+    let result = call();
+    set_mask(me, before);
+    run_due(pc);
+    result
+}
+
+/// Runs the handlers that are due with `mask`: were there any?
+pub fn handled_with(mask: Set, pc: usize) -> bool {
     let me = gate::me();
     let before = mask_of(me);
     set_mask(me, mask);
-    let wake = gate::point(Pending {
-        cancellable: true,
-        interrupt: Interrupt::Always,
-        ..sync::pending(Kind::SignalWait, 0, pc)
-    });
-    set_mask(me, before);
-    if wake == Wake::Cancelled {
-        threads::cancel_now();
-    }
+    let any = due();
     run_due(pc);
-    time::errno_result(EINTR)
+    set_mask(me, before);
+    any
+}
+
+/// Waits with `mask` until a handler has run; always "fails" with EINTR.
+fn suspend(mask: Set, pc: usize) -> c_int {
+    let result = with_mask(mask, pc, || {
+        let wake = gate::point(Pending {
+            cancellable: true,
+            interrupt: Interrupt::Always,
+            ..sync::pending(Kind::SignalWait, 0, pc)
+        });
+        if wake == Wake::Cancelled {
+            threads::cancel_now();
+        }
+        gate::log(Kind::SignalWait, 0, 0, pc);
+        -(EINTR as isize)
+    });
+    time::errno_result(-result as c_int)
+}
+
+/// A step before which the signals that are due now are handled.
+fn pass(pc: usize) {
+    gate::simple(Kind::SignalReturn, 0, pc);
+    gate::log(Kind::SignalReturn, 0, 0, pc);
 }
 
 /// `pause`: a signal that comes before the wait begins does not end it.
 fn pause_here(pc: usize) -> c_int {
-    gate::simple(Kind::SignalReturn, 0, pc);
-    gate::log(Kind::SignalReturn, 0, 0, pc);
+    pass(pc);
     suspend(mask_of(gate::me()), pc)
 }
 
