@@ -8,8 +8,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Name, and the outcomes that all interleavings together have: exit statuses, or 128 plus the signal that ends it.
-type Mode = (&'static str, &'static [i32]);
+/// How much of a mode is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// Every interleaving of its calls by brute force, and one of each class: the outcomes are
+    /// exactly these.
+    All,
+    /// As before, by brute force only: threads also meet in memory, which is not seen in code
+    /// without instrumentation, so that fewer executions seem to be enough.
+    Brute,
+    /// A few at random, since what it does depends on other processes: no other outcome.
+    Few,
+}
+
+use How::{All, Brute, Few};
+
+/// Name, how much of it is run, outcomes: exit statuses, or 128 plus the signal that ends it.
+type Mode = (&'static str, How, &'static [i32]);
 
 /// A file of `calls/`, how it is built, its modes.
 struct Program {
@@ -22,34 +37,69 @@ struct Program {
 const USER_SIGNAL: i32 = 128 + 10;
 
 const WAITS: &[Mode] = &[
-    ("ppoll_open", &[1]),
-    ("pselect_open", &[1]),
-    ("epoll_pwait_open", &[1]),
-    ("epoll_pwait2_open", &[1]),
-    ("ppoll_call_open", &[1]),
-    ("pselect_call_open", &[1]),
-    ("epoll_pwait_call_open", &[1]),
-    ("epoll_pwait2_call_open", &[1]),
-    ("ppoll_first", &[1, 2]),
-    ("pselect_first", &[1, 2]),
-    ("epoll_pwait_first", &[1, 2]),
-    ("ppoll_call_first", &[1, 2]),
-    ("ready_before", &[1]),
-    ("at_once", &[0b0011_0011]),
-    ("two_signals", &[3]),
-    ("fatal", &[USER_SIGNAL]),
-    ("blocked_in_wait", &[1, 2]),
-    ("jump_out_of_wait", &[1]),
-    ("semaphore_wait", &[1, 2]),
-    ("sleep_ends", &[1, 2]),
+    ("ppoll_open", All, &[1]),
+    ("pselect_open", All, &[1]),
+    ("epoll_pwait_open", All, &[1]),
+    ("epoll_pwait2_open", All, &[1]),
+    ("ppoll_call_open", All, &[1]),
+    ("pselect_call_open", All, &[1]),
+    ("epoll_pwait_call_open", All, &[1]),
+    ("epoll_pwait2_call_open", All, &[1]),
+    ("ppoll_first", All, &[1, 2]),
+    ("pselect_first", All, &[1, 2]),
+    ("epoll_pwait_first", All, &[1, 2]),
+    ("ppoll_call_first", All, &[1, 2]),
+    ("ready_before", All, &[1]),
+    ("at_once", All, &[0b0011_0011]),
+    ("two_signals", All, &[3]),
+    ("fatal", All, &[USER_SIGNAL]),
+    ("blocked_in_wait", All, &[1, 2]),
+    ("jump_out_of_wait", All, &[1]),
+    ("semaphore_wait", All, &[1, 2]),
+    ("sleep_ends", All, &[1, 2]),
 ];
 
-const PROGRAMS: &[Program] = &[Program {
-    file: "waits.c",
-    compiler: Compiler::Gcc,
-    flags: &[],
-    modes: WAITS,
-}];
+const FUTEXES: &[Mode] = &[
+    ("lock_pi_timed", All, &[0, 1]),
+    ("trylock_pi", All, &[0, 1]),
+    ("wait_for_two", Brute, &[1, 2]),
+    ("wake_op", Brute, &[0, 1, 2]),
+    ("requeue", All, &[0, 10, 21]),
+    ("bits", All, &[1, 2]),
+    ("inherit_mutex", All, &[0, 1]),
+];
+
+const SHARED: &[Mode] = &[
+    ("condition_from_child", Few, &[5]),
+    ("condition_from_parent", Few, &[7]),
+    ("condition_times_out", Few, &[1]),
+    ("contended_lock", Few, &[9]),
+    ("contended_recursive", Few, &[9]),
+    ("held_by_child", Few, &[1]),
+    ("semaphore_from_child", Few, &[6]),
+    ("semaphores_both_ways", Few, &[12]),
+    ("afterwards", Few, &[6]),
+];
+
+const PROGRAMS: &[Program] = &[
+    program("waits.c", &[], WAITS),
+    program("futexes.c", &[], FUTEXES),
+    program("futexes.c", &["-DRAW"], FUTEXES),
+    program("shared.c", &[], SHARED),
+];
+
+const fn program(
+    file: &'static str,
+    flags: &'static [&'static str],
+    modes: &'static [Mode],
+) -> Program {
+    Program {
+        file,
+        compiler: Compiler::Gcc,
+        flags,
+        modes,
+    }
+}
 
 impl Program {
     fn built(&self) -> PathBuf {
@@ -57,29 +107,49 @@ impl Program {
         compile(self.compiler, &file, self.flags)
     }
 
-    /// Runs one mode without control, by brute force and once for each class of interleavings.
-    fn reaches(&self, &(mode, expected): &Mode) -> Result<(), String> {
+    /// Runs one mode without control, then under it.
+    fn reaches(&self, &(mode, how, expected): &Mode) -> Result<(), String> {
         let program = self.built();
         let native = output(Command::new(&program).arg(mode), LIMIT).status;
         if !expected.contains(&native) {
             return Err(format!("{} {mode} natively: {native}", self.file));
         }
-        for policy in ["dfs", "dpor"] {
-            check(&program, mode, policy, expected)?;
-        }
-        Ok(())
+        let policies: &[&str] = match how {
+            All => &["dfs", "dpor"],
+            Brute => &["dfs"],
+            Few => &["random"],
+        };
+        policies
+            .iter()
+            .try_for_each(|policy| check(&program, mode, how, policy, expected))
     }
 }
 
-fn check(program: &Path, mode: &str, policy: &str, expected: &[i32]) -> Result<(), String> {
+fn check(
+    program: &Path,
+    mode: &str,
+    how: How,
+    policy: &str,
+    expected: &[i32],
+) -> Result<(), String> {
     let options = ["run", "--keep-going", "--no-shrink", "--races", "off"];
-    let limits = ["--policy", policy, "-n", "20000"];
+    let most = if how == Few { "15" } else { "20000" };
+    let limits = ["--policy", policy, "-n", most];
     let run = run(&[&options[..], &limits[..]].concat(), program, &[mode]);
     let seen: BTreeSet<String> = run.summary.outcomes.keys().cloned().collect();
     let wanted: BTreeSet<String> = expected.iter().map(|&status| label(status)).collect();
-    match seen == wanted && run.summary.complete == Some(true) {
+    let right = match how {
+        All | Brute => seen == wanted && run.summary.complete == Some(true),
+        Few => !seen.is_empty() && seen.is_subset(&wanted),
+    };
+    match right {
         true => Ok(()),
-        false => Err(format!("{}\n{}", run.shown, run.output.all())),
+        false => Err(format!(
+            "{}
+{}",
+            run.shown,
+            run.output.all()
+        )),
     }
 }
 

@@ -419,15 +419,30 @@ unsafe fn futex(call: Call) -> isize {
     }
 }
 
-/// The futex system call with these arguments, made at `pc` without the C library: the kernel's
-/// result.
+/// The system calls by which threads wait at words: futex, futex_waitv, and futex_wake, futex_wait
+/// and futex_requeue of Linux 6.7, which have no names in the C library yet.
+pub const CALLS: [c_long; 5] = [SYS_futex, SYS_futex_waitv, 454, 455, 456];
+
+/// One of [`CALLS`] with these arguments, made at `pc` without the C library: the kernel's result.
 ///
 /// # Safety
 /// The arguments are what the kernel would take.
-pub unsafe fn trapped(args: [usize; 6], pc: usize) -> isize {
-    let number = SYS_futex;
+pub unsafe fn trapped(number: c_long, args: [usize; 6], pc: usize) -> isize {
     // SAFETY: passed on.
-    unsafe { futex(Call { number, args, pc }) }
+    unsafe { at_words(Call { number, args, pc }) }
+}
+
+/// One of [`CALLS`]. Those of Linux 6.7 fail as on kernels that do not know them.
+#[allow(non_upper_case_globals)] // the numbers' names are libc's
+unsafe fn at_words(call: Call) -> isize {
+    // SAFETY: the program's arguments, as the kernel would take them.
+    unsafe {
+        match call.number {
+            SYS_futex => futex(call),
+            SYS_futex_waitv => many::wait(call.args, call.pc),
+            _ => -(libc::ENOSYS as isize),
+        }
+    }
 }
 
 /// The three calls that send a signal: the result, or a negative errno.
@@ -458,7 +473,7 @@ unsafe fn perform(call: Call) -> isize {
     // SAFETY: the program's arguments, as the kernel would take them.
     unsafe {
         match call.number {
-            SYS_futex => futex(call),
+            number if CALLS.contains(&number) => at_words(call),
             SYS_sched_yield => time::yield_now(call.pc) as isize,
             SYS_clock_gettime => time::get(a as c_int, b as *mut timespec) as isize,
             SYS_gettimeofday => {
@@ -494,7 +509,6 @@ unsafe fn perform(call: Call) -> isize {
             SYS_tgkill | SYS_tkill | SYS_kill => kill(call),
             SYS_wait4 => process::wait_call(call.args, false, call.pc),
             SYS_waitid => process::wait_call(call.args, true, call.pc),
-            SYS_futex_waitv => many::wait(call.args, call.pc),
             SYS_clone | SYS_clone3 | SYS_fork | SYS_vfork => {
                 gate::uncontrolled("a new process or thread by a direct system call");
                 let child = os::syscall(call.number, a, b, c, d, e, f);

@@ -164,8 +164,8 @@ pub unsafe fn dispatched(
     let controlled = gate::active() && threads::is_running();
     // SAFETY: the program's arguments, as the kernel would take them.
     unsafe {
-        if controlled && number == libc::SYS_futex {
-            return Some(futex::trapped(args, pc));
+        if controlled && futex::CALLS.contains(&number) {
+            return Some(futex::trapped(number, args, pc));
         }
         let performed = match controlled {
             true => direct::perform(number, args, pc),

@@ -1,5 +1,6 @@
 //! The seccomp filter: futex calls from certain instructions raise SIGSYS, all else is allowed.
 
+use crate::futex::CALLS;
 use crate::os;
 use crate::serial::Serial;
 use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
@@ -60,13 +61,15 @@ impl Program {
     /// Traps futex calls that return to one of `sites`, whose upper halves are all `upper`.
     fn write(&mut self, upper: u32, sites: &[u64]) {
         self.len = 0;
-        for (offset, wanted) in [
-            (ARCH, X86_64),
-            (NUMBER, libc::SYS_futex as u32),
-            (POINTER_HIGH, upper),
-        ] {
+        for (offset, wanted) in [(ARCH, X86_64), (POINTER_HIGH, upper)] {
             self.push(&[load(offset), compare(wanted, 1, 0), ALLOW]);
         }
+        self.push(&[load(NUMBER)]);
+        let last = CALLS.len() as u8;
+        for (i, number) in (0u8..).zip(CALLS) {
+            self.push(&[compare(number as u32, last - i, 0)]);
+        }
+        self.push(&[ALLOW]);
         self.push(&[load(POINTER_LOW)]);
         let room = (MOST - self.len - 1) / 2;
         for &site in &sites[..sites.len().min(room)] {
@@ -145,6 +148,8 @@ mod tests {
             (futex, X86_64, sites[2], true),
             (futex, X86_64, 0x7fff_0000_1001, false),
             (futex, X86_64, 0x5555_0000_1000, false),
+            (libc::SYS_futex_waitv as u32, X86_64, sites[0], true),
+            (CALLS[CALLS.len() - 1] as u32, X86_64, sites[0], true),
             (futex + 1, X86_64, sites[0], false),
             (futex, 0x4000_0003, sites[0], false),
         ] {

@@ -1,7 +1,8 @@
 //! Where the loaded modules call the kernel's futex by themselves.
 
+use crate::futex;
 use crate::serial::Serial;
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_int, c_long, c_void};
 use libc::dl_phdr_info;
 
 /// Most instructions that are kept. A byte sequence that only looks like the instruction does no
@@ -14,8 +15,6 @@ const BEHIND: usize = 2048;
 const BEFORE: usize = 512;
 
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
-/// The immediate operand of a 32-bit `mov`.
-const NUMBER: [u8; 4] = (libc::SYS_futex as u32).to_le_bytes();
 
 /// Libraries that leave futexes to the C library's functions, and the C library, whose own waits
 /// are behind functions that are modelled.
@@ -103,20 +102,27 @@ impl Search {
     }
 
     fn add(&mut self, code: &[u8]) {
-        futex_calls(code, |offset| {
-            if self.len < MOST {
-                self.sites[self.len] = code.as_ptr() as u64 + offset as u64;
-                self.len += 1;
-            }
-        });
+        let begin = self.len;
+        for number in futex::CALLS {
+            futex_calls(code, number, |offset| {
+                let site = code.as_ptr() as u64 + offset as u64;
+                if self.len < MOST && !self.sites[begin..self.len].contains(&site) {
+                    self.sites[self.len] = site;
+                    self.len += 1;
+                }
+            });
+        }
+        self.sites[begin..self.len].sort_unstable();
     }
 }
 
-/// Offsets behind what may be futex instructions, in ascending order.
-fn futex_calls(code: &[u8], mut found: impl FnMut(usize)) {
+/// Offsets behind what may be instructions of the call `number`, in ascending order.
+fn futex_calls(code: &[u8], number: c_long, mut found: impl FnMut(usize)) {
+    // The immediate operand of a 32-bit `mov`.
+    let number = (number as u32).to_le_bytes();
     let mut done = 0;
     let mut from = 0;
-    while let Some(at) = position(&code[from..], &NUMBER) {
+    while let Some(at) = position(&code[from..], &number) {
         let at = from + at;
         from = at + 1;
         // b8 to bf: `mov` of an immediate to a register.
@@ -152,7 +158,7 @@ mod tests {
 
     fn calls(code: &[u8]) -> Vec<usize> {
         let mut all = Vec::new();
-        futex_calls(code, |offset| all.push(offset));
+        futex_calls(code, libc::SYS_futex, |offset| all.push(offset));
         all
     }
 

@@ -106,7 +106,7 @@ extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context:
     let number = registers[libc::REG_RAX as usize];
     // SAFETY: as above.
     let code = unsafe { (*info).si_code };
-    let known = code == SYS_SECCOMP && number == libc::SYS_futex || code == SYS_USER_DISPATCH;
+    let known = code == SYS_SECCOMP && futex::CALLS.contains(&number) || code == SYS_USER_DISPATCH;
     if !known {
         // SAFETY: as above.
         unsafe { ends::fatal_signal(signal, info, context) };
@@ -130,7 +130,7 @@ extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context:
             };
             result
         } else if gate::active() && threads::is_running() {
-            futex::trapped(args, pc)
+            futex::trapped(number, args, pc)
         } else {
             let [a, b, c, d, e, f] = args;
             os::syscall(number, a, b, c, d, e, f)

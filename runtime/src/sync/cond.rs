@@ -2,10 +2,10 @@
 
 use super::model::queue::{Queue, Stage};
 use super::models::Models;
-use super::{WAITERS, check_alive, misuse, mutex, pending, spurious};
+use super::{WAITERS, check_alive, misuse, mutex, pending, shared, spurious};
 use crate::gate::{self, Pending, Wake};
-use crate::intercept;
 use crate::time::{self, Clock};
+use crate::{intercept, process};
 use core::ffi::{c_int, c_uint};
 use libc::{
     ECANCELED, EINVAL, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t,
@@ -38,16 +38,34 @@ pub fn forget(from: u64, to: u64) {
     MODELS.forget(from, to);
 }
 
-/// The clock that `pthread_condattr_setclock` chose, where glibc keeps it: a bit of `__wrefs`.
+/// Where glibc keeps attributes: low bits of `__wrefs`.
+///
+/// # Safety
+/// `c` points to a condition variable.
+unsafe fn attributes(c: *const pthread_cond_t) -> c_uint {
+    const WREFS: usize = 36;
+    // SAFETY: within the object, aligned as in glibc's type.
+    unsafe { c.byte_add(WREFS).cast::<c_uint>().read() }
+}
+
+/// May another process wait on it, or signal it?
+///
+/// # Safety
+/// As [`attributes`].
+unsafe fn is_shared(c: *const pthread_cond_t) -> bool {
+    const SHARED: c_uint = 1;
+    // SAFETY: the caller's promise.
+    shared::in_use(unsafe { attributes(c) } & SHARED != 0)
+}
+
+/// The clock that `pthread_condattr_setclock` chose.
 ///
 /// # Safety
 /// `c` points to a condition variable.
 pub unsafe fn clock_of(c: *const pthread_cond_t) -> Clock {
-    const WREFS: usize = 36;
     const MONOTONIC: c_uint = 2;
-    // SAFETY: within the object, aligned as in glibc's type.
-    let wrefs = unsafe { c.byte_add(WREFS).cast::<c_uint>().read() };
-    if wrefs & MONOTONIC != 0 {
+    // SAFETY: the caller's promise.
+    if unsafe { attributes(c) } & MONOTONIC != 0 {
         Clock::Monotonic
     } else {
         Clock::Wall
@@ -83,8 +101,11 @@ pub unsafe fn wait(
         WAITERS.get().push(queue(object), me, object, u32::MAX);
         mutex::give_up(m, pc);
     }
-    let spurious = spurious::chosen();
-    if spurious == Some(true) {
+    // SAFETY: as above. While a child lives it may be the child that is waited for.
+    let outside = unsafe { is_shared(c) } && process::any_alive();
+    let spurious = if outside { None } else { spurious::chosen() };
+    let released = outside || spurious == Some(true);
+    if released {
         // SAFETY: the running thread.
         unsafe { WAITERS.get() }.release(queue(object), me);
     }
@@ -100,28 +121,38 @@ pub unsafe fn wait(
         gate::log_choice(usize::from(chosen), 2);
     }
 
-    let wake = match spurious {
-        Some(true) => gate::point(Pending {
+    if outside {
+        shared::pause();
+    }
+    let wake = match released {
+        true => gate::point(Pending {
             aux: m as u64,
             ready: mutex::ready,
             holder: mutex::holder,
+            cancellable: outside,
+            outside: process::has_forked(),
             ..pending(Kind::CondWake, m as u64, pc)
         }),
-        _ => gate::point(Pending {
+        false => gate::point(Pending {
             aux: m as u64,
             deadline,
             cancellable: true,
             ..pending(Kind::CondWake, object, pc)
         }),
     };
-    let mut result = end_of_wait(object, me, wake, pc);
+    let mut result = match end_of_wait(object, me, wake, pc) {
+        0 if outside && wake == Wake::Cancelled => ECANCELED,
+        0 if outside && deadline != 0 && deadline <= gate::now() => ETIMEDOUT,
+        result => result,
+    };
     // SAFETY: as above.
     unsafe {
-        if wake != Wake::Ready && !mutex::available(m, pc) {
+        while !mutex::available(m, pc) {
             gate::log(Kind::CondLeave, object, result as u64, pc);
             gate::point(Pending {
                 ready: mutex::ready,
                 holder: mutex::holder,
+                outside: process::has_forked(),
                 ..pending(Kind::CondWake, m as u64, pc)
             });
         }
@@ -187,6 +218,12 @@ pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     if let Some(who) = woken {
         release(queue(object), who);
     }
+    // SAFETY: the program's condition; no thread of ours waits there.
+    unsafe {
+        if is_shared(c) {
+            real::pthread_cond_signal(c);
+        }
+    }
     let value = u64::from(woken.unwrap_or(slot::NONE));
     gate::log(Kind::CondSignal, object, value, pc);
     if waiting >= 2 {
@@ -204,6 +241,12 @@ pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
     while let Some(who) = nth(queue(object), 0) {
         release(queue(object), who);
         woken += 1;
+    }
+    // SAFETY: as in [`signal`].
+    unsafe {
+        if is_shared(c) {
+            real::pthread_cond_broadcast(c);
+        }
     }
     gate::log(Kind::CondBroadcast, object, woken, pc);
     0

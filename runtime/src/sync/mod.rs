@@ -16,6 +16,7 @@ mod named;
 pub mod once;
 pub mod rwlock;
 pub mod sem;
+mod shared;
 pub mod spin;
 mod spurious;
 

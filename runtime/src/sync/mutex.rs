@@ -3,12 +3,12 @@
 use super::model::mutex::{Kind as NativeKind, Mutex, SHARED, Type, says};
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{adopted_from, check_alive, conclude, misuse, pending};
+use super::{adopted_from, check_alive, conclude, misuse, pending, shared};
 use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
 use crate::serial::Serial;
 use crate::time::{self, Clock};
-use crate::{export, intercept};
+use crate::{export, intercept, process};
 use core::ffi::{c_int, c_uint};
 use libc::{EBUSY, EINVAL, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 use raddle_protocol::Slot;
@@ -68,6 +68,11 @@ impl Native {
         }
     }
 
+    /// May another process use it?
+    fn shared(&self) -> bool {
+        shared::in_use(NativeKind(self.kind).shared())
+    }
+
     /// Writes what glibc would have written.
     fn mirror(&mut self, model: &Mutex) {
         let ceiling = if NativeKind(self.kind).protects() {
@@ -76,10 +81,17 @@ impl Native {
             0
         };
         let held = model.held();
-        self.lock = ceiling | c_int::from(held);
         self.count = model.depth;
-        self.owner = if held { thread_id(model.owner) } else { 0 };
+        // Another process may have a thread of this number.
+        let named = held && !NativeKind(self.kind).shared();
+        self.owner = if named { thread_id(model.owner) } else { 0 };
         self.users = c_uint::from(held);
+        if !self.shared() {
+            self.lock = ceiling | c_int::from(held);
+        } else if !held {
+            // SAFETY: the program's word.
+            unsafe { shared::give_back(&mut self.lock) };
+        }
     }
 }
 
@@ -116,6 +128,8 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
     });
     match (model.held(), native.locked()) {
         (true, false) => *model = fresh,
+        // Another process has it.
+        (false, true) if native.shared() => {}
         (false, true) => {
             *model = Mutex {
                 owner: adopted_from(native.owner),
@@ -131,7 +145,29 @@ unsafe fn observe(m: *mut pthread_mutex_t, pc: usize) -> &'static mut Mutex {
 
 /// [`Pending::ready`] of whoever wants the mutex `object`.
 pub fn ready(p: &Pending, who: Slot) -> bool {
-    MODELS.get(p.object).is_none_or(|m| m.may_lock(who))
+    MODELS
+        .get(p.object)
+        .is_none_or(|m| m.may_lock(who) && (m.held() || !held_outside(p.object)))
+}
+
+/// Has another process taken the mutex `object`, which none of our threads holds?
+fn held_outside(object: u64) -> bool {
+    // SAFETY: the program waits for this mutex.
+    let native = unsafe { Native::of(object as *mut pthread_mutex_t) };
+    native.shared() && native.locked()
+}
+
+/// Where other processes use the mutex, and none of our threads holds it: takes it from them.
+/// False if one of them has it.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn taken_from_outside(m: *mut pthread_mutex_t, pc: usize) -> bool {
+    // SAFETY: the caller's promise; the lock word is the program's.
+    unsafe {
+        let (model, native) = (observe(m, pc), Native::of(m));
+        !native.shared() || model.held() || shared::take(&mut native.lock)
+    }
 }
 
 /// [`Pending::holder`] for the mutex `object`.
@@ -153,9 +189,13 @@ unsafe fn perform(
 ) -> Verdict {
     // SAFETY: the caller's promise.
     let model = unsafe { observe(m, pc) };
+    let held = model.held();
     let verdict = change(model, gate::me());
     // SAFETY: as above.
-    unsafe { Native::of(m) }.mirror(model);
+    let native = unsafe { Native::of(m) };
+    if held || model.held() {
+        native.mirror(model);
+    }
     gate::touch(m as u64);
     verdict
 }
@@ -168,12 +208,20 @@ pub unsafe fn lock(m: *mut pthread_mutex_t, kind: Kind, deadline: u64, pc: usize
     let object = m as u64;
     // SAFETY: the caller's promise, also below.
     unsafe { observe(m, pc) };
-    let wake = gate::point(Pending {
-        deadline,
-        ready,
-        holder,
-        ..pending(kind, object, pc)
-    });
+    let wake = loop {
+        let wake = gate::point(Pending {
+            deadline,
+            ready,
+            holder,
+            outside: process::has_forked(),
+            ..pending(kind, object, pc)
+        });
+        // SAFETY: as above.
+        if wake != Wake::Ready || unsafe { taken_from_outside(m, pc) } {
+            break wake;
+        }
+        gate::log(Kind::MutexTryLock, object, EBUSY as u64, pc);
+    };
     let verdict = match wake {
         // SAFETY: as above.
         Wake::Ready => unsafe { perform(m, pc, |model, me| model.lock(me, pc)) },
@@ -187,10 +235,16 @@ pub unsafe fn lock(m: *mut pthread_mutex_t, kind: Kind, deadline: u64, pc: usize
 /// # Safety
 /// As [`Native::of`].
 pub unsafe fn try_lock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
-    gate::simple(Kind::MutexTryLock, m as u64, pc);
+    let object = m as u64;
+    gate::simple(Kind::MutexTryLock, object, pc);
     // SAFETY: the caller's promise.
-    let verdict = unsafe { perform(m, pc, |model, me| model.try_lock(me, pc)) };
-    conclude(Kind::MutexTryLock, verdict, m as u64, pc)
+    let verdict = unsafe {
+        match taken_from_outside(m, pc) {
+            true => perform(m, pc, |model, me| model.try_lock(me, pc)),
+            false => Verdict::Returns(EBUSY),
+        }
+    };
+    conclude(Kind::MutexTryLock, verdict, object, pc)
 }
 
 /// Unlocks.
@@ -232,13 +286,13 @@ pub unsafe fn give_up(m: *mut pthread_mutex_t, pc: usize) {
     super::settle(verdict, m as u64, pc);
 }
 
-/// Can the running thread take the mutex at once?
+/// Can the running thread take the mutex at once? If so, it must do so in the same step.
 ///
 /// # Safety
 /// As [`Native::of`].
 pub unsafe fn available(m: *mut pthread_mutex_t, pc: usize) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { observe(m, pc) }.may_lock(gate::me())
+    unsafe { observe(m, pc).may_lock(gate::me()) && taken_from_outside(m, pc) }
 }
 
 /// A condition wait takes the mutex back, within its own step: 0 or an errno.

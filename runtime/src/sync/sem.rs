@@ -4,7 +4,7 @@
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{check_alive, conclude, pending, settle};
+use super::{check_alive, conclude, pending, settle, shared};
 use crate::gate::{self, Interrupt, Pending, Wake};
 use crate::intercept;
 use crate::time::{self, Clock};
@@ -50,16 +50,17 @@ fn ready(p: &Pending, _: Slot) -> bool {
     MODELS.get(p.object).is_none_or(|s| s.value > 0)
 }
 
-unsafe fn perform(
-    s: *mut sem_t,
-    pc: usize,
-    change: impl FnOnce(&mut Semaphore) -> Verdict,
-) -> Verdict {
-    // SAFETY: the program's semaphore.
-    let model = unsafe { observe(s, pc) };
-    let verdict = change(model);
-    // SAFETY: as above.
-    unsafe { count(s).write(model.value) };
+unsafe fn perform(s: *mut sem_t, pc: usize, change: impl Fn(&mut Semaphore) -> Verdict) -> Verdict {
+    let verdict = loop {
+        // SAFETY: the program's semaphore.
+        let model = unsafe { observe(s, pc) };
+        let before = model.value;
+        let verdict = change(model);
+        // SAFETY: as above.
+        if unsafe { shared::replace_count(count(s), before, model.value) } {
+            break verdict;
+        }
+    };
     gate::touch(s as u64);
     verdict
 }
@@ -85,28 +86,36 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
     let object = s as u64;
     // SAFETY: the program's semaphore, also below.
     unsafe { observe(s, pc) }.waiting += 1;
-    let wake = gate::point(Pending {
-        deadline,
-        ready,
-        cancellable: true,
-        interrupt: Interrupt::UnlessRestart,
-        outside: crate::process::has_forked(),
-        ..pending(kind, object, pc)
-    });
+    let (wake, code) = loop {
+        let wake = gate::point(Pending {
+            deadline,
+            ready,
+            cancellable: true,
+            interrupt: Interrupt::UnlessRestart,
+            outside: crate::process::has_forked(),
+            ..pending(kind, object, pc)
+        });
+        let (interrupted, record) = crate::io::interrupts_wait(wake == Wake::Ready);
+        let verdict = match wake {
+            Wake::Ready if interrupted => Verdict::Returns(libc::EINTR),
+            // SAFETY: as above.
+            Wake::Ready => unsafe { perform(s, pc, Semaphore::try_wait) },
+            Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
+            Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
+            Wake::Interrupted => Verdict::Returns(libc::EINTR),
+        };
+        // Another process may have been faster.
+        let again = verdict == Verdict::Returns(libc::EAGAIN);
+        let done = if again { Kind::SemTryWait } else { kind };
+        let code = conclude_counted(done, verdict, object, pc);
+        record.write();
+        if !again {
+            break (wake, code);
+        }
+    };
     if let Some(model) = MODELS.get(object) {
         model.waiting = model.waiting.saturating_sub(1);
     }
-    let (interrupted, record) = crate::io::interrupts_wait(wake == Wake::Ready);
-    let verdict = match wake {
-        Wake::Ready if interrupted => Verdict::Returns(libc::EINTR),
-        // SAFETY: as above.
-        Wake::Ready => unsafe { perform(s, pc, Semaphore::try_wait) },
-        Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
-        Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
-        Wake::Interrupted => Verdict::Returns(libc::EINTR),
-    };
-    let code = conclude_counted(kind, verdict, object, pc);
-    record.write();
     if wake == Wake::Cancelled {
         crate::threads::cancel_now();
     }
@@ -132,7 +141,11 @@ unsafe fn try_wait(s: *mut sem_t, pc: usize) -> c_int {
 unsafe fn post(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemPost, s as u64, pc);
     // SAFETY: the program's semaphore.
-    let verdict = unsafe { perform(s, pc, Semaphore::post) };
+    let verdict = unsafe {
+        let verdict = perform(s, pc, Semaphore::post);
+        shared::wake(count(s).cast());
+        verdict
+    };
     time::errno_result(conclude_counted(Kind::SemPost, verdict, s as u64, pc))
 }
 

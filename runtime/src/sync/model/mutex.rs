@@ -37,7 +37,6 @@ impl Kind {
     /// What a destroyed mutex carries.
     pub const DESTROYED: Kind = Kind(-1);
     const ROBUST: c_int = 16;
-    const INHERIT: c_int = 32;
     const PROTECT: c_int = 64;
     const SHARED: c_int = 128;
     /// The type's two bits, the three attributes above, process-shared, lock elision.
@@ -65,20 +64,19 @@ impl Kind {
         self.0 >= 0 && self.0 & Kind::PROTECT != 0
     }
 
-    /// The attribute that is not modelled, by name. A robust mutex carries the bit of a
-    /// process-shared one in any case.
+    /// May other processes use it? A robust mutex has the bit in any case.
+    pub fn shared(self) -> bool {
+        self.0 >= 0 && self.0 & Kind::SHARED != 0 && !self.robust()
+    }
+
+    /// The attribute that is not modelled, by name. Inheritance of priorities changes nothing where
+    /// priorities decide nothing.
     pub fn not_modelled(self) -> Option<&'static str> {
-        if self.0 < 0 {
-            return None;
+        match self {
+            _ if self.protects() => Some("mutex priority ceiling"),
+            _ if self.shared() => Some(SHARED),
+            _ => None,
         }
-        [
-            (Kind::INHERIT, "mutex priority inheritance"),
-            (Kind::PROTECT, "mutex priority ceiling"),
-            (Kind::SHARED, SHARED),
-        ]
-        .into_iter()
-        .find(|&(bit, _)| self.0 & bit != 0 && !(bit == Kind::SHARED && self.robust()))
-        .map(|(_, name)| name)
     }
 }
 
@@ -271,7 +269,8 @@ mod tests {
             assert_eq!(Kind(bits).mutex_type(), expected, "{bits}");
         }
         assert!(Kind(16).robust() && !Kind(32).robust() && !Kind::DESTROYED.robust());
-        assert_eq!(Kind(32).not_modelled(), Some("mutex priority inheritance"));
+        assert_eq!(Kind(32).not_modelled(), None);
+        assert_eq!(Kind(64).not_modelled(), Some("mutex priority ceiling"));
         assert_eq!(Kind(128).not_modelled(), Some(SHARED));
         assert_eq!(Kind(128 + 16).not_modelled(), None);
         assert_eq!(Kind(1).not_modelled(), None);
