@@ -57,6 +57,20 @@ fn bugs_are_found_and_replay() {
     });
 }
 
+/// Threads of clang's OpenMP spin in it although they are told to sleep.
+#[test]
+fn waits_in_the_library_end() {
+    let program = program("constructs", Compiler::RaddleCc, &["-DFIXED"]);
+    let options = ["-n", "10", "--seed", "3", "--races", "off"];
+    let run = run(
+        &[&["run", "--timeout", "120s"], &options[..]].concat(),
+        &program,
+        &[],
+    );
+    let clean = run.summary.outcomes.keys().eq(["exit 0"].iter());
+    assert!(clean, "{}\n{}", run.shown, run.output.all());
+}
+
 #[test]
 fn programs_without_a_bug_show_nothing() {
     let cases: Vec<_> = CLEAN

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Compiler, Run, compile, in_parallel, run};
+use common::{Compiler, LIMIT, Run, compile, in_parallel, output, raddle, run};
 use std::collections::BTreeSet;
+use std::process::Command;
 
 /// Ways to wait, as flags of `cross.c`.
 const WAYS: &[&str] = &["-DPLAIN", "-DYIELD", "-DLOCK", "-DSLEEP"];
@@ -101,4 +102,37 @@ fn retries_still_give_up() {
         }
         Ok(())
     });
+}
+
+/// Loops of loads without a call: found, named, the same in replays, and an error on demand.
+#[test]
+fn busy_waits_without_instrumentation_end_and_are_named() {
+    const NAME: &str = "a busy wait without instrumentation, switched by CPU time (bare";
+    let program = compile(Compiler::Gcc, "tests/spin/bare.c", &["-O2"]);
+    for policy in ["steer", "random", "rr"] {
+        let options = ["-n", "5", "--policy", policy, "--timeout", "120s"];
+        let run = run(&[&["run"], &options[..]].concat(), &program, &[]);
+        let ends = run.summary.outcomes.keys().eq(["exit 0"].iter());
+        let text = run.output.all();
+        assert!(ends && text.contains(NAME), "{}\n{text}", run.shown);
+    }
+    let options = ["-n", "5", "--timeout", "120s"];
+    let strict = run(
+        &[&["run", "--strict"], &options[..]].concat(),
+        &program,
+        &[],
+    );
+    assert_eq!(strict.output.status, 68, "{}", strict.output.all());
+    let wrong = compile(Compiler::Gcc, "tests/spin/bare.c", &["-O2", "-DWRONG"]);
+    let found = run(
+        &[&["run", "--no-shrink"], &options[..]].concat(),
+        &wrong,
+        &[],
+    );
+    let finding = found.summary.findings.first().expect("a finding");
+    assert_eq!(finding.class, "exit", "{}", found.output.all());
+    let mut again = Command::new(raddle());
+    again.args(["replay", "-q", "-n", "5"]);
+    let again = output(again.arg(finding.witness.as_ref().expect("written")), LIMIT);
+    assert_eq!(again.status, 66, "{}", again.all());
 }

@@ -131,11 +131,19 @@ pub mod flags {
     pub const EXACT_SPINS: u32 = 1 << 13;
     /// Loops that change nothing are run like any others.
     pub const RUN_SPINS: u32 = 1 << 18;
+    /// A timer of CPU time looks for threads that wait in loops without operations, and lets others
+    /// go first ([`super::BUSY_WAIT`]). Never together with [`super::JobWords::rewind`], nor in a
+    /// copy of an execution.
+    pub const WATCH_LOOPS: u32 = 1 << 21;
     /// For searches that are to miss nothing: the end of the process is a step
     /// ([`crate::event::Kind::ProcessEnd`]), accesses are steps from the first creation of a thread
     /// on, even while only one is alive, and what was announced and did not happen is recorded.
     pub const EXHAUSTIVE: u32 = 1 << 14;
 }
+
+/// What is not under control where a thread waits in a loop without operations: when others go
+/// first is decided by CPU time ([`flags::WATCH_LOOPS`]).
+pub const BUSY_WAIT: &str = "a busy wait without instrumentation, switched by CPU time";
 
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).
 ///

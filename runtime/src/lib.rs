@@ -17,6 +17,7 @@ mod real;
 
 mod access;
 mod blocks;
+mod busy;
 mod c11;
 mod ends;
 mod entropy;

@@ -12,10 +12,11 @@ mod trap;
 
 use crate::serial::Serial;
 
-pub use trap::install as install_trap;
+pub use sites::is_library;
 pub use trap::{
     Action, handle as put_trap, handle_by as set_trap, installed as trap_installed, way_back,
 };
+pub use trap::{handle_signal, install as install_trap, keep_mask};
 
 /// How many modules the dynamic linker had loaded in all when they were last looked at.
 static LOADED: Serial<u64> = Serial::new(0);
@@ -36,8 +37,9 @@ pub fn look_at_modules() {
 
 /// Signals that must never be blocked, as the kernel's set.
 pub fn unblockable() -> u64 {
-    match trap::installed() {
+    let trap = match trap::installed() {
         true => 1 << (libc::SIGSYS - 1),
         false => 0,
-    }
+    };
+    trap | crate::busy::unblockable()
 }

@@ -125,6 +125,7 @@ fn prepare() {
     crate::sync::rwlock::prepare();
     ends::install();
     raw::look_at_modules();
+    crate::busy::prepare();
     crate::foreign::sanitizers::install();
     // SAFETY: the functions live as long as the process.
     unsafe { libc::pthread_atfork(Some(before_fork), None, Some(after_fork_in_child)) };
@@ -152,6 +153,7 @@ fn begin() {
         job.flags & flags::SYMBOLIC != 0,
     );
     gate::begin();
+    crate::busy::begin();
     crate::signals::begin();
     shadow::begin();
 }

@@ -133,6 +133,7 @@ impl Direct {
             limits: &self.limits,
             output: None,
             fate: Fate::End,
+            patience: None,
         };
         let mut records = Records::default();
         let followed = watch.follow(process.as_fd(), pid, None, &mut records);

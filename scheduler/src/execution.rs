@@ -154,6 +154,8 @@ pub struct Watch<'s> {
     pub output: Option<&'s Output>,
     /// What was asked of the execution.
     pub fate: Fate,
+    /// An execution that computes for so long without taking a step is followed no further.
+    pub patience: Option<Duration>,
 }
 
 impl Watch<'_> {
@@ -170,6 +172,7 @@ impl Watch<'_> {
         let os = |action| move |e| Trouble::Os(action, e);
         let deadline = limit.map(|limit| Instant::now() + limit);
         let mut next = limit.map_or(TICK, |limit| limit.min(TICK));
+        let mut quiet = (self.pages.progress().steps, Instant::now());
         loop {
             // Looked at first: whoever waited for the clone may have read the eventfd.
             match (self.fate, self.pages.frozen()) {
@@ -209,7 +212,27 @@ impl Watch<'_> {
                 }
                 next = left.min(TICK);
             }
+            if let Some(patience) = self.patience
+                && let Some(stuck) = self.computes(pid, patience, &mut quiet)
+            {
+                return Ok(Followed::Stuck(stuck));
+            }
         }
+    }
+
+    /// Has the process computed for this long without a step? `quiet`: how many steps it has taken,
+    /// and since when there was no other.
+    fn computes(&self, pid: i32, patience: Duration, quiet: &mut (u64, Instant)) -> Option<Stuck> {
+        let steps = self.pages.progress().steps;
+        if steps != quiet.0 {
+            *quiet = (steps, Instant::now());
+        }
+        if quiet.1.elapsed() < patience {
+            return None;
+        }
+        quiet.1 = Instant::now();
+        let stuck = Stuck::look(pid, || self.pages.progress());
+        stuck.computes().then_some(stuck)
     }
 
     /// Makes the trace of an execution that has `ended`.

@@ -11,11 +11,13 @@ use crate::pages::{Fate, Pages};
 use crate::server::Server;
 use crate::snapshots::Snapshots;
 use crate::stop::StopFlag;
+use crate::stuck::Stuck;
 use crate::target::{Limits, Target};
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::{BUSY_WAIT, flags};
 use raddle_protocol::trace::Trace;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a program is reported to have done that makes processes.
 const MAKES_PROCESSES: &[&str] = &[
@@ -45,7 +47,17 @@ pub struct Session {
     snapshots: Snapshots,
     /// `None` after it went wrong; the next execution starts a new one.
     server: Option<Server>,
+    /// The program waits in loops without operations: every execution is watched for that.
+    waits_busily: bool,
+    /// What computes for so long without a step is run again, watched; `None`: that would show
+    /// nothing.
+    patience: Option<Duration>,
+    /// The last execution was ended while it computed without taking steps.
+    computed: bool,
 }
+
+/// [`Session::patience`], until the program has shown that it computes for longer.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An execution that has started.
 struct Begun {
@@ -82,6 +94,9 @@ impl Session {
             modules: Vec::new(),
             snapshots: Snapshots::default(),
             server: None,
+            waits_busily: false,
+            patience: Some(limits.wall.min(PATIENCE)),
+            computed: false,
         };
         session.serve()?;
         Ok(session)
@@ -127,26 +142,60 @@ impl Session {
     ///
     /// Whatever comes back, the execution is over and reaped, and so are the processes that it
     /// made. After an error the session can be used on.
+    ///
+    /// What computes for long may wait in a loop in which no operation is seen, and is then run
+    /// again with a timer that looks for such loops; a process with that timer is never put back.
     pub fn run(&mut self, job: &Job) -> Result<Trace, RunError> {
+        if job.flags & (flags::KERNEL_THREADS | flags::SYMBOLIC) != 0 {
+            return self.run_within(job, None);
+        }
+        if !self.waits_busily {
+            let trace = self.run_within(job, self.patience)?;
+            if self.patience.is_none() || !self.computed {
+                return Ok(trace);
+            }
+        }
+        let watched = Job {
+            flags: job.flags | flags::WATCH_LOOPS,
+            ..job.clone()
+        };
+        let trace = self.run_within(&watched, None)?;
+        let names_it = |name: &String| name.starts_with(BUSY_WAIT);
+        self.waits_busily |= trace.uncontrolled.iter().any(names_it);
+        self.patience = match trace.outcome.timed_out {
+            true => None,
+            false => Some(self.limits.wall),
+        };
+        Ok(trace)
+    }
+
+    /// As [`Session::run`], once. `patience`: see [`Watch::patience`].
+    fn run_within(&mut self, job: &Job, patience: Option<Duration>) -> Result<Trace, RunError> {
         if self.stop.is_set() {
             return Err(RunError::Stopped);
         }
         self.serve()?;
         if self.limits.snapshots
             && let Some(freeze) = self.snapshots.wish(job)
-            && let Some(trace) = self.execute(job, Fate::Freeze(freeze))?
+            && let Some(trace) = self.execute(job, Fate::Freeze(freeze), patience)?
         {
             return Ok(trace);
         }
-        if let Some(trace) = self.execute(job, Fate::Rewind)? {
+        if let Some(trace) = self.execute(job, Fate::Rewind, patience)? {
             return Ok(trace);
         }
-        self.execute(job, Fate::End)?.ok_or(RunError::Garbage)
+        self.execute(job, Fate::End, patience)?
+            .ok_or(RunError::Garbage)
     }
 
     /// Runs `job`; `None`: it has become a copy, or the process that was put back did not start, or
     /// failed, which counts only in a process that nothing has run in before.
-    fn execute(&mut self, job: &Job, fate: Fate) -> Result<Option<Trace>, RunError> {
+    fn execute(
+        &mut self,
+        job: &Job,
+        fate: Fate,
+        patience: Option<Duration>,
+    ) -> Result<Option<Trace>, RunError> {
         let Begun {
             execution,
             mut records,
@@ -163,10 +212,13 @@ impl Session {
             limits: &self.limits,
             output: Some(&self.output),
             fate,
+            patience,
         };
         let limit = Some(self.limits.wall);
         let pid = execution.pid();
         let followed = watch.follow(execution.process(), pid, limit, &mut records);
+        let stuck = followed.as_ref().ok().and_then(Followed::stuck);
+        self.computed = stuck.is_some_and(Stuck::computes);
         let head_only = |trouble: Trouble| trouble.into_error(Ended::Exit(0), &self.limits);
         if let (Ok(Followed::Frozen(state)), Fate::Freeze(freeze)) = (&followed, fate) {
             let head = watch.read_copy(records).map_err(head_only)?;

@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Jobs with these flags always start at the beginning: a debugger, kernel threads that a clone
 /// does not have, expressions that refer to each other by number.
-const FROM_THE_START: u32 = flags::SYMBOLIC | flags::KERNEL_THREADS | flags::DIRECT | flags::TRAP;
+const FROM_THE_START: u32 =
+    flags::SYMBOLIC | flags::KERNEL_THREADS | flags::DIRECT | flags::TRAP | flags::WATCH_LOOPS;
 /// So many executions of a kind begin at the start, in which the zygote learns which threads the
 /// program makes, before there is a snapshot.
 const LEARNING: u32 = 2;

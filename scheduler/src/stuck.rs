@@ -68,6 +68,11 @@ impl Stuck {
         }
     }
 
+    /// Does it compute without taking steps?
+    pub fn computes(&self) -> bool {
+        self.doing == Doing::Computing && !self.moving
+    }
+
     /// [`raddle_protocol::trace::Outcome::detail`] of an execution that ran out of time.
     pub fn detail(&self) -> [u64; 4] {
         let call = match self.doing {

@@ -206,8 +206,9 @@ fn time_runs_out() {
             "{role}: {}",
             outcome.message
         );
+        // What computes is run a second time, watched for busy waits.
         assert!(
-            took >= fake::limits().wall && took < Duration::from_secs(3),
+            took >= fake::limits().wall && took < Duration::from_secs(12),
             "{role}: {took:?}"
         );
         assert_eq!(players(role).len(), 1, "{role}: only the server lives");

@@ -166,6 +166,11 @@ pub fn point(kind: Kind, object: u64, pc: usize) {
     }
 }
 
+/// Does AddressSanitizer take part?
+pub fn is_address() -> bool {
+    found().address
+}
+
 /// Does AddressSanitizer call here, by way of the unwinder, to make a report? It holds locks then.
 pub fn reports(pc: usize) -> bool {
     found().address && module(pc) == found().unwinder

@@ -379,6 +379,25 @@ pub fn others_ready() -> bool {
     gate().others_ready()
 }
 
+/// Could another thread than the running one take the next step, if need be when its time is up or
+/// when nobody else can?
+pub fn others_go_on() -> bool {
+    let me = me();
+    alive_threads().any(|s| s != me && (gate().enabled(s) || gate().lets_others(s)))
+}
+
+/// How many steps were taken.
+pub fn steps() -> u64 {
+    gate().steps
+}
+
+/// The running thread, in the midst of code without operations, lets others go first.
+pub fn pass_over() {
+    gate().pass_over();
+    simple(Kind::Yield, 0, 0);
+    log(Kind::Yield, 0, 0, 0);
+}
+
 /// The running thread changed something that others may see, in an operation that need not have.
 #[inline]
 pub fn changed() {

@@ -14,10 +14,10 @@
 use super::core::{Gate, Stop};
 use crate::pages::Os;
 use crate::slots::{PerSlot, SlotSet, Zero};
-use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
 
 /// Most reads of an iteration.
 const READS: usize = 16;
@@ -96,6 +96,8 @@ struct Track {
     idle: u64,
     /// The operation announced last changes something.
     changing: bool,
+    /// [`Spins::operations`] when it was found waiting without operations; 0: it was not.
+    found: u64,
 }
 
 impl Track {
@@ -177,6 +179,10 @@ pub struct Spins {
     changes: u64,
     /// A thread has gone round without effect since the last look.
     check: bool,
+    /// The next operation is to be announced by a thread that lets others go first.
+    passes: bool,
+    /// Operations announced by threads that came to them by themselves, plus one.
+    operations: u64,
 }
 
 impl Spins {
@@ -189,6 +195,8 @@ impl Spins {
             parked: SlotSet::EMPTY,
             changes: 0,
             check: false,
+            passes: false,
+            operations: 1,
         }
     }
 }
@@ -263,6 +271,13 @@ impl<O: Os> Gate<O> {
         let me = self.running();
         let spins = &mut self.spins;
         let track = &mut spins.tracks[me];
+        if core::mem::take(&mut spins.passes) {
+            (track.pc, track.parked, track.found) = (0, false, spins.operations);
+            self.lets_others_go(me, Kind::PassedOver, pc);
+            return may_wait;
+        }
+        spins.operations += 1;
+        track.found = 0;
         if core::mem::take(&mut track.changing) {
             spins.changes += 1;
         }
@@ -302,19 +317,28 @@ impl<O: Os> Gate<O> {
         }
         track.parked = parks;
         if parks || passes {
-            self.spins.parked.set(me, true);
             let kind = if parks {
                 Kind::Parked
             } else {
                 Kind::PassedOver
             };
-            self.log(Event {
-                kind: kind as u8,
-                pc: pc as u64,
-                ..Event::default()
-            });
+            self.lets_others_go(me, kind, pc);
         }
         parks || passes
+    }
+
+    fn lets_others_go(&mut self, me: Slot, kind: Kind, pc: usize) {
+        self.spins.parked.set(me, true);
+        self.log(Event {
+            kind: kind as u8,
+            pc: pc as u64,
+            ..Event::default()
+        });
+    }
+
+    /// See [`super::pass_over`].
+    pub fn pass_over(&mut self) {
+        self.spins.passes = self.spins.on;
     }
 
     /// May `s`, whose operation could otherwise complete, not go on because it would only spin?
@@ -346,7 +370,10 @@ impl<O: Os> Gate<O> {
         let mut next = self.spins.parked.next(0);
         while let Some(s) = next {
             next = self.spins.parked.next(s + 1);
-            if s == except || !self.is_alive(s) {
+            // Nobody has done anything since it was found waiting.
+            let found = self.spins.tracks[s].found;
+            let useless = except != slot::NONE && found == self.spins.operations;
+            if s == except || useless || !self.is_alive(s) {
                 continue;
             }
             if !self.spins.tracks[s].parked {
@@ -395,6 +422,11 @@ impl<O: Os> Gate<O> {
             _ => format_args!("threads wait in loops for what nobody will change"),
         };
         self.stuck(End::Livelock, message, |_, _| true)
+    }
+
+    /// Does `s` only let others go first?
+    pub(super) fn lets_others(&self, s: Slot) -> bool {
+        self.spins.parked.contains(s) && !self.spins.tracks[s].parked
     }
 
     /// Is anybody parked?

@@ -30,6 +30,12 @@ const KNOWN: [&[u8]; 9] = [
     b"libgcc_s.so.1",
 ];
 
+/// Is the file of this path one of [`KNOWN`]?
+pub fn is_library(path: &[u8]) -> bool {
+    let file = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
+    KNOWN.contains(&file)
+}
+
 struct Search {
     /// Addresses behind the instructions, as the kernel reports them.
     sites: [u64; MOST],
@@ -74,9 +80,8 @@ unsafe extern "C" fn look_at(info: *mut dl_phdr_info, _: usize, search: *mut c_v
     unsafe {
         let (info, search) = (&*info, &mut *search.cast::<Search>());
         let name = CStr::from_ptr(info.dlpi_name).to_bytes();
-        let file = name.rsplit(|&b| b == b'/').next().unwrap_or(name);
         let headers = core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        if KNOWN.contains(&file) || !search.is_new(info.dlpi_phdr as u64) {
+        if is_library(name) || !search.is_new(info.dlpi_phdr as u64) {
             return 0;
         }
         let code = libc::PF_R | libc::PF_X;

@@ -17,14 +17,22 @@ pub fn installed() -> bool {
     unsafe { *INSTALLED.get() }
 }
 
-/// Installs the handler, once. It runs on the thread's own stack and blocks nothing, because it
-/// may go on in another thread.
+/// Installs the handler, once. It may go on in another thread.
 pub fn install() {
     // SAFETY: the running thread.
     if core::mem::replace(unsafe { INSTALLED.get() }, true) {
         return;
     }
     handle(&Action::new(on_trap as *const () as usize, 0));
+}
+
+/// Installs a handler that takes a siginfo and a context, for another signal. It runs on the
+/// thread's own stack and blocks nothing, and returns within this library.
+pub fn handle_signal(signal: c_int, handler: usize, more: c_int) {
+    let ours = Action::new(handler, more);
+    let (signal, at, bytes) = (signal as usize, &raw const ours as usize, size_of::<u64>());
+    // SAFETY: the handler is made for this signal, the structure is the kernel's.
+    unsafe { os::syscall(libc::SYS_rt_sigaction, signal, at, 0, bytes, 0, 0) };
 }
 
 /// The kernel's own `struct sigaction`.
@@ -137,7 +145,16 @@ extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context:
         }
     };
     registers[libc::REG_RAX as usize] = result as i64;
-    // Another thread's mask may have come and gone meanwhile.
+    // SAFETY: the context is this handler's.
+    unsafe { keep_mask(context) };
+}
+
+/// The handler that was given `context` returns to the mask that is in force now: another thread's
+/// may have come and gone meanwhile.
+///
+/// # Safety
+/// The context is that of a handler that is running.
+pub unsafe fn keep_mask(context: *mut c_void) {
     // SAFETY: the kernel's set is the first eight bytes of the library's.
     unsafe {
         let mask = &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask;

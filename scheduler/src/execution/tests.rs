@@ -86,6 +86,7 @@ impl Stage {
             limits: &self.limits,
             output: Some(&self.output),
             fate: Fate::End,
+            patience: None,
         };
         let mut records = Records::default();
         if self.pages.drain_wanted() {
