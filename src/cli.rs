@@ -95,6 +95,12 @@ pub struct TargetOptions {
     /// one would save time
     #[arg(long)]
     pub no_snapshots: bool,
+
+    /// Run every execution in a process of its own, as on kernels before Linux 6.7, also where one
+    /// that has ended could be put back
+    #[arg(long)]
+    pub no_rewind: bool,
+
     /// Reads, writes and waits for descriptors and semaphores may come short or be interrupted, as
     /// signals make them; at most four times in an execution, and only where the schedule says so
     #[arg(long)]

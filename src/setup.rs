@@ -9,7 +9,7 @@ use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::{env, flags};
 use raddle_protocol::witness::{Bytes, Command, fnv1a};
-use raddle_scheduler::{Limits, Program, Session, Stdin, StopFlag, Target, inspect};
+use raddle_scheduler::{Limits, Program, Reuse, Session, Stdin, StopFlag, Target, inspect};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
@@ -79,7 +79,11 @@ impl Setup {
                 runtime: runtime_library()?,
             },
             limits: Limits {
-                snapshots: !options.no_snapshots,
+                reuse: match (options.no_snapshots, options.no_rewind) {
+                    (true, _) => Reuse::Nothing,
+                    (false, true) => Reuse::Copies,
+                    (false, false) => Reuse::Processes,
+                },
                 ..limits(options.timeout)
             },
             program: inspected,
@@ -178,7 +182,7 @@ pub fn limits(wall: std::time::Duration) -> Limits {
         wall,
         output_bytes: OUTPUT_BYTES,
         record_bytes: RECORD_BYTES,
-        snapshots: true,
+        reuse: Reuse::Processes,
     }
 }
 

@@ -13,15 +13,15 @@ use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_scheduler::{Limits, Session, Stdin, StopFlag, Target};
+use raddle_scheduler::{Limits, Reuse, Session, Stdin, StopFlag, Target};
 use std::path::Path;
 use std::time::Duration;
 
 const PROGRAM: &str = "tests/snapshots/start_up.c";
 
 /// A session in a folder of its own.
-fn session(program: &Path, args: &[&str], snapshots: bool) -> Session {
-    let name = format!("snapshots-{}-{snapshots}", args.join("-"));
+fn session(program: &Path, args: &[&str], reuse: Reuse) -> Session {
+    let name = format!("snapshots-{}-{reuse:?}", args.join("-"));
     let target = Target {
         program: program.to_owned(),
         args: args.iter().map(Into::into).collect(),
@@ -32,15 +32,15 @@ fn session(program: &Path, args: &[&str], snapshots: bool) -> Session {
     };
     let limits = Limits {
         wall: Duration::from_secs(60),
-        snapshots,
+        reuse,
         ..Limits::default()
     };
     Session::start(&target, &limits, &StopFlag::new().expect("a flag")).expect("it starts")
 }
 
-/// The traces of a search's first `n` executions, all started from the beginning if `anew`.
-fn traces(program: &Path, mut search: impl Search, n: u64, anew: bool) -> (Vec<Trace>, usize) {
-    let mut session = session(program, &[], !anew);
+/// The traces of a search's first `n` executions, and how many copies there were.
+fn traces(program: &Path, mut search: impl Search, n: u64, reuse: Reuse) -> (Vec<Trace>, usize) {
+    let mut session = session(program, &[], reuse);
     let mut copies = 0;
     let mut all = Vec::new();
     while let Next::Run(plan) = search.next(all.len() as u64) {
@@ -58,6 +58,9 @@ fn traces(program: &Path, mut search: impl Search, n: u64, anew: bool) -> (Vec<T
     (all, copies)
 }
 
+/// With what other executions are compared that start from the beginning.
+const WAYS: [Reuse; 2] = [Reuse::Copies, Reuse::Processes];
+
 fn same(anew: &[Trace], copied: &[Trace]) {
     assert_eq!(anew.len(), copied.len());
     for (i, (a, c)) in anew.iter().zip(copied).enumerate() {
@@ -70,11 +73,13 @@ fn every_rule_does_the_same_from_a_copy() {
     let program = compile(Compiler::Gcc, PROGRAM, &[]);
     for rule in [Rule::Mix, Rule::Random, Rule::Pct(3), Rule::Pos] {
         let search = || Sampling::new(rule, 3);
-        let (anew, none) = traces(&program, search(), 40, true);
-        let (copied, copies) = traces(&program, search(), 40, false);
+        let (anew, none) = traces(&program, search(), 40, Reuse::Nothing);
         assert_eq!(none, 0);
-        assert!(copies > 0, "{rule:?} made no copy");
-        same(&anew, &copied);
+        for way in WAYS {
+            let (copied, copies) = traces(&program, search(), 40, way);
+            assert!(copies > 0, "{rule:?} made no copy");
+            same(&anew, &copied);
+        }
         let outputs: std::collections::BTreeSet<_> = anew.iter().map(|t| &t.stdout).collect();
         assert!(outputs.len() > 1, "{rule:?}: the schedules differ");
     }
@@ -103,22 +108,27 @@ fn constraints_count_what_was_before_the_copy() {
         }
         job
     };
-    let all = |snapshots| -> Vec<Trace> {
-        let mut session = session(&program, &["constraints"], snapshots);
+    let all = |reuse| -> Vec<Trace> {
+        let mut session = session(&program, &["constraints"], reuse);
         (0..30)
             .map(|n| session.run(&jobs(n)).expect("it runs"))
             .collect()
     };
-    same(&all(false), &all(true));
+    let anew = all(Reuse::Nothing);
+    for way in WAYS {
+        same(&anew, &all(way));
+    }
 }
 
 #[test]
 fn an_exhaustive_search_goes_on_half_way() {
     let program = compile(Compiler::Gcc, "tests/snapshots/slow_steps.c", &[]);
-    let (anew, _) = traces(&program, Dfs::new(), 60, true);
-    let (copied, copies) = traces(&program, Dfs::new(), 60, false);
-    assert!(copies > 0, "no copy was made");
-    same(&anew, &copied);
+    let (anew, _) = traces(&program, Dfs::new(), 60, Reuse::Nothing);
+    for way in WAYS {
+        let (copied, copies) = traces(&program, Dfs::new(), 60, way);
+        assert!(copies > 0, "no copy was made");
+        same(&anew, &copied);
+    }
 }
 
 #[test]
@@ -133,7 +143,7 @@ fn what_left_something_outside_is_not_copied() {
         ("stdio", false),
     ];
     for (effect, copied) in table {
-        let mut session = session(&program, &[effect], true);
+        let mut session = session(&program, &[effect], Reuse::Processes);
         for seed in 0..12 {
             let trace = session
                 .run(&Job::new(Tail::Random { seed }))
@@ -176,20 +186,23 @@ fn a_process_that_was_put_back_does_the_same() {
         ("shared", false),
     ];
     for (what, expected) in table {
-        let run = |snapshots| -> (Vec<Trace>, u64) {
-            let mut session = session(&program, &[what], snapshots);
+        let run = |reuse| -> (Vec<Trace>, u64) {
+            let mut session = session(&program, &[what], reuse);
             let job = |seed| Job::new(Tail::Random { seed });
             let run = |seed| session.run(&job(seed)).expect("it runs");
             let seeds = if what == "window" { 100 } else { 25 };
             let traces = (0..seeds).map(run).collect();
             (traces, session.rewinds())
         };
-        let ((anew, none), (copied, rewinds)) = (run(false), run(true));
+        let (anew, none) = run(Reuse::Nothing);
+        let (cloned, no_rewinds) = run(Reuse::Copies);
+        let (copied, rewinds) = run(Reuse::Processes);
         for trace in anew.iter().chain(&copied) {
             assert!([0, 3].contains(&trace.outcome.code), "{what}: {trace:?}");
         }
+        same(&anew, &cloned);
         same(&anew, &copied);
-        assert_eq!(none, 0, "{what}");
+        assert_eq!((none, no_rewinds), (0, 0), "{what}");
         assert_eq!(rewinds > 0, expected && can_put_back(), "{what}: {rewinds}");
         let codes: std::collections::BTreeSet<_> = copied.iter().map(|t| t.outcome.code).collect();
         assert_eq!(codes.len(), 2, "{what}: the schedules differ");
@@ -199,14 +212,17 @@ fn a_process_that_was_put_back_does_the_same() {
 #[test]
 fn the_stacks_for_signals_of_rust_threads_are_put_back() {
     let program = compile(Compiler::Rustc, "tests/snapshots/threads.rs", &[]);
-    let run = |snapshots| -> (Vec<Trace>, u64) {
-        let mut session = session(&program, &[], snapshots);
+    let run = |reuse| -> (Vec<Trace>, u64) {
+        let mut session = session(&program, &[], reuse);
         let job = |seed| Job::new(Tail::Random { seed });
         let run = |seed| session.run(&job(seed)).expect("it runs");
         let traces = (0..40).map(run).collect();
         (traces, session.rewinds())
     };
-    let ((anew, none), (copied, rewinds)) = (run(false), run(true));
+    let (anew, _) = run(Reuse::Nothing);
+    let (cloned, none) = run(Reuse::Copies);
+    let (copied, rewinds) = run(Reuse::Processes);
+    same(&anew, &cloned);
     same(&anew, &copied);
     assert_eq!(none, 0);
     assert_eq!(rewinds > 0, can_put_back());
@@ -217,20 +233,23 @@ fn the_stacks_for_signals_of_rust_threads_are_put_back() {
 #[test]
 fn a_process_is_not_put_back_over_a_stack_that_grew() {
     let program = compile(Compiler::Gcc, "tests/snapshots/state.c", &[]);
-    let run = |snapshots| -> Vec<Trace> {
-        let mut session = session(&program, &["deep"], snapshots);
+    let run = |reuse| -> Vec<Trace> {
+        let mut session = session(&program, &["deep"], reuse);
         let job = |seed| Job::new(Tail::Random { seed });
         (0..12)
             .map(|seed| session.run(&job(seed)).expect("it runs"))
             .collect()
     };
-    same(&run(false), &run(true));
+    let anew = run(Reuse::Nothing);
+    for way in WAYS {
+        same(&anew, &run(way));
+    }
 }
 
 #[test]
 fn a_program_with_a_copy_leaves_nothing_behind() {
     let program = compile(Compiler::Gcc, PROGRAM, &[]);
-    let mut session = session(&program, &["left"], true);
+    let mut session = session(&program, &["left"], Reuse::Processes);
     for seed in 0..6 {
         session
             .run(&Job::new(Tail::Random { seed }))

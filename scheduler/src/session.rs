@@ -12,7 +12,7 @@ use crate::server::Server;
 use crate::snapshots::Snapshots;
 use crate::stop::StopFlag;
 use crate::stuck::Stuck;
-use crate::target::{Limits, Target};
+use crate::target::{Limits, Reuse, Target};
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::{BUSY_WAIT, flags};
@@ -175,7 +175,7 @@ impl Session {
             return Err(RunError::Stopped);
         }
         self.serve()?;
-        if self.limits.snapshots
+        if self.limits.reuse >= Reuse::Copies
             && let Some(freeze) = self.snapshots.wish(job)
             && let Some(trace) = self.execute(job, Fate::Freeze(freeze), patience)?
         {
@@ -269,8 +269,9 @@ impl Session {
     /// Starts an execution of `job`, from a copy where there is one that serves it.
     fn begin(&mut self, job: &Job, fate: Fate) -> Result<Begun, RunError> {
         let copy = self.snapshots.find(job);
+        let may_rewind = self.limits.reuse == Reuse::Processes;
         let fate = match (fate, copy) {
-            (Fate::Rewind, Some(copy)) if self.snapshots.pays(copy) => fate,
+            (Fate::Rewind, Some(copy)) if may_rewind && self.snapshots.pays(copy) => fate,
             (Fate::Rewind, _) => Fate::End,
             _ => fate,
         };

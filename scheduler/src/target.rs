@@ -36,8 +36,20 @@ pub struct Limits {
     pub output_bytes: usize,
     /// Bytes of records (events, steps, expressions) kept of one execution.
     pub record_bytes: usize,
-    /// Executions may start from copies of earlier ones; what they do is the same either way.
-    pub snapshots: bool,
+    /// What executions may use of earlier ones.
+    pub reuse: Reuse,
+}
+
+/// What executions may use of earlier ones; what they do is the same either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reuse {
+    /// Each starts at the beginning of the program.
+    Nothing,
+    /// They may start from copies of earlier ones, each in a process of its own.
+    Copies,
+    /// The processes of copies may be put back and run the next one. Needs Linux 6.7; where the
+    /// kernel cannot do that, it is as with `Copies`.
+    Processes,
 }
 
 impl Default for Limits {
@@ -46,7 +58,7 @@ impl Default for Limits {
             wall: Duration::from_secs(10),
             output_bytes: 1 << 20,
             record_bytes: 1 << 30,
-            snapshots: true,
+            reuse: Reuse::Processes,
         }
     }
 }

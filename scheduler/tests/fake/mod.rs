@@ -7,7 +7,7 @@ mod child;
 
 use raddle_protocol::VERSION;
 use raddle_protocol::shared::{self, Control, Hello, command, env};
-use raddle_scheduler::{Limits, Session, StartError, Stdin, StopFlag, Target};
+use raddle_scheduler::{Limits, Reuse, Session, StartError, Stdin, StopFlag, Target};
 use std::time::Duration;
 
 /// What the target is to do: `SERVER` or `SERVER:CHILD` or `SERVER:CHILD:NUMBER`.
@@ -32,7 +32,7 @@ pub fn limits() -> Limits {
         wall: Duration::from_millis(2500),
         output_bytes: 4096,
         record_bytes: 256 << 20,
-        snapshots: true,
+        reuse: Reuse::Processes,
     }
 }
 
