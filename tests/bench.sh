@@ -8,21 +8,9 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$out"
 
-field() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], ""))' "$1" "$2"; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+. "$here/measure.sh"
 
-# Runs raddle and leaves the summary in summary.json; a finding is no error here.
-measure() {
-    rm -f summary.json
-    status=0
-    "$raddle" run --quiet --json summary.json --witness-dir "$out" "$@" >log 2>&1 || status=$?
-    case $status in
-        0 | 66) ;;
-        *) cat log >&2; exit "$status" ;;
-    esac
-}
-
-for name in spawn threads yields compute; do
+for name in spawn threads compute; do
     gcc -O2 -g -pthread "$here/bench/$name.c" -o "$name"
 done
 
@@ -60,24 +48,6 @@ for rounds in 2 20; do
         echo "3 threads, $rounds rounds: $policy $rate a second, cost ratio $(ratio "$random" "$rate")"
     done
 done
-
-echo "== cost of an event"
-# LABEL, EVENTS PER ROUND, POLICY, PROGRAM ARGS: from the difference between few rounds and many.
-event_cost() {
-    label=$1 events=$2 policy=$3
-    shift 3
-    for n in 1000 1001000; do
-        measure -n 1 --max-steps 0 --policy "$policy" -- "$@" "$n"
-        eval "seconds_$n=$(field summary.json seconds)"
-    done
-    # shellcheck disable=SC2154
-    awk -v l="$label" -v e="$events" -v a="$seconds_1000" -v b="$seconds_1001000" \
-        'BEGIN { printf "%s: %.1f ns\n", l, (b - a) * 1e9 / (e * 1e6) }'
-}
-event_cost "lock or unlock, no switch (rr)" 4 rr "$out/threads" 2
-event_cost "lock or unlock, random choice" 4 random "$out/threads" 2
-event_cost "yield, switch at every one (rr)" 2 rr "$out/yields"
-event_cost "yield, random choice" 2 random "$out/yields"
 
 echo "== slowdown of instrumented code, run by itself and under raddle"
 "$raddle" cc -O2 -g -pthread "$here/bench/compute.c" -o compute-raddle
