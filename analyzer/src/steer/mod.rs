@@ -1,11 +1,12 @@
 //! The steered search: it drives executions to what was not tested yet.
 //!
-//! The first execution runs every thread until it blocks. From the executions seen the search knows
-//! which operations of two threads are in conflict and might come in another order, and it tries
-//! [`delays`]: an execution again up to some step, where one thread waits for another. Of each kind
-//! of delay (statements and manner) one is tried before any other is tried again; those are
-//! preferred that put one thread between two operations of another. Executions that show new
-//! predecessor pairs ([`crate::hapset`]) are in turn a start for others, so that delays add up.
+//! The first execution runs every thread until it blocks; in the next two an adversary plays with
+//! what it did ([`mod@opening`]). From the executions seen the search knows which operations of two
+//! threads are in conflict and might come in another order, and it tries [`delays`]: an execution
+//! again up to some step, where one thread waits for another. Of each kind of delay (statements and
+//! manner) one is tried before any other is tried again; those are preferred that put one thread
+//! between two operations of another. Executions that show new predecessor pairs
+//! ([`crate::hapset`]) are in turn a start for others, so that delays add up.
 //!
 //! The longer nothing is found, the more executions take a step that none has taken yet in the same
 //! state ([`states`]).
@@ -16,6 +17,7 @@
 
 mod delays;
 mod draw;
+mod opening;
 pub(crate) mod order;
 mod plan;
 mod pool;
@@ -29,10 +31,11 @@ use crate::sampling::{Rule as Sampled, seed_of};
 use crate::search::{Next, Plan, Search, Standing};
 use delays::{Seen, delays};
 use draw::Draw;
+use opening::{Moment, play};
 use order::Order;
 use plan::Made;
 use pool::{Base, Pool};
-use raddle_protocol::schedule::Tail;
+use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use states::States;
@@ -48,6 +51,9 @@ struct Purpose {
     aims: Vec<PairId>,
     /// How many delays lead to it.
     depth: u32,
+    /// One of [`Steer::openings`]: no start for others, whose delays would crowd out the simple
+    /// ones of the first execution.
+    opening: bool,
 }
 
 /// See the module.
@@ -61,6 +67,8 @@ pub struct Steer {
     longest: u64,
     /// Steps of the shortest one: a measure of how long it is worth while to hold a thread.
     shortest: u64,
+    /// Schedules to begin with, the last one first.
+    openings: Vec<Vec<Step>>,
     /// What the executions under way are to show.
     out: BTreeMap<u64, Purpose>,
 }
@@ -75,6 +83,7 @@ impl Steer {
             draw: Draw::new(seed),
             longest: 0,
             shortest: u64::MAX,
+            openings: Vec::new(),
             out: BTreeMap::new(),
         }
     }
@@ -92,25 +101,39 @@ impl Search for Steer {
         // By number, so that a run which goes on from an earlier one draws something else.
         self.draw = Draw::new(seed_of(!self.seed, n));
         // The first execution is the same for every seed: nothing is known before it.
-        let Made {
-            mut plan,
-            aims,
-            depth,
-        } = match n {
-            0 => Made {
-                plan: Plan::tail(Tail::RunUntilBlocked),
-                aims: Vec::new(),
-                depth: 0,
-            },
-            _ => self.plan(n),
+        let opening = self.openings.pop();
+        let purpose = Purpose {
+            opening: opening.is_some(),
+            ..Purpose::default()
+        };
+        let (mut plan, purpose) = match opening {
+            Some(prefix) => (tolerant(prefix, Tail::RunUntilBlocked), purpose),
+            None if n == 0 => (Plan::tail(Tail::RunUntilBlocked), purpose),
+            None => {
+                let Made { plan, aims, depth } = self.plan(n);
+                let purpose = Purpose {
+                    aims,
+                    depth,
+                    ..purpose
+                };
+                (plan, purpose)
+            }
         };
         plan.flags |= flags::EVENTS;
-        self.out.insert(n, Purpose { aims, depth });
+        self.out.insert(n, purpose);
         Next::Run(plan)
     }
 
     fn observe(&mut self, n: u64, trace: &Trace) {
-        let Purpose { aims, depth } = self.out.remove(&n).unwrap_or_default();
+        let Purpose {
+            aims,
+            depth,
+            opening,
+        } = self.out.remove(&n).unwrap_or_default();
+        if n == 0 {
+            let games = [Moment::Looked, Moment::Changed].map(|m| play(&trace.events, m));
+            self.openings.extend(games);
+        }
         self.longest = self.longest.max(trace.counters.steps);
         self.shortest = self.shortest.min(trace.counters.steps);
         let ops = operations(&trace.events);
@@ -127,7 +150,7 @@ impl Search for Steer {
         self.states
             .learn(&mut self.draw, &trace.events, &trace.taken);
         let keep = n == 0 || news > 0 || self.draw.chance(1, 16);
-        if keep && Pool::accepts(&ops) {
+        if keep && !opening && Pool::accepts(&ops) {
             let seen = Seen {
                 ops: &ops,
                 ids: &ids,
@@ -160,6 +183,15 @@ impl Search for Steer {
 
     fn pairs_seen(&self) -> Option<usize> {
         Some(self.table.pairs.iter().filter(|p| p.seen > 0).count())
+    }
+}
+
+/// An execution with the steps of `prefix`, as far as they can be taken.
+fn tolerant(prefix: Vec<Step>, tail: Tail) -> Plan {
+    Plan {
+        prefix,
+        flags: flags::TOLERANT,
+        ..Plan::tail(tail)
     }
 }
 

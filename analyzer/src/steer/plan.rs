@@ -2,12 +2,11 @@
 
 use super::pool::Detour;
 use super::table::{Pair, PairId};
-use super::{PLAIN, Steer, plain};
+use super::{PLAIN, Steer, plain, tolerant};
 use crate::sampling::{MIX_DEPTH, seed_of};
 use crate::search::Plan;
 use raddle_protocol::constraint::{Constraint, Point, Rule};
 use raddle_protocol::schedule::Tail;
-use raddle_protocol::shared::flags;
 
 /// With every so many executions the weight of [`Way::Step`] grows by one, ...
 const STEPS: u64 = 16;
@@ -223,13 +222,8 @@ impl Steer {
             },
             _ => Tail::Random { seed },
         };
-        let plan = Plan {
-            prefix,
-            // The thread may be blocked in that state.
-            flags: flags::TOLERANT,
-            ..Plan::tail(tail)
-        };
-        Some(Made::of(plan, Vec::new()))
+        // The thread may be blocked in that state.
+        Some(Made::of(tolerant(prefix, tail), Vec::new()))
     }
 
     /// A delay that was not tried, or was tried less than others.
