@@ -46,6 +46,7 @@ impl Alternatives {
                 picks: Vec::new(),
                 outcomes: 1,
                 foot: Footprint::everything(thread),
+                seen: true,
             })
     }
 }

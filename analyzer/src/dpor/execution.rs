@@ -159,11 +159,10 @@ impl Execution {
         }
     }
 
-    /// Did the last step end the process, wherever the other threads were?
+    /// Did the last step end the process while others could have gone on?
     pub fn is_cut_off(&self) -> bool {
-        let everything = |foot: &Footprint| foot.marks & marks::EVERYTHING != 0;
-        let last = self.steps.last();
-        last.is_some_and(|step| everything(&step.foot) && !everything(&step.plain))
+        let everything = |step: &Step| step.foot.marks & marks::EVERYTHING != 0;
+        self.steps.last().is_some_and(everything) && !self.announced.is_empty()
     }
 
     /// Does step `i` happen before what has this clock?

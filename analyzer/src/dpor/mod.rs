@@ -27,7 +27,7 @@ use raddle_protocol::schedule::{CHOICE_BIT, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use std::collections::{BTreeSet, HashMap};
-use tree::Tree;
+use tree::{Leaf, Ran, Tree};
 
 /// Records that exhaustive searches learn from.
 pub const RECORDS: u32 = flags::EVENTS | flags::ENABLED | flags::EXHAUSTIVE;
@@ -64,6 +64,11 @@ pub trait Guide {
 
     /// Is this race of the execution that was read last to be turned round?
     fn wants(&mut self, race: Race) -> bool;
+
+    /// Does it want every race?
+    fn wants_all(&self) -> bool {
+        false
+    }
 }
 
 /// All races are.
@@ -73,6 +78,10 @@ impl Guide for Everything {
     fn read(&mut self, _: &Trace, _: &Execution) {}
 
     fn wants(&mut self, _: Race) -> bool {
+        true
+    }
+
+    fn wants_all(&self) -> bool {
         true
     }
 }
@@ -94,15 +103,14 @@ pub struct Dpor {
     bounds: BTreeSet<String>,
     /// There were several under way at a time.
     several: bool,
+    /// There are to be no more several.
+    alone: bool,
 }
 
 #[derive(Debug)]
 struct Out {
     generation: u32,
-    leaf: usize,
-    tentative: bool,
-    /// Steps that were told.
-    told: usize,
+    leaf: Leaf,
 }
 
 impl Dpor {
@@ -119,6 +127,7 @@ impl Dpor {
             mismatches: 0,
             bounds: BTreeSet::new(),
             several: false,
+            alone: false,
         }
     }
 
@@ -127,11 +136,11 @@ impl Dpor {
         self.redundant
     }
 
-    /// Begins again: operations that move the clock conflict from now on.
+    /// Forgets all that was explored.
     fn begin_again(&mut self) {
-        self.clock = true;
         self.generation += 1;
         self.tree = self.algorithm.tree();
+        self.several = false;
         self.classes = 0;
     }
 
@@ -147,37 +156,45 @@ impl Dpor {
     fn learn(&mut self, out: &Out, trace: &Trace, guide: &mut dyn Guide) {
         let mut execution = Execution::new(trace, self.clock);
         if execution.looks && !self.clock {
-            if out.told > 0 || self.generation > 0 {
+            self.clock = true;
+            if out.leaf.node != tree::ROOT || self.generation > 0 {
                 return self.begin_again();
             }
-            self.clock = true;
             execution = Execution::new(trace, true);
+        }
+        // What another thread could have done after the step that ended the process is not known. So
+        // it may seem to be covered by a thread that sleeps; whether it is, only the branches show in
+        // which that thread went first, and these have to be finished before.
+        if self.algorithm == Algorithm::Optimal && execution.is_cut_off() {
+            self.alone = guide.wants_all();
+            match self.several {
+                true if self.alone => return self.begin_again(),
+                true => self.bounds.extend([CUT_OFF.to_string()]),
+                false => {}
+            }
         }
         let items = execution.steps.iter().map(Item::of);
         let items: Vec<Item> = match self.algorithm {
             Algorithm::Baseline(_) => items.map(Item::opaque).collect(),
             Algorithm::Optimal | Algorithm::Source => items.collect(),
         };
-        let Some(nodes) = self.tree.ran(out.leaf, &items) else {
-            self.mismatches += u64::from(!out.tentative);
-            return self.tree.finish(out.leaf);
-        };
+        let Ran { nodes, astray } = self.tree.ran(out.leaf.node, &items);
         match trace.outcome.end {
+            _ if astray => self.mismatches += u64::from(!out.leaf.tentative),
             End::Redundant => self.redundant += 1,
             _ => self.classes += 1,
         }
-        self.bounds.extend(bound(trace));
-        if self.several && execution.is_cut_off() {
-            self.bounds.insert(CUT_OFF.into());
+        if !astray {
+            self.bounds.extend(bound(trace));
         }
-        // The races before the last step that was told were there in an earlier execution already.
-        let from = out.told.saturating_sub(1);
         guide.read(trace, &execution);
         let mut wanted = |race| guide.wants(race);
-        let found = reversals(&execution, from, self.algorithm.rest(), &mut wanted);
+        let rest = self.algorithm.rest();
+        let mut found = reversals(&execution, out.leaf.from, rest, &mut wanted);
+        found.retain(|reversal| reversal.at < nodes.len());
         self.turn_round(found, trace, &nodes);
-        let last = nodes.last().copied().unwrap_or_default();
-        self.tree.finish(last);
+        let last = if astray { None } else { nodes.last() };
+        self.tree.finish(last.copied().unwrap_or(out.leaf.node));
     }
 
     /// Adds to the tree what turns round the races of an execution that went by these nodes.
@@ -202,8 +219,7 @@ impl Dpor {
     }
 }
 
-/// Of a step under way it is not known yet whether it ends the process, so that branches beside it
-/// may be left out by mistake. What they show differs only in how far others had come.
+/// A guide that has learnt cannot begin again.
 const CUT_OFF: &str = "the process ended in the middle while several executions were under way: not \
                        everything that others could have done by then was tried (-j 1 does that)";
 
@@ -227,6 +243,9 @@ impl Search for Dpor {
             flags: RECORDS,
             ..Plan::tail(Tail::RunUntilBlocked)
         };
+        if self.alone && !self.out.is_empty() {
+            return Next::Wait;
+        }
         let Some(start) = self.tree.start() else {
             return match self.out.is_empty() {
                 true => Next::Done,
@@ -240,14 +259,12 @@ impl Search for Dpor {
             }
         }
         plan.sleepers = sleepers(&start.sleep);
-        if start.tentative {
+        if start.leaf.tentative {
             plan.flags |= flags::TOLERANT;
         }
         let out = Out {
             generation: self.generation,
             leaf: start.leaf,
-            tentative: start.tentative,
-            told: start.way.len(),
         };
         self.several |= !self.out.is_empty();
         self.out.insert(n, out);
@@ -262,7 +279,7 @@ impl Search for Dpor {
         if let Some(out) = self.out.remove(&n)
             && out.generation == self.generation
         {
-            self.tree.lost(out.leaf, out.tentative);
+            self.tree.lost(out.leaf);
         }
     }
 
@@ -278,6 +295,9 @@ impl Search for Dpor {
             notes
                 .push("the clock is read: steps that move it are told apart by their order".into());
         }
+        if self.alone {
+            notes.push("a thread ends the process in the middle: one execution at a time".into());
+        }
         Standing {
             complete: self.tree.finished(),
             classes: match self.algorithm {
@@ -290,17 +310,18 @@ impl Search for Dpor {
         }
     }
 
-    /// Four numbers, the bounds as texts, and the tree.
+    /// Three flags, three numbers, the bounds as texts, and the tree.
     fn save(&self) -> Option<Vec<u64>> {
         let mut under_way: Vec<(&u64, &Out)> = self.out.iter().collect();
         under_way.sort_unstable_by_key(|&(&n, _)| std::cmp::Reverse(n));
-        let leaves: Vec<(usize, bool)> = under_way
+        let leaves: Vec<Leaf> = under_way
             .iter()
             .filter(|(_, out)| out.generation == self.generation)
-            .map(|(_, out)| (out.leaf, out.tentative))
+            .map(|(_, out)| out.leaf)
             .collect();
         let counts = [self.classes, self.redundant, self.mismatches];
-        let mut saved = [&[u64::from(self.clock)], &counts[..]].concat();
+        let flags = [self.clock, self.several, self.alone].map(u64::from);
+        let mut saved = [flags, counts].concat();
         let bounds: Vec<&String> = self.bounds.iter().collect();
         put_list(&mut saved, &bounds, |row, text| put_text(row, text));
         saved.append(&mut self.tree.save(&leaves));
@@ -321,6 +342,8 @@ impl Dpor {
     fn of_saved(algorithm: Algorithm, row: &mut Row<'_>) -> Option<Dpor> {
         let mut dpor = Dpor {
             clock: row.flag()?,
+            several: row.flag()?,
+            alone: row.flag()?,
             classes: row.number()?,
             redundant: row.number()?,
             mismatches: row.number()?,

@@ -21,6 +21,9 @@ pub struct Item {
     /// are ever counted.
     pub outcomes: u16,
     pub foot: Footprint,
+    /// An execution took it where it stands here, with this footprint. Otherwise the footprint is
+    /// that of another place, and what the step reads there may make another one of it.
+    pub seen: bool,
 }
 
 impl Item {
@@ -35,6 +38,7 @@ impl Item {
                 _ => u16::MAX,
             },
             foot: step.foot,
+            seen: true,
         }
     }
 
@@ -64,20 +68,6 @@ pub fn weak_initial(item: &Item, sequence: &[Item]) -> Option<Option<usize>> {
         }
     }
     Some(None)
-}
-
-/// The steps of a sequence that could come first.
-pub fn initials(sequence: &[Item]) -> Vec<&Item> {
-    let first = |k: &usize| {
-        let item = &sequence[*k];
-        !sequence[..*k]
-            .iter()
-            .any(|other| other.foot.conflicts(&item.foot))
-    };
-    (0..sequence.len())
-        .filter(first)
-        .map(|k| &sequence[k])
-        .collect()
 }
 
 /// What to explore from the state before step `at`.
@@ -228,6 +218,7 @@ impl Races<'_> {
             picks: Vec::new(),
             outcomes: 1,
             foot: self.foot_there(later, i..j.min(execution.steps.len()), &in_context),
+            seen: false,
         };
         self.push(i, j, &gone, last, certain(later));
         true
@@ -244,7 +235,8 @@ impl Races<'_> {
                     thread: step.thread,
                     picks,
                     outcomes: pick.of,
-                    foot: step.foot,
+                    foot: step.plain,
+                    seen: false,
                 };
                 self.push(j, j, &[j], last, true);
             }
@@ -307,5 +299,5 @@ fn kept(execution: &Execution, gone: &[usize], k: usize, j: usize) -> bool {
 
 /// Is it known when an operation of this kind can be taken?
 fn certain(step: &Step) -> bool {
-    step.foot.marks & marks::EVERYTHING == 0 || step.event.kind() == Some(Kind::ProcessEnd)
+    step.plain.marks & marks::EVERYTHING == 0 || step.event.kind() == Some(Kind::ProcessEnd)
 }

@@ -6,19 +6,29 @@
 //! time: a branch that has been *started* counts as one that has been explored, for the sleep sets
 //! of its later siblings and for what is inserted beside it. That keeps both guarantees: the
 //! subtree of a started branch holds everything that begins with it, whenever that is run.
+//!
+//! The paper looks at the state to tell what commutes. Here the last step of a sequence has never
+//! been seen where it is to be taken ([`Item::seen`]): it may read another value than it did
+//! elsewhere, and end the process. What only such a guess makes superfluous is kept until an
+//! execution has shown the step, and no branch is started beside one that nobody has seen.
 
 mod saved;
 
-use super::races::{Item, initials, weak_initial};
+use super::races::{Item, weak_initial};
 use std::collections::BTreeSet;
+
+/// What is to be explored from one state, and whether the last step is tentative: not certain to
+/// be possible.
+type Sequence = (Vec<Item>, bool);
 
 /// Sequences that are to be explored from one state, as an ordered tree.
 #[derive(Debug)]
-pub struct Wakeup {
+struct Wakeup {
     item: Item,
-    /// The last step is not certain to be possible.
     tentative: bool,
     children: Vec<Wakeup>,
+    /// See [`Branch::deferred`].
+    deferred: Vec<Sequence>,
 }
 
 /// One state on the way of an execution.
@@ -43,6 +53,28 @@ struct Branch {
     item: Item,
     /// `None`: finished.
     node: Option<usize>,
+    /// Sequences that need no exploring beside this branch if its step is what it is taken for.
+    deferred: Vec<Sequence>,
+}
+
+/// The end of what is prescribed to an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    pub node: usize,
+    /// A step on the way is tentative.
+    pub tentative: bool,
+    /// So many steps of the way were there before. The races of the others are not known: they were
+    /// seen in other states at most, and what turns them round was inserted there.
+    pub from: usize,
+}
+
+/// The nodes of an execution.
+#[derive(Debug)]
+pub struct Ran {
+    /// One before each step, as far as it went the way that it was told to.
+    pub nodes: Vec<usize>,
+    /// It left that way, and counts for nothing from there on.
+    pub astray: bool,
 }
 
 /// See the module.
@@ -52,8 +84,8 @@ pub struct Tree {
     free: Vec<usize>,
     /// Nodes with pending branches, the deepest last.
     ready: BTreeSet<(usize, usize)>,
-    /// Leaves that were started and are to be run once more, and whether they are tentative.
-    again: Vec<(usize, bool)>,
+    /// Leaves that were started and are to be run once more.
+    again: Vec<Leaf>,
     /// Only one step of each sequence is kept: source sets instead of wakeup trees.
     source: bool,
 }
@@ -61,15 +93,13 @@ pub struct Tree {
 /// What to run: a way from the root.
 #[derive(Debug)]
 pub struct Start {
-    /// The node at the end of the way.
-    pub leaf: usize,
+    pub leaf: Leaf,
     pub way: Vec<Item>,
-    /// Who sleeps there.
+    /// Who sleeps at its end.
     pub sleep: Vec<Item>,
-    pub tentative: bool,
 }
 
-const ROOT: usize = 0;
+pub const ROOT: usize = 0;
 
 impl Tree {
     /// A tree whose root is to be run for the first time.
@@ -82,6 +112,7 @@ impl Tree {
                 picks: Vec::new(),
                 outcomes: 1,
                 foot: Default::default(),
+                seen: true,
             },
             sleep: Vec::new(),
             started: Vec::new(),
@@ -92,7 +123,11 @@ impl Tree {
             nodes: vec![Some(root)],
             free: Vec::new(),
             ready: BTreeSet::new(),
-            again: vec![(ROOT, false)],
+            again: vec![Leaf {
+                node: ROOT,
+                tentative: false,
+                from: 0,
+            }],
             source,
         }
     }
@@ -102,35 +137,45 @@ impl Tree {
         self.nodes[ROOT].is_none()
     }
 
-    /// Starts what is to be run again, or else the deepest pending branch; `None` if none is pending
-    /// now.
+    /// Starts what is to be run again, or else the deepest pending branch beside which all that was
+    /// started has been seen; `None` if there is none now.
     pub fn start(&mut self) -> Option<Start> {
-        if let Some((leaf, tentative)) = self.again.pop() {
-            return Some(self.way_to(leaf, tentative));
+        if let Some(leaf) = self.again.pop() {
+            return Some(self.way_to(leaf));
         }
-        let &(_, node) = self.ready.last()?;
+        let mut ready = self.ready.iter().rev();
+        let &(from, node) = ready.find(|&&(_, node)| self.all_seen(node))?;
         let mut tentative = false;
         let mut leaf = node;
         while !self.node(leaf).pending.is_empty() {
             let branch = self.node(leaf).pending.remove(0);
             self.ready_again(leaf);
             tentative |= branch.tentative;
-            leaf = self.child(leaf, branch.item);
+            leaf = self.child(leaf, branch.item, branch.deferred);
             self.node(leaf).pending = branch.children;
             self.ready_again(leaf);
         }
         self.node(leaf).running = true;
-        Some(self.way_to(leaf, tentative))
+        Some(self.way_to(Leaf {
+            node: leaf,
+            tentative,
+            from,
+        }))
+    }
+
+    fn all_seen(&self, node: usize) -> bool {
+        let here = self.nodes[node].as_ref();
+        here.is_some_and(|here| here.started.iter().all(|branch| branch.item.seen))
     }
 
     /// The run that was started at `leaf` came to nothing: it is to be started again.
-    pub fn lost(&mut self, leaf: usize, tentative: bool) {
-        self.again.push((leaf, tentative));
+    pub fn lost(&mut self, leaf: Leaf) {
+        self.again.push(leaf);
     }
 
-    fn way_to(&mut self, leaf: usize, tentative: bool) -> Start {
+    fn way_to(&mut self, leaf: Leaf) -> Start {
         let mut way = Vec::new();
-        let mut at = leaf;
+        let mut at = leaf.node;
         while at != ROOT {
             way.push(self.node(at).item.clone());
             at = self.node(at).parent;
@@ -139,14 +184,12 @@ impl Tree {
         Start {
             leaf,
             way,
-            sleep: self.node(leaf).sleep.clone(),
-            tentative,
+            sleep: self.node(leaf.node).sleep.clone(),
         }
     }
 
-    /// The nodes of a run that was started at `leaf` and took `steps`, one before each step;
-    /// `None`, and the run counts for nothing, if it did not go the way that it was told to.
-    pub fn ran(&mut self, leaf: usize, steps: &[Item]) -> Option<Vec<usize>> {
+    /// Enters a run that was started at `leaf` and took `steps`.
+    pub fn ran(&mut self, leaf: usize, steps: &[Item]) -> Ran {
         self.node(leaf).running = false;
         let mut way = vec![leaf];
         while let Some(&at) = way.last()
@@ -156,33 +199,55 @@ impl Tree {
         }
         way.reverse();
         let known = way.len() - 1;
-        let astray = steps.len() < known
-            || (0..known).any(|i| !self.node(way[i + 1]).item.agrees(&steps[i]));
-        if astray {
-            return None;
+        let as_told = |&i: &usize| {
+            let told = &self.nodes[way[i + 1]];
+            let taken = steps.get(i).zip(told.as_ref());
+            taken.is_some_and(|(step, told)| told.item.agrees(step))
+        };
+        let followed = (0..known).take_while(as_told).count();
+        for i in 0..known {
+            let step = (i < followed).then(|| &steps[i]);
+            self.learn(way[i], way[i + 1], step);
         }
-        for (i, step) in steps.iter().enumerate() {
-            if i < known {
-                self.learn(way[i], way[i + 1], step);
-            } else {
-                let next = self.child(way[i], step.clone());
-                way.push(next);
+        let astray = followed < known;
+        if astray {
+            way.truncate(followed + 1);
+        } else {
+            for step in &steps[known..] {
+                let last = way[way.len() - 1];
+                way.push(self.child(last, step.clone(), Vec::new()));
             }
         }
-        Some(way)
+        Ran { nodes: way, astray }
     }
 
-    /// The step from `parent` to `child` is known with all of its choices now.
-    fn learn(&mut self, parent: usize, child: usize, step: &Item) {
-        if self.node(child).item.picks.len() == step.picks.len() {
+    /// It is known now what the step from `parent` to `child` is there; `None`: not possible.
+    fn learn(&mut self, parent: usize, child: usize, step: Option<&Item>) {
+        let told = &mut self.node(child).item;
+        if step == Some(&*told) || (step.is_none() && told.seen) {
             return;
         }
-        let item = &mut self.node(child).item;
-        (item.picks, item.outcomes) = (step.picks.clone(), step.outcomes);
-        let branches = &mut self.node(parent).started;
-        if let Some(branch) = branches.iter_mut().find(|b| b.node == Some(child)) {
-            (branch.item.picks, branch.item.outcomes) = (step.picks.clone(), step.outcomes);
+        let as_guessed = step.is_some_and(|step| step.foot == told.foot);
+        let learnt = Item {
+            seen: true,
+            ..step.unwrap_or(told).clone()
+        };
+        *told = learnt.clone();
+        let here = self.node(parent);
+        let mut branches = here.started.iter_mut();
+        let Some(branch) = branches.find(|b| b.node == Some(child)) else {
+            return;
+        };
+        branch.item = learnt;
+        let deferred = std::mem::take(&mut branch.deferred);
+        if as_guessed {
+            return;
         }
+        let pending = sequences(std::mem::take(&mut here.pending));
+        for (sequence, tentative) in pending.into_iter().chain(deferred) {
+            self.insert(parent, sequence, tentative);
+        }
+        self.ready_again(parent);
     }
 
     /// Adds a sequence to what is to be explored from `node`, unless something that is there
@@ -190,25 +255,19 @@ impl Tree {
     pub fn insert(&mut self, node: usize, sequence: Vec<Item>, tentative: bool) {
         let source = self.source;
         let here = self.node(node);
-        let asleep = here.sleep.iter();
-        let mut explored = asleep.chain(here.started.iter().map(|b| &b.item));
+        let cover = |item: &Item| Cover::of(item, &sequence, source);
+        let started = here.started.iter().map(|branch| &branch.item);
+        let mut explored = here.sleep.iter().chain(started);
+        if explored.any(|item| cover(item) == Cover::Whole) {
+            return;
+        }
+        let mut started = here.started.iter_mut();
+        if let Some(branch) = started.find(|b| cover(&b.item) == Cover::AsGuessed) {
+            return branch.deferred.push((sequence, tentative));
+        }
         if source {
-            let first = initials(&sequence);
-            let mut known = explored.chain(here.pending.iter().map(|w| &w.item));
-            if known.any(|item| first.iter().any(|f| f.agrees(item))) {
-                return;
-            }
-            let Some(&first) = first.first() else { return };
-            let branch = Wakeup {
-                item: first.clone(),
-                tentative: tentative && sequence.len() == 1,
-                children: Vec::new(),
-            };
-            here.pending.push(branch);
+            insert_first(&mut here.pending, sequence, tentative);
         } else {
-            if explored.any(|item| weak_initial(item, &sequence).is_some()) {
-                return;
-            }
             insert(&mut here.pending, sequence, tentative);
         }
         self.ready_again(node);
@@ -241,7 +300,7 @@ impl Tree {
     }
 
     /// Starts a branch.
-    fn child(&mut self, parent: usize, item: Item) -> usize {
+    fn child(&mut self, parent: usize, item: Item, deferred: Vec<Sequence>) -> usize {
         let here = self.node(parent);
         let (depth, older) = (here.depth + 1, here.started.iter().map(|b| &b.item));
         let awake = |other: &&Item| other.foot.conflicts(&item.foot);
@@ -269,6 +328,7 @@ impl Tree {
         self.node(parent).started.push(Branch {
             item,
             node: Some(index),
+            deferred,
         });
         index
     }
@@ -287,13 +347,39 @@ impl Tree {
     }
 }
 
+/// Does exploring a step make exploring a sequence superfluous?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cover {
+    No,
+    /// If the step is what it is taken for.
+    AsGuessed,
+    Whole,
+}
+
+impl Cover {
+    /// Among source sets only a step that the sequence has covers it.
+    fn of(item: &Item, sequence: &[Item], source: bool) -> Cover {
+        match weak_initial(item, sequence) {
+            None => Cover::No,
+            Some(None) if source => Cover::No,
+            Some(Some(0)) => Cover::Whole,
+            _ if item.seen => Cover::Whole,
+            _ => Cover::AsGuessed,
+        }
+    }
+}
+
 /// JACM 2017, section 6.1: `insert[E](v, B)`.
 fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool) {
     for branch in branches.iter_mut() {
-        let Some(place) = weak_initial(&branch.item, &sequence) else {
+        let cover = Cover::of(&branch.item, &sequence, false);
+        if cover == Cover::No {
             continue;
-        };
-        if let Some(place) = place {
+        }
+        if cover == Cover::AsGuessed {
+            return branch.deferred.push((sequence, tentative));
+        }
+        if let Some(Some(place)) = weak_initial(&branch.item, &sequence) {
             sequence.remove(place);
         }
         if branch.children.is_empty() || sequence.is_empty() {
@@ -308,7 +394,43 @@ fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool) 
             item,
             tentative: std::mem::take(&mut last),
             children: chain,
+            deferred: Vec::new(),
         }];
     }
     branches.extend(chain);
+}
+
+/// JACM 2017, section 5: adds one step to a source set.
+fn insert_first(branches: &mut Vec<Wakeup>, sequence: Vec<Item>, tentative: bool) {
+    let cover = |branch: &Wakeup| Cover::of(&branch.item, &sequence, true);
+    if branches.iter().any(|b| cover(b) == Cover::Whole) {
+        return;
+    }
+    if let Some(branch) = branches.iter_mut().find(|b| cover(b) == Cover::AsGuessed) {
+        return branch.deferred.push((sequence, tentative));
+    }
+    let alone = sequence.len() == 1;
+    branches.extend(sequence.into_iter().next().map(|item| Wakeup {
+        item,
+        tentative: tentative && alone,
+        children: Vec::new(),
+        deferred: Vec::new(),
+    }));
+}
+
+/// The sequences that a tree was made of, and those that were deferred there.
+fn sequences(branches: Vec<Wakeup>) -> Vec<Sequence> {
+    let mut all = Vec::new();
+    for branch in branches {
+        if branch.children.is_empty() {
+            all.push((vec![branch.item], branch.tentative));
+        } else {
+            for (mut sequence, tentative) in sequences(branch.children) {
+                sequence.insert(0, branch.item.clone());
+                all.push((sequence, tentative));
+            }
+        }
+        all.extend(branch.deferred);
+    }
+    all
 }

@@ -120,6 +120,16 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
             program(&[&[Write(0, 1), Write(1, 1)], &[Read(0), CrashIf(0), Read(1)]]),
             None,
         ),
+        // What sees the first write ends the process, with or without the second.
+        (
+            "crash that a wrong guess hides",
+            program(&[
+                &[Read(0)],
+                &[Write(1, 1), Write(1, 1)],
+                &[Write(0, 1), Read(1), CrashIf(1)],
+            ]),
+            Some(17),
+        ),
         (
             "sleeps",
             program(&[&[Sleep, Sleep], &[Sleep, Write(0, 1)]]),
@@ -211,5 +221,34 @@ pub fn random(seed: u64) -> Program {
     Program {
         threads,
         tokens: random.below(2) as u32,
+    }
+}
+
+/// A program of a seed in which threads end the process while others still run.
+pub fn abrupt(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let count = 2 + random.below(2);
+    let mut thread = |most: usize| {
+        let mut lines = Vec::new();
+        for _ in 0..1 + random.below(most) {
+            let object = random.below(2);
+            let value = random.below(3) as u64;
+            match random.below(10) {
+                0..3 => lines.push(Write(object, 1 + value % 2)),
+                3 => lines.push(Add(object)),
+                4 => lines.push(Read(object)),
+                5..8 => lines.extend([Read(object), CrashIf(value)]),
+                8 => lines.extend([Add(object), CrashIf(value)]),
+                _ => lines.extend([Read(object), ExitIf(value)]),
+            }
+        }
+        lines.push(Yield);
+        lines
+    };
+    Program {
+        threads: (0..count)
+            .map(|_| thread(if count == 2 { 5 } else { 3 }))
+            .collect(),
+        tokens: 0,
     }
 }

@@ -1,7 +1,7 @@
 //! A tree as a row of numbers. Steps are listed once and named by their place: they recur in the
 //! sleep sets all the way down.
 
-use super::{Branch, Node, ROOT, Tree, Wakeup};
+use super::{Branch, Leaf, Node, ROOT, Sequence, Tree, Wakeup};
 use crate::dpor::races::Item;
 use crate::words::{Row, put_list};
 use raddle_protocol::conflict::{Footprint, Part};
@@ -25,7 +25,7 @@ impl<'a> Steps<'a> {
 }
 
 fn put_item(row: &mut Vec<u64>, item: &Item) {
-    row.extend([item.thread, item.outcomes].map(u64::from));
+    row.extend([item.thread, item.outcomes, u16::from(item.seen)].map(u64::from));
     put_list(row, &item.picks, |row, &pick| row.push(u64::from(pick)));
     let Footprint {
         thread,
@@ -42,7 +42,7 @@ fn put_item(row: &mut Vec<u64>, item: &Item) {
 }
 
 fn take_item(row: &mut Row<'_>) -> Option<Item> {
-    let (thread, outcomes) = (row.number()?, row.number()?);
+    let (thread, outcomes, seen) = (row.number()?, row.number()?, row.flag()?);
     let picks = row.list(Row::number)?;
     let (actor, marks, about) = (row.number()?, row.number()?, row.number()?);
     let mut part = || {
@@ -65,19 +65,21 @@ fn take_item(row: &mut Row<'_>) -> Option<Item> {
         picks,
         outcomes,
         foot,
+        seen,
     })
 }
 
 impl Tree {
     /// All of the tree that is not finished. `under_way`: leaves of executions of which nothing is
-    /// known yet, and whether they are tentative; they are to be run again.
-    pub fn save(&self, under_way: &[(usize, bool)]) -> Vec<u64> {
+    /// known yet; they are to be run again.
+    pub fn save(&self, under_way: &[Leaf]) -> Vec<u64> {
         let alive = self.nodes.iter().enumerate();
         let alive: Vec<(usize, &Node)> = alive
             .filter_map(|(i, node)| Some((i, node.as_ref()?)))
             .collect();
         let places: HashMap<usize, u64> = alive.iter().map(|n| n.0).zip(0..).collect();
-        let mut steps = Steps::default();
+        let mut names = Steps::default();
+        let steps = &mut names;
         let mut row = vec![alive.len() as u64];
         for (_, node) in &alive {
             row.extend([places[&node.parent], node.depth as u64]);
@@ -88,15 +90,17 @@ impl Tree {
             put_list(&mut row, &node.started, |row, branch| {
                 row.push(steps.name(&branch.item));
                 row.push(branch.node.map_or(0, |n| places[&n] + 1));
+                put_sequences(row, &branch.deferred, steps);
             });
-            put_wakeups(&mut row, &node.pending, &mut steps);
+            put_wakeups(&mut row, &node.pending, steps);
         }
-        let again: Vec<(usize, bool)> = [&self.again, under_way].concat();
-        put_list(&mut row, &again, |row, &(leaf, tentative)| {
-            row.extend([places[&leaf], u64::from(tentative)]);
+        let again: Vec<Leaf> = [&self.again, under_way].concat();
+        put_list(&mut row, &again, |row, leaf| {
+            let from = leaf.from as u64;
+            row.extend([places[&leaf.node], u64::from(leaf.tentative), from]);
         });
-        let mut whole = vec![steps.known.len() as u64];
-        whole.append(&mut steps.row);
+        let mut whole = vec![names.known.len() as u64];
+        whole.append(&mut names.row);
         whole.append(&mut row);
         whole
     }
@@ -115,17 +119,26 @@ impl Tree {
                 sleep: row.list(item)?,
                 started: row.list(|row| {
                     let item = item(row)?;
-                    let node = row.index(count + 1)?.checked_sub(1);
-                    Some(Branch { item, node })
+                    Some(Branch {
+                        item,
+                        node: row.index(count + 1)?.checked_sub(1),
+                        deferred: take_sequences(row, &items)?,
+                    })
                 })?,
                 pending: take_wakeups(row, &items)?,
                 running: false,
             });
         }
-        let again = row.list(|row| Some((row.index(count)?, row.flag()?)))?;
+        let again = row.list(|row| {
+            Some(Leaf {
+                node: row.index(count)?,
+                tentative: row.flag()?,
+                from: row.number()?,
+            })
+        })?;
         again
             .iter()
-            .for_each(|&(leaf, _)| nodes[leaf].running = true);
+            .for_each(|leaf| nodes[leaf.node].running = true);
         is_tree(&nodes).then_some(())?;
         let pending = |(i, node): (usize, &Node)| {
             let ready = !node.pending.is_empty();
@@ -164,6 +177,7 @@ fn put_wakeups<'a>(row: &mut Vec<u64>, wakeups: &'a [Wakeup], steps: &mut Steps<
     for wakeup in wakeups {
         row.extend([steps.name(&wakeup.item), u64::from(wakeup.tentative)]);
         put_wakeups(row, &wakeup.children, steps);
+        put_sequences(row, &wakeup.deferred, steps);
     }
 }
 
@@ -173,6 +187,23 @@ fn take_wakeups(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Wakeup>> {
             item: items[row.index(items.len())?].clone(),
             tentative: row.flag()?,
             children: take_wakeups(row, items)?,
+            deferred: take_sequences(row, items)?,
         })
+    })
+}
+
+fn put_sequences<'a>(row: &mut Vec<u64>, sequences: &'a [Sequence], steps: &mut Steps<'a>) {
+    row.push(sequences.len() as u64);
+    for (items, tentative) in sequences {
+        row.extend([u64::from(*tentative), items.len() as u64]);
+        row.extend(items.iter().map(|item| steps.name(item)));
+    }
+}
+
+fn take_sequences(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Sequence>> {
+    row.list(|row| {
+        let tentative = row.flag()?;
+        let named = row.list(|row| Some(items[row.index(items.len())?].clone()))?;
+        Some((named, tentative))
     })
 }
