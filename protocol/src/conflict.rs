@@ -177,6 +177,10 @@ impl Footprint {
             | Kind::OnceDone => ([whole(size::WORD), Part::NONE], 0),
             Kind::Yield | Kind::Fence => ([Part::NONE; 2], 0),
             Kind::Sleep => ([Part::NONE; 2], marks::CLOCK),
+            // At several words: the record names the first one.
+            Kind::FutexWait | Kind::FutexResume if event.size != 0 => {
+                return Footprint::everything(event.thread);
+            }
             Kind::FutexWait => ([access(size::WORD, false), queue], 0),
             // A requeue, or a wake that also changes a word: the record does not say where.
             Kind::FutexWake if event.size != 0 => return Footprint::everything(event.thread),
@@ -256,7 +260,10 @@ mod tests {
     fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
         let event = Event {
             kind: kind as u8,
-            size: if matches!(kind, FutexWake) { 0 } else { 4 },
+            size: match kind {
+                FutexWait | FutexWake | FutexResume => 0,
+                _ => 4,
+            },
             thread,
             object,
             value,

@@ -177,12 +177,13 @@ kinds! {
     Sleep = 71, true, "sleep";
     /// A futex wait through `syscall`. `object`: address; `value`: 0: the thread began to wait,
     /// [`Kind::FutexResume`] ends it; EAGAIN: the word was not as expected. `aux`: 1 if the wait
-    /// has a deadline.
+    /// has a deadline; `size`: 1 if it is at further words, too.
     FutexWait = 72, true, "futex_wait";
     /// `object`: address; `value`: how many woke; `size`: 1 if it also moved waiters or changed a
     /// word, elsewhere.
     FutexWake = 73, true, "futex_wake";
-    /// The waiter goes on. `object`: address where it last stood; `value`: 0 or ETIMEDOUT.
+    /// The waiter goes on. `object`: address where it last stood; `value`: 0 or ETIMEDOUT; `size`:
+    /// 1 if it stood at further words, too.
     FutexResume = 76, true, "futex_wait returns";
 
     /// sigwait and its kin, pause, sigsuspend. `value`: the signal.
@@ -278,7 +279,7 @@ kinds! {
     /// `size`: its [`Kind`]; `object`, `value` (what is known before: slot of the thread to join,
     /// bytes of a range), `pc` as in that kind's own record; `aux`: 0, but in runs with
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
-    /// access, [`PENDING_TIMED`] and [`PENDING_ENABLED`].
+    /// access or of a futex wait, [`PENDING_TIMED`] and [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
     /// Follows [`Kind::Input`] where the program named the input: `object`, `value` and `pc` hold
     /// the first bytes of the name, NUL-padded (see [`Event::name_bytes`]).

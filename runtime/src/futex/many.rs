@@ -6,11 +6,14 @@ use crate::sync::{always, check_alive, pending};
 use crate::time::{self, Clock};
 use libc::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, timespec};
 use raddle_protocol::Slot;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 
 /// Most words of one wait (FUTEX_WAITV_MAX), and most waits at a time.
 const WORDS: usize = 128;
 const MOST: usize = 64;
+
+/// The size in records of such waits.
+const SEVERAL: u8 = 1;
 
 /// The kernel's `struct futex_waitv`.
 #[repr(C)]
@@ -99,17 +102,17 @@ pub unsafe fn wait(args: [usize; 6], pc: usize) -> isize {
         return -(EINVAL as isize);
     };
     let object = list[0].address;
-    gate::simple(Kind::FutexWait, object, pc);
+    gate::access(Kind::FutexWait, object, SEVERAL.into(), pc);
     for word in list {
         check_alive("a futex", word.address, pc);
         // SAFETY: the program's word.
         if unsafe { (word.address as *const u32).read_volatile() } != word.value as u32 {
-            gate::log(Kind::FutexWait, object, EAGAIN as u64, pc);
+            gate::log_full(record(Kind::FutexWait, object, EAGAIN as u64, pc));
             return -(EAGAIN as isize);
         }
     }
     let Some(place) = waiters().iter().position(Option::is_none) else {
-        gate::log(Kind::FutexWait, object, EAGAIN as u64, pc);
+        gate::log_full(record(Kind::FutexWait, object, EAGAIN as u64, pc));
         return -(libc::ENOMEM as isize);
     };
     waiters()[place] = Some(Waiter {
@@ -118,9 +121,13 @@ pub unsafe fn wait(args: [usize; 6], pc: usize) -> isize {
         len,
         woken: None,
     });
-    gate::log(Kind::FutexWait, object, 0, pc);
+    gate::log_full(Event {
+        aux: u32::from(deadline != 0),
+        ..record(Kind::FutexWait, object, 0, pc)
+    });
     let wake = gate::point(Pending {
         deadline,
+        aux: SEVERAL.into(),
         interrupt: Interrupt::UnlessRestart,
         ..pending(Kind::FutexResume, object, pc)
     });
@@ -130,11 +137,19 @@ pub unsafe fn wait(args: [usize; 6], pc: usize) -> isize {
         (None, Wake::Interrupted) => (object, -(EINTR as isize)),
         (None, _) => (object, -(ETIMEDOUT as isize)),
     };
-    gate::log(
-        Kind::FutexResume,
-        event,
-        result.min(0).unsigned_abs() as u64,
-        pc,
-    );
+    let error = result.min(0).unsigned_abs() as u64;
+    gate::log_full(record(Kind::FutexResume, event, error, pc));
     result
+}
+
+/// The record of an operation at several words.
+fn record(kind: Kind, object: u64, value: u64, pc: usize) -> Event {
+    Event {
+        kind: kind as u8,
+        size: SEVERAL,
+        object,
+        value,
+        pc: pc as u64,
+        ..Event::default()
+    }
 }

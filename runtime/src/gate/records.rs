@@ -33,9 +33,13 @@ impl<O: Os> Gate<O> {
     /// See [`Kind::Pending`].
     fn state_of_announced(&self, s: Slot, p: &Pending) -> u32 {
         let bytes = match p.kind {
-            Kind::Read | Kind::Write | Kind::Rmw | Kind::AtomicRead | Kind::AtomicWrite => {
-                p.aux as u32 & 0xff
-            }
+            Kind::Read
+            | Kind::Write
+            | Kind::Rmw
+            | Kind::AtomicRead
+            | Kind::AtomicWrite
+            | Kind::FutexWait
+            | Kind::FutexResume => p.aux as u32 & 0xff,
             _ => 0,
         };
         let timed = if p.deadline != 0 { PENDING_TIMED } else { 0 };
