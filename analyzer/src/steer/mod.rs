@@ -1,6 +1,6 @@
 //! The steered search: it drives executions to what was not tested yet.
 //!
-//! The first execution runs every thread until it blocks; in the next two an adversary plays with
+//! The first execution runs every thread until it blocks; in two others an adversary plays with
 //! what it did ([`mod@opening`]). From the executions seen the search knows which operations of two
 //! threads are in conflict and might come in another order, and it tries [`delays`]: an execution
 //! again up to some step, where one thread waits for another. Of each kind of delay (statements and
@@ -45,6 +45,10 @@ use table::{Known, PairId, Table};
 /// One execution in so many is drawn without constraints.
 const PLAIN: usize = 8;
 
+/// The execution in which threads give way after they have looked: not at once, because it finds
+/// fewer of the marks (`tests/marks`) than the first delays.
+const LOOKED: u64 = 4;
+
 /// What an execution under way is for.
 #[derive(Default)]
 struct Purpose {
@@ -67,8 +71,8 @@ pub struct Steer {
     longest: u64,
     /// Steps of the shortest one: a measure of how long it is worth while to hold a thread.
     shortest: u64,
-    /// Schedules to begin with, the last one first.
-    openings: Vec<Vec<Step>>,
+    /// Schedules to begin with, and when they are due; the last one first.
+    openings: Vec<(u64, Vec<Step>)>,
     /// What the executions under way are to show.
     out: BTreeMap<u64, Purpose>,
 }
@@ -101,7 +105,7 @@ impl Search for Steer {
         // By number, so that a run which goes on from an earlier one draws something else.
         self.draw = Draw::new(seed_of(!self.seed, n));
         // The first execution is the same for every seed: nothing is known before it.
-        let opening = self.openings.pop();
+        let opening = self.openings.pop_if(|(due, _)| *due <= n).map(|o| o.1);
         let purpose = Purpose {
             opening: opening.is_some(),
             ..Purpose::default()
@@ -131,7 +135,8 @@ impl Search for Steer {
             opening,
         } = self.out.remove(&n).unwrap_or_default();
         if n == 0 {
-            let games = [Moment::Looked, Moment::Changed].map(|m| play(&trace.events, m));
+            let games = [(LOOKED, Moment::Looked), (1, Moment::Changed)];
+            let games = games.map(|(due, moment)| (due, play(&trace.events, moment)));
             self.openings.extend(games);
         }
         self.longest = self.longest.max(trace.counters.steps);
