@@ -75,6 +75,8 @@ const PROGRAMS: &[Program] = &[
     program("spinlock", &[], 49, 3, None),
     program("once_only", &[], 95, 2, None),
     program("early_exit", &[], 15, 15, None),
+    program("late_use", &[], 15, 8, None),
+    program("late_crash", &[], 10, 7, None),
     program("sleepers", &[], 126, 4, None),
 ];
 

@@ -105,6 +105,8 @@ pub struct Gate<O: Os> {
     pub flags: u32,
     /// Are events recorded?
     pub(super) logging: bool,
+    /// The record of the step that was taken last is still missing.
+    pub(super) owed: bool,
     pub(super) spins: Spins,
     /// The next step needs more than the policy: a prefix, records of who is enabled or calls.
     guided: bool,
@@ -140,6 +142,7 @@ impl<O: Os> Gate<O> {
             sleep: Sleep::NONE,
             flags: 0,
             logging: false,
+            owed: false,
             spins: Spins::new(),
             guided: false,
             limit: u64::MAX,
@@ -167,6 +170,7 @@ impl<O: Os> Gate<O> {
         self.flags = job.flags;
         let records = flags::EVENTS | flags::ENABLED | flags::STACKS | flags::SYMBOLIC;
         self.logging = job.flags & records != 0;
+        self.owed = false;
         self.limit = if job.max_steps == 0 {
             u64::MAX
         } else {
@@ -608,6 +612,7 @@ impl<O: Os> Gate<O> {
         self.pages.take(next);
         self.unpark(next);
         self.steps += 1;
+        self.owed = true;
         if self.steer.is_active() {
             self.steer_performed(next);
         }
@@ -734,6 +739,7 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub fn log(&mut self, event: Event) {
         if self.logging {
+            self.owed &= !event.kind().is_some_and(Kind::is_step);
             if self.sleep.is_active() {
                 self.wake_sleepers(&event);
             }
@@ -770,6 +776,7 @@ impl<O: Os> Gate<O> {
     /// Writes the outcome, unless there is one.
     pub fn record(&mut self, outcome: &Fatal) -> Stop {
         let running = self.running;
+        self.log_owed();
         self.log_announced(false);
         self.pages.record(outcome, running, core::iter::empty());
         Stop

@@ -30,6 +30,30 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// The record of a step in which the execution ends, before its own record was made: a search
+    /// has to know that there was a choice. What the operation would have read or written is not
+    /// in it.
+    pub(super) fn log_owed(&mut self) {
+        let running = self.running();
+        let wanted = self.flags & (flags::ENABLED | flags::EXHAUSTIVE) != 0
+            && self.flags & flags::SYMBOLIC == 0;
+        if !self.owed || !wanted || self.pages.recorded() || !self.is_alive(running) {
+            return;
+        }
+        let pending = self.pending(running);
+        // Its record would name the child.
+        if pending.kind == Kind::ThreadCreate {
+            return;
+        }
+        let size = self.state_of_announced(running, pending) as u8;
+        let announced = announced_record(running, pending);
+        self.log(Event {
+            kind: announced.size,
+            size,
+            ..announced
+        });
+    }
+
     /// See [`Kind::Pending`].
     fn state_of_announced(&self, s: Slot, p: &Pending) -> u32 {
         let bytes = match p.kind {
