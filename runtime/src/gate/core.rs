@@ -301,13 +301,19 @@ impl<O: Os> Gate<O> {
         self.update_mode();
     }
 
-    /// Should accesses of instrumented code be points now?
-    pub fn wants_accesses(&self) -> bool {
+    /// Is what others may see a point now? Not where the only thread is at work; exhaustive searches
+    /// want the same points in every interleaving, whoever has ended.
+    pub fn several(&self) -> bool {
         let several = match self.flags & flags::EXHAUSTIVE {
             0 => self.alive.len() as u64,
             _ => self.created,
         };
-        several >= 2 && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
+        several >= 2
+    }
+
+    /// Should accesses of instrumented code be points now?
+    pub fn wants_accesses(&self) -> bool {
+        self.several() && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
     }
 
     fn update_mode(&self) {

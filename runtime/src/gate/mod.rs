@@ -199,6 +199,11 @@ pub fn me() -> Slot {
     gate().running()
 }
 
+/// See [`core::Gate::several`].
+pub fn several() -> bool {
+    gate().several()
+}
+
 /// How many threads have been created and have not ended.
 #[inline]
 pub fn threads_alive() -> usize {
