@@ -61,14 +61,15 @@ wide! {
 /// Sixteen bytes that can be written, at a multiple of sixteen.
 unsafe fn exchange_if(at: Address, expected: u128, new: u128) -> u128 {
     let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
-    // SAFETY: the caller's promise; rbx, which the compiler keeps for itself, is put back.
+    // SAFETY: the caller's promise; rbx, which the compiler keeps for itself and may choose for a
+    // register that is not named, is put back.
     unsafe {
         core::arch::asm!(
-            "xchg {new}, rbx",
-            "lock cmpxchg16b [{at}]",
-            "mov rbx, {new}",
-            new = inout(reg) new as u64 => _,
-            at = in(reg) at,
+            "xchg rsi, rbx",
+            "lock cmpxchg16b [rdi]",
+            "mov rbx, rsi",
+            inout("rsi") new as u64 => _,
+            in("rdi") at,
             inout("rax") low,
             inout("rdx") high,
             in("rcx") (new >> 64) as u64,
