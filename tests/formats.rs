@@ -265,6 +265,10 @@ fn a_known_finding_is_unchanged() {
     let program = compile(Compiler::Gcc, "tests/corpus/lock_order.c", &["-g"]);
     let dir = scratch("formats-corpus");
     let corpus = dir.join("corpus");
+    // An earlier run of the tests may have left one.
+    if corpus.exists() {
+        std::fs::remove_dir_all(&corpus).expect("the corpus can be removed");
+    }
     let corpus = corpus.to_str().expect("a plain path");
     for (seed, expected) in [("1", "new"), ("2", "unchanged")] {
         let files = Written::new("formats-known");
