@@ -148,7 +148,8 @@ pub struct OutputOptions {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write the verdict as JUnit XML, in which the program with its arguments is one test
+    /// Write the verdict as JUnit XML, in which the program with its arguments (of a replay, the
+    /// witness) is one test
     #[arg(long, value_name = "FILE", overrides_with = "junit")]
     pub junit: Option<PathBuf>,
 

@@ -83,7 +83,7 @@ fn recorded(files: &Files, command: impl FnOnce() -> Result<Exit>) -> Result<Exi
     if let Err(error) = &result
         && let Some(summary) = Summary::of_error(error)
     {
-        files.write(&summary)?;
+        files.write(&summary, None)?;
     }
     result
 }
@@ -226,11 +226,12 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
 /// not there.
 fn finish(summary: &Summary, trouble: Option<Error>, files: &Files, quiet: bool) -> Result<Exit> {
     print(&summary.text(Style::of_stdout(), !quiet));
-    files.write(summary)?;
-    Ok(match trouble {
+    let written = files.write(summary, trouble.as_ref());
+    let exit = match trouble {
         Some(error) => complain(&error),
         None => summary.exit(),
-    })
+    };
+    written.map(|()| exit)
 }
 
 fn show(options: &ShowOptions) -> Result<Exit> {

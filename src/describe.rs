@@ -4,7 +4,7 @@ use crate::callers::Callers;
 use crate::class::Class;
 use crate::marks::all_callers;
 use crate::objects::{Objects, noun};
-use crate::symbols::{Symbols, is_own_code};
+use crate::symbols::{Symbols, is_own};
 use crate::waits;
 use crate::watch::Mark;
 use raddle_analyzer::bounds::{Point, points};
@@ -245,16 +245,6 @@ fn innermost(stack: &[u32], symbols: &Symbols) -> Vec<u32> {
     }
     let located = stack.iter().copied().filter(|&site| is_located(of(site)));
     located.take(FINGERPRINT_FRAMES).collect()
-}
-
-/// The innermost place of a stack in the user's own code.
-pub fn own_place(stack: &[u32], symbols: &Symbols) -> Option<u32> {
-    let own = |&&site: &&u32| is_own(&symbols.sites()[site as usize]);
-    stack.iter().find(own).copied()
-}
-
-fn is_own(site: &Site) -> bool {
-    is_own_code(&site.frames[site.shown as usize])
 }
 
 fn is_located(site: &Site) -> bool {

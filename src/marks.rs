@@ -2,9 +2,9 @@
 
 use crate::callers::{self, Callers};
 use crate::class::Class;
-use crate::describe::{Failure, own_place, stable_name};
+use crate::describe::{Failure, stable_name};
 use crate::report::place;
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, own_place};
 use crate::watch::{Mark, of_class};
 use raddle_analyzer::fingerprint;
 use raddle_analyzer::leaks::Leak;
@@ -111,7 +111,7 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
             let within = race.address - trace.events[index].object;
             notes.push(witness::Note {
                 text: format!("the block of {size} bytes was allocated by {}", who(by)),
-                site: own_place(&stack, symbols).or(stack.first().copied()),
+                site: own_place(&stack, symbols.sites()).or(stack.first().copied()),
             });
             format!("byte {within} of a block of {size} bytes")
         }
@@ -155,7 +155,7 @@ fn failure(mark: Mark, message: String, stacks: &[Vec<u32>], symbols: &mut Symbo
     let mut sites = Vec::new();
     let mut records = flags::EVENTS;
     for stack in stacks {
-        let own = own_place(stack, symbols);
+        let own = own_place(stack, symbols.sites());
         if own.is_none() || own != stack.first().copied() {
             records |= flags::STACKS;
         }

@@ -101,7 +101,7 @@ pub fn replay(options: &ReplayOptions, files: &Files) -> Result<Exit> {
         _ => None,
     };
     summary.replay = Some(replays);
-    files.write(&summary)?;
+    files.write(&summary, error.as_ref())?;
     match error {
         Some(error) => Err(error),
         None => Ok(summary.exit()),
@@ -371,7 +371,7 @@ fn replay_other(
     summary.interrupted = interrupt.requested();
     let ends: Vec<&str> = summary.outcomes.keys().map(String::as_str).collect();
     print(&format!("raddle: {}: {}\n", other.what, ends.join(", ")));
-    files.write(&summary)?;
+    files.write(&summary, None)?;
     Ok(summary.exit())
 }
 

@@ -329,6 +329,17 @@ fn unknown() -> Frame {
     }
 }
 
+/// The innermost place of a stack in the user's own code; `sites` are those that it names.
+pub fn own_place(stack: &[u32], sites: &[Site]) -> Option<u32> {
+    let own = |&&site: &&u32| is_own(&sites[site as usize]);
+    stack.iter().find(own).copied()
+}
+
+/// Is this place in the user's own code?
+pub fn is_own(site: &Site) -> bool {
+    is_own_code(&site.frames[site.shown as usize])
+}
+
 /// Is this frame in code that the user wrote, not in a library's header?
 pub fn is_own_code(frame: &Frame) -> bool {
     const OTHERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/src/", "/rustc/"];

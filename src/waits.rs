@@ -58,8 +58,9 @@ pub fn describe(
         true => None,
         false => earlier(raw, &trace.events),
     };
+    let earlier: Vec<Option<Vec<usize>>> = waits.iter().map(earlier).collect();
     let mut wanted: Vec<usize> = held.values().flatten().map(|h| h.event).collect();
-    wanted.extend(waits.iter().filter_map(earlier).flatten());
+    wanted.extend(earlier.iter().flatten().flatten());
     let mut writer = Writer {
         events: &trace.events,
         at: callers::at(&trace.events, &wanted),
@@ -67,16 +68,15 @@ pub fn describe(
         symbols,
     };
     let cycle = cycle(waits);
-    let wait = |raw: &Raw| Wait {
+    let wait = |(raw, earlier): (&Raw, Option<Vec<usize>>)| Wait {
         in_cycle: cycle.contains(&raw.thread),
         holds: held
             .get(&raw.thread)
             .map_or(Vec::new(), |held| writer.holds(held)),
-        earlier: earlier(raw)
-            .map(|indices| indices.iter().map(|&index| writer.record(index)).collect()),
+        earlier: earlier.map(|all| all.iter().map(|&index| writer.record(index)).collect()),
         ..writer.wait(raw, callers)
     };
-    waits.iter().map(wait).collect()
+    waits.iter().zip(earlier).map(wait).collect()
 }
 
 struct Writer<'a> {

@@ -1,14 +1,7 @@
 #!/bin/sh
 # Measures raddle: bench.sh RADDLE DIRECTORY. Prints one line a number; ./dev bench calls it.
 set -eu
-raddle=$(readlink -f "$1")
-out=$2
-here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-cd "$out"
-
-. "$here/measure.sh"
+. "$(dirname "$0")/measure.sh"
 
 for name in spawn threads compute; do
     gcc -O2 -g -pthread "$here/bench/$name.c" -o "$name"

@@ -160,7 +160,13 @@ fn check(
         All | Brute | Classes => seen == wanted && run.summary.complete == Some(true),
         Few => !seen.is_empty() && seen.is_subset(&wanted),
     };
-    match right {
+    let signals = expected.iter().filter(|&&status| status > 128);
+    let named = |status: &i32| {
+        let signal = format!("signal {}", status - 128);
+        let findings = &run.summary.findings;
+        findings.iter().any(|found| found.message.contains(&signal))
+    };
+    match right && (how == Few || signals.into_iter().all(named)) {
         true => Ok(()),
         false => Err(format!(
             "{}

@@ -1,14 +1,7 @@
 #!/bin/sh
 # What raddle costs, as ratios: costs.sh RADDLE DIRECTORY; ./dev costs calls it. Takes some minutes.
 set -eu
-raddle=$(readlink -f "$1")
-out=$2
-here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-cd "$out"
-
-. "$here/measure.sh"
+. "$(dirname "$0")/measure.sh"
 
 # Seconds of processor time that a command and all its processes take; the machine may have other
 # things to do. A finding is no error here.
@@ -51,11 +44,11 @@ nanoseconds() {
         'BEGIN { t = (b - a) * 1e9 / n; printf "%.1f", (t > 0.1 ? t : 0.1) }'
 }
 
-cc=$here/bench/events.c
-gcc -O1 -g -pthread "$cc" -o events
-gcc -O1 -g -pthread -DRAW "$cc" -o events-raw
-gcc -O1 -g -pthread -fsanitize=thread "$cc" -o events-tsan
-"$raddle" cc -O1 -g -pthread "$cc" -o events-raddle
+events=$here/bench/events.c
+gcc -O1 -g -pthread "$events" -o events
+gcc -O1 -g -pthread -DRAW "$events" -o events-raw
+gcc -O1 -g -pthread -fsanitize=thread "$events" -o events-tsan
+"$raddle" cc -O1 -g -pthread "$events" -o events-raddle
 
 echo "== nanoseconds an operation, and as a multiple of gcc's program run by itself"
 echo "| operation | gcc | ThreadSanitizer | raddle cc by itself | raddle, rr | raddle, random |"

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Output, output, raddle, scratch};
+use common::{Output, empty, output, raddle};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -14,9 +14,7 @@ const TWICE: &str = "int calls;\nint twice(int x) { calls++; return 2 * x; }\n";
 
 /// A folder with two source files that make one program.
 fn folder(name: &str) -> PathBuf {
-    let dir = scratch(&format!("driver-{name}"));
-    std::fs::remove_dir_all(&dir).expect("the old files can go");
-    std::fs::create_dir_all(&dir).expect("the folder can be made");
+    let dir = empty(&format!("driver-{name}"));
     write(&dir, "main.c", MAIN);
     write(&dir, "twice.c", TWICE);
     dir

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Run, compile, output, raddle, run, scratch};
+use common::{Compiler, LIMIT, Run, compile, empty, output, raddle, run, scratch};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 use serde_sarif::sarif::{Location, Result as Outcome, Run as Log, Sarif};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ struct Written {
 
 impl Written {
     fn new(name: &str) -> Written {
-        let dir = scratch(name);
+        let dir = empty(name).join("new folder");
         Written {
-            junit: dir.join("new folder/junit.xml"),
-            sarif: dir.join("new folder/raddle.sarif"),
+            junit: dir.join("junit.xml"),
+            sarif: dir.join("raddle.sarif"),
         }
     }
 
@@ -157,6 +157,16 @@ fn a_deadlock_has_its_places_and_its_interleaving() {
     assert!(text.as_str().contains("raddle: failed"), "{text:?}");
     let result = &results[0];
     assert_eq!(result.rule_id.as_deref(), Some("deadlock"));
+    let waits = result.locations.as_ref().expect("where they wait");
+    assert_eq!(waits.len(), 2, "{waits:?}");
+    let stacks = result.stacks.as_ref().expect("of waits and locks");
+    let stacks: Vec<String> = stacks
+        .iter()
+        .filter_map(|stack| stack.message.as_ref()?.text.clone())
+        .collect();
+    for expected in ["where T1 waits", "where T1 took a", "where T2 took b"] {
+        assert!(stacks.iter().any(|text| text == expected), "{stacks:?}");
+    }
     let related = result.related_locations.as_ref().expect("who waits");
     let words: Vec<String> = related.iter().map(|location| place(location).2).collect();
     for expected in ["T1 waits for b", "T2 took b", "T2 waits for a", "T1 took a"] {
@@ -241,6 +251,15 @@ fn nothing_found_and_what_cannot_be_run() {
     assert!(results.is_empty());
 }
 
+/// A run that could not come to its verdict is no success, though it has found nothing.
+#[test]
+fn what_strict_forbids_is_an_error_in_both_files() {
+    let program = compile(Compiler::RaddleCc, "tests/watchdog/assembly.c", &["-g"]);
+    let (run, case, _) = written(&["-n", "3", "--strict"], &program);
+    assert_eq!(run.output.status, 68, "{}", run.output.all());
+    assert_eq!(status(&case).0, "error");
+}
+
 /// A replay is a regression test: its name is that of the witness.
 #[test]
 fn a_replay_is_a_test_of_its_own() {
@@ -263,12 +282,7 @@ fn a_replay_is_a_test_of_its_own() {
 #[test]
 fn a_known_finding_is_unchanged() {
     let program = compile(Compiler::Gcc, "tests/corpus/lock_order.c", &["-g"]);
-    let dir = scratch("formats-corpus");
-    let corpus = dir.join("corpus");
-    // An earlier run of the tests may have left one.
-    if corpus.exists() {
-        std::fs::remove_dir_all(&corpus).expect("the corpus can be removed");
-    }
+    let corpus = empty("formats-corpus").join("corpus");
     let corpus = corpus.to_str().expect("a plain path");
     for (seed, expected) in [("1", "new"), ("2", "unchanged")] {
         let files = Written::new("formats-known");

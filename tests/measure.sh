@@ -1,4 +1,11 @@
-# What bench.sh and costs.sh have in common; they set `raddle` and `out`, where they are.
+# What bench.sh and costs.sh begin with: both are called with the command and a directory.
+
+raddle=$(readlink -f "$1")
+out=$2
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+cd "$out"
 
 field() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], ""))' "$1" "$2"; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Output, compile, output, raddle, scratch};
+use common::{Compiler, LIMIT, Output, compile, output, raddle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,10 +13,7 @@ const SMALL: [&str; 2] = ["1", "2"];
 
 /// A place of a test's own, empty.
 fn empty(name: &str) -> PathBuf {
-    let dir = scratch("resume").join(name);
-    let _ = std::fs::remove_dir_all(&dir);
-    std::fs::create_dir_all(&dir).expect("the folder can be made");
-    dir
+    common::empty(&format!("resume/{name}"))
 }
 
 fn command(dir: &Path, options: &str, program: &Path, args: &[&str]) -> Command {

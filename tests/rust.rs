@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{LIMIT, Output, Run, output, raddle, root, run, scratch};
+use common::{LIMIT, Output, Run, empty, output, raddle, root, run, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -105,7 +105,7 @@ fn filters_choose_tests() {
 /// Each test is one in the files, too, under its own name.
 #[test]
 fn all_tests_are_in_one_file() {
-    let dir = scratch("rust-formats");
+    let dir = empty("rust-formats");
     let (junit, sarif) = (dir.join("junit.xml"), dir.join("raddle.sarif"));
     let mut command = Command::new(raddle());
     command
@@ -136,6 +136,33 @@ fn all_tests_are_in_one_file() {
         .iter()
         .map(|run| run.results.as_ref().map_or(0, Vec::len));
     assert_eq!(results.collect::<Vec<_>>(), [0, 0, 1]);
+}
+
+/// A filter that no test matches leaves files without tests; a test of which no verdict came is an
+/// error by name.
+#[test]
+fn tests_without_a_verdict_are_in_the_file() {
+    let junit = empty("rust-no-verdict").join("junit.xml");
+    let table: [(&[&str], i32, usize, usize); 2] = [
+        (&["--", "no_such_test"], 0, 0, 0),
+        (&["--policy", "nonsense", "--", "payment_arrives"], 64, 1, 1),
+    ];
+    for (options, exit, tests, errors) in table {
+        let mut command = Command::new(raddle());
+        command.args(["test", "--junit"]).arg(&junit);
+        let at = options.iter().position(|option| *option == "--");
+        let (own, filter) = options.split_at(at.expect("it has one"));
+        command
+            .args(own)
+            .arg("--")
+            .arg(&built().0)
+            .args(&filter[1..]);
+        let said = output(&mut command, LIMIT);
+        assert_eq!(said.status, exit, "{}", said.all());
+        let text = std::fs::read_to_string(&junit).expect("written");
+        let report = quick_junit::Report::deserialize_from_str(&text).expect("JUnit XML");
+        assert_eq!((report.tests, report.errors), (tests, errors), "{text}");
+    }
 }
 
 #[test]

@@ -244,10 +244,11 @@ impl Session {
             let makes = |name: &String| MAKES_PROCESSES.iter().any(|m| name.starts_with(m));
             t.uncontrolled.iter().any(makes)
         };
+        let doubtful = again && trace.as_ref().is_ok_and(is_doubtful);
         if trace.as_ref().map_or(true, made_processes) {
             self.snapshots.clear();
             leftovers::sweep_except(server.token(), server.pid());
-        } else if let (Some(copy), Some(execution)) = (copy, rewound) {
+        } else if let (Some(copy), Some(execution), false) = (copy, rewound, doubtful) {
             self.snapshots.rewound(copy, execution);
         }
         match &trace {
@@ -255,7 +256,7 @@ impl Session {
             // What was written stands for nothing; the next execution begins with empty files.
             Err(_) => drop(self.output.clear()),
         }
-        if again && trace.as_ref().is_ok_and(is_doubtful) {
+        if doubtful {
             drop(self.output.clear());
             return Ok(None);
         }

@@ -2,8 +2,10 @@
 //! to night.
 
 use super::{Content, Told};
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::report::{self, Style};
-use crate::summary::{Found, Verdict, count};
+use crate::summary::{Found, Summary, Verdict, count};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
@@ -43,6 +45,14 @@ pub fn text(suite: TestSuite) -> String {
     report.to_string().expect("text has an XML form")
 }
 
+/// A test that ended with `exit` and wrote nothing of its own.
+pub fn without_verdict(name: &str, exit: Exit) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message(exit.meaning());
+    status.set_type(format!("exit {}", exit.code()));
+    TestCase::new(name, status)
+}
+
 fn status(content: &Content) -> TestCaseStatus {
     let summary = content.summary;
     match summary.verdict {
@@ -55,14 +65,12 @@ fn status(content: &Content) -> TestCaseStatus {
             status.set_description(details(&content.findings));
             status
         }
+        _ if content.trouble.is_some() => {
+            let trouble = content.trouble.map(Error::to_string);
+            error(summary, trouble.into_iter().collect())
+        }
         Verdict::Diverged | Verdict::Unsupported | Verdict::ToolFault => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            let name = summary.verdict.name();
-            let message = summary.notes.first().cloned();
-            status.set_message(message.unwrap_or_else(|| name.clone()));
-            status.set_type(name);
-            status.set_description(summary.notes.join("\n"));
-            status
+            error(summary, summary.notes.clone())
         }
         _ if summary.interrupted => {
             let mut status = TestCaseStatus::skipped();
@@ -71,6 +79,16 @@ fn status(content: &Content) -> TestCaseStatus {
         }
         _ => TestCaseStatus::success(),
     }
+}
+
+/// No verdict on the program, for these reasons.
+fn error(summary: &Summary, why: Vec<String>) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let name = summary.verdict.name();
+    status.set_message(why.first().unwrap_or(&name).clone());
+    status.set_type(name);
+    status.set_description(why.join("\n"));
+    status
 }
 
 fn headline(findings: &[Told]) -> String {

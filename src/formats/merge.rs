@@ -3,6 +3,7 @@
 use super::{junit, sarif};
 use crate::cli::OutputOptions;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::report::base_name;
 use crate::store;
 use quick_junit::{Report, TestSuite};
@@ -13,8 +14,8 @@ use tempfile::TempDir;
 
 /// Files that grow by a test at a time.
 pub struct Merge {
-    /// Where each test's own files go.
-    parts: TempDir,
+    /// Where each test's own files go, if any are asked for.
+    parts: Option<TempDir>,
     junit: Option<(PathBuf, TestSuite)>,
     sarif: Option<(PathBuf, Vec<Run>)>,
 }
@@ -23,20 +24,22 @@ const JUNIT: &str = "junit.xml";
 const SARIF: &str = "sarif.json";
 
 impl Merge {
-    /// For the tests of `program`, as the options want it.
+    /// For the tests of `program`, as the options want it; the files are written, with no test.
     ///
     /// # Errors
-    /// There is no place for temporary files.
+    /// There is no place for temporary files, or a file cannot be written.
     pub fn new(output: &OutputOptions, program: &OsStr) -> Result<Merge> {
-        let parts =
-            tempfile::tempdir().map_err(|e| Error::file("write to", &std::env::temp_dir(), &e))?;
+        let wanted = output.junit.is_some() || output.sarif.is_some();
+        let parts = wanted.then(tempfile::tempdir).transpose();
         let program = program.to_string_lossy();
         let suite = TestSuite::new(base_name(&program));
-        Ok(Merge {
-            parts,
+        let merge = Merge {
+            parts: parts.map_err(|e| Error::file("write to", &std::env::temp_dir(), &e))?,
             junit: output.junit.clone().map(|path| (path, suite)),
             sarif: output.sarif.clone().map(|path| (path, Vec::new())),
-        })
+        };
+        merge.write()?;
+        Ok(merge)
     }
 
     /// The options with which a test writes its own files; they override earlier ones.
@@ -46,33 +49,47 @@ impl Merge {
             (self.junit.is_some(), "--junit", JUNIT),
             (self.sarif.is_some(), "--sarif", SARIF),
         ];
+        let Some(dir) = &self.parts else {
+            return options;
+        };
         for (_, option, name) in wanted.iter().filter(|(wanted, ..)| *wanted) {
-            options.extend([OsString::from(option), self.parts.path().join(name).into()]);
+            options.extend([OsString::from(option), dir.path().join(name).into()]);
         }
         options
     }
 
-    /// Takes up what the test `name` wrote, and writes the files that were asked for
-    /// with all tests so far. A test that wrote nothing ended before it came to a verdict.
+    /// Takes up what the test `name`, which ended with `exit`, wrote, and writes the files that
+    /// were asked for with all tests so far. Of a test that wrote nothing JUnit has the exit code.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn take(&mut self, name: &str) -> Result<()> {
-        if let Some((path, suite)) = &mut self.junit {
-            let part = read(&self.parts.path().join(JUNIT));
-            let part = part.and_then(|text| Report::deserialize_from_str(&text).ok());
-            if let Some(part) = part {
-                add(suite, part, name);
-                store::write(path, junit::text(suite.clone()).as_bytes())?;
+    pub fn take(&mut self, name: &str, exit: Exit) -> Result<()> {
+        let Some(parts) = &self.parts else {
+            return Ok(());
+        };
+        if let Some((_, suite)) = &mut self.junit {
+            let part = read(&parts.path().join(JUNIT));
+            match part.and_then(|text| Report::deserialize_from_str(&text).ok()) {
+                Some(part) => add(suite, part, name),
+                None => {
+                    suite.add_test_case(junit::without_verdict(name, exit));
+                }
             }
         }
-        if let Some((path, runs)) = &mut self.sarif {
-            let part = read(&self.parts.path().join(SARIF));
-            let part = part.and_then(|text| sarif::read(&text));
-            if let Some(part) = part {
-                runs.extend(part.into_iter().map(|run| sarif::renamed(run, name)));
-                store::write(path, sarif::text(&sarif::log(runs.clone())).as_bytes())?;
-            }
+        if let Some((_, runs)) = &mut self.sarif {
+            let part = read(&parts.path().join(SARIF));
+            let part = part.and_then(|text| sarif::read(&text)).into_iter();
+            runs.extend(part.flatten().map(|run| sarif::renamed(run, name)));
+        }
+        self.write()
+    }
+
+    fn write(&self) -> Result<()> {
+        if let Some((path, suite)) = &self.junit {
+            store::write(path, junit::text(suite.clone()).as_bytes())?;
+        }
+        if let Some((path, runs)) = &self.sarif {
+            store::write(path, sarif::text(&sarif::log(runs.clone())).as_bytes())?;
         }
         Ok(())
     }

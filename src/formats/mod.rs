@@ -42,6 +42,8 @@ type Told<'a> = (&'a Found, Option<Witness>);
 struct Content<'a> {
     subject: &'a Subject,
     summary: &'a Summary,
+    /// What kept the command from its end, whatever the summary says.
+    trouble: Option<&'a Error>,
     findings: Vec<Told<'a>>,
     reports: Vec<Told<'a>>,
 }
@@ -86,11 +88,12 @@ impl Files {
         })
     }
 
-    /// Writes them, each of them even if another cannot be written.
+    /// Writes them, each of them even if another cannot be written. `trouble`: what the command will
+    /// be ended with instead of the verdict.
     ///
     /// # Errors
     /// The first file that could not be written.
-    pub fn write(&self, summary: &Summary) -> Result<()> {
+    pub fn write(&self, summary: &Summary, trouble: Option<&Error>) -> Result<()> {
         let mut results = Vec::new();
         if let Some(path) = &self.json {
             results.push(store::write(path, summary.json().as_bytes()));
@@ -99,6 +102,7 @@ impl Files {
             let content = Content {
                 subject: &self.subject,
                 summary,
+                trouble,
                 findings: told(&summary.findings),
                 reports: told(&summary.reports),
             };

@@ -6,6 +6,7 @@ use crate::class::Class;
 use crate::exit::Exit;
 use crate::report::{Names, Row, own_part, rows, source_path};
 use crate::summary::{Found, Possibility, Summary};
+use crate::symbols::own_place;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Site, Witness};
@@ -86,7 +87,8 @@ pub fn run(content: &Content) -> Run {
 }
 
 fn details(test: &str) -> RunAutomationDetails {
-    let id = format!("raddle/{test}");
+    // What follows the last slash would tell runs of one test apart.
+    let id = format!("raddle/{test}/");
     RunAutomationDetails::builder().id(id).build()
 }
 
@@ -105,13 +107,17 @@ fn invocation(content: &Content) -> Invocation {
         .notes
         .iter()
         .map(|note| notification("note", note.clone()));
-    let exit = summary.exit();
+    let trouble = content.trouble.iter();
+    let trouble = trouble.map(|trouble| notification("error", trouble.to_string()));
+    let exit = content
+        .trouble
+        .map_or(summary.exit(), |trouble| trouble.exit);
     let came_to_its_end = matches!(exit, Exit::Clean | Exit::Finding | Exit::WithinBounds);
     Invocation::builder()
         .execution_successful(came_to_its_end && !summary.interrupted)
         .exit_code(i64::from(exit.code()))
         .exit_code_description(summary.verdict.name())
-        .tool_execution_notifications(uncontrolled.chain(notes).collect::<Vec<_>>())
+        .tool_execution_notifications(trouble.chain(uncontrolled).chain(notes).collect::<Vec<_>>())
         .properties(properties([
             ("command", json!(content.subject.test)),
             ("executions", json!(summary.executions)),
@@ -128,7 +134,9 @@ fn result(
     level: ResultLevel,
     summary: &Summary,
 ) -> Outcome {
-    let baseline = summary.corpus.as_ref().map(|_| match found.known_since {
+    // A corpus remembers findings, not what is only reported.
+    let remembered = summary.corpus.is_some() && level == ResultLevel::Error;
+    let baseline = remembered.then(|| match found.known_since {
         Some(_) => json!("unchanged"),
         None => json!("new"),
     });
@@ -186,21 +194,25 @@ fn outcome(class: &str, text: &str, fingerprint: &str, level: ResultLevel) -> Ou
 /// Where it happened: for a deadlock, where those wait that are in it.
 fn places(witness: &Witness) -> Vec<Location> {
     let finding = &witness.finding;
-    let mut sites: Vec<u32> = Vec::new();
-    let tops = finding.accesses.iter().map(|access| &access.stack);
-    for stack in std::iter::once(&finding.stack).chain(tops) {
-        sites.extend(own_part(stack, witness).first().copied());
-        if !sites.is_empty() {
-            break;
-        }
-    }
+    let cycle = finding.waits.iter().any(|wait| wait.in_cycle);
+    let waits = finding.waits.iter().filter(|wait| wait.in_cycle == cycle);
+    let mut sites: Vec<u32> = waits.map(|wait| wait.site).collect();
     if sites.is_empty() {
-        let all = finding.waits.iter().any(|wait| wait.in_cycle);
-        let waits = finding.waits.iter().filter(|wait| wait.in_cycle == all);
-        sites.extend(waits.map(|wait| wait.site));
+        let accesses = finding.accesses.iter().map(|access| &access.stack);
+        let creations = finding.threads.iter().map(|thread| &thread.stack);
+        let mut stacks = std::iter::once(&finding.stack)
+            .chain(accesses)
+            .chain(creations);
+        sites.extend(stacks.find_map(|stack| top(stack, witness)));
     }
     let sites = sites.iter().map(|&site| &witness.sites[site as usize]);
     sites.filter_map(|site| location(site, None)).collect()
+}
+
+/// The innermost place of a stack, in the user's own code if there is one.
+fn top(stack: &[u32], witness: &Witness) -> Option<u32> {
+    let stack = own_part(stack, witness);
+    own_place(stack, &witness.sites).or(stack.first().copied())
 }
 
 /// What else has to do with it.
@@ -211,24 +223,26 @@ fn related(witness: &Witness, names: &Names) -> Vec<Location> {
         let object = witness.objects.get(access.object as usize);
         let object = object.map_or(String::new(), |object| format!(" at {}", object.name));
         let text = format!("{}{object} by {}", access.what, names.of(access.thread));
-        all.extend(
-            own_part(&access.stack, witness)
-                .first()
-                .map(|&site| (site, text)),
-        );
+        all.extend(top(&access.stack, witness).map(|site| (site, text)));
     }
     for wait in &finding.waits {
+        let holder = (wait.holder != slot::NONE).then(|| names.of(wait.holder));
         let object = witness.objects.get(wait.object as usize);
-        let object = object.map_or("what nobody will do", |object| object.name.as_str());
-        let text = format!("{} waits for {object}", names.of(wait.thread));
+        let object = object.map(|object| object.name.as_str());
+        let what = match (object, &holder) {
+            (Some(object), _) => object.to_string(),
+            (None, Some(thread)) => format!("{thread} to end"),
+            (None, None) => "what nobody will do".to_string(),
+        };
+        let text = format!("{} waits for {what}", names.of(wait.thread));
         all.push((wait.site, text));
-        if let Some(site) = wait.holder_site.filter(|_| wait.holder != slot::NONE) {
-            all.push((site, format!("{} took {object}", names.of(wait.holder))));
+        if let (Some(site), Some(holder)) = (wait.holder_site, holder) {
+            all.push((site, format!("{holder} took {what}")));
         }
     }
     for thread in &finding.threads {
         let (who, creator) = (names.of(thread.thread), names.of(thread.creator));
-        let site = own_part(&thread.stack, witness).first().copied();
+        let site = top(&thread.stack, witness);
         all.extend(site.map(|site| (site, format!("{who} was created by {creator}"))));
     }
     let notes = finding.notes.iter();
@@ -239,22 +253,34 @@ fn related(witness: &Witness, names: &Names) -> Vec<Location> {
 
 fn stacks(witness: &Witness, names: &Names) -> Vec<Stack> {
     let finding = &witness.finding;
-    let own = std::iter::once((finding.thread, &finding.stack));
-    let accesses = finding
-        .accesses
-        .iter()
-        .map(|access| (access.thread, &access.stack));
-    let all = own.chain(accesses).filter(|(_, stack)| !stack.is_empty());
-    let stack = |(thread, stack): (u16, &Vec<u32>)| {
+    let mut all: Vec<(String, &[u32])> = Vec::new();
+    let of = |thread| format!("stack of {}", names.of(thread));
+    if !finding.waits.iter().any(|w| w.thread == finding.thread) {
+        all.push((of(finding.thread), &finding.stack));
+    }
+    for access in &finding.accesses {
+        all.push((of(access.thread), &access.stack));
+    }
+    for wait in &finding.waits {
+        let who = names.of(wait.thread);
+        all.push((format!("where {who} waits"), &wait.stack));
+        for hold in &wait.holds {
+            let object = witness.objects.get(hold.object as usize);
+            let object = object.map_or("a lock", |object| object.name.as_str());
+            all.push((format!("where {who} took {object}"), &hold.stack));
+        }
+    }
+    all.retain(|(_, stack)| !stack.is_empty());
+    let stack = |(text, stack): (String, &[u32])| {
         let sites = own_part(stack, witness).iter();
         let sites = sites.map(|&site| &witness.sites[site as usize]);
         let frames = sites.flat_map(|site| (0..site.frames.len()).map(move |i| frame(site, i)));
         Stack::builder()
-            .message(message(format!("stack of {}", names.of(thread))))
+            .message(message(text))
             .frames(frames.collect::<Vec<_>>())
             .build()
     };
-    all.map(stack).collect()
+    all.into_iter().map(stack).collect()
 }
 
 fn frame(site: &Site, index: usize) -> StackFrame {
@@ -343,8 +369,12 @@ fn location_of(site: &Site, frame: usize, text: Option<String>) -> Option<Locati
         vec![place.build()]
     });
     location.physical_location = frame.file.as_deref().map(|file| {
-        let file = artifact(&source_path(file));
-        let mut place = PhysicalLocation::builder().artifact_location(file).build();
+        let mut source = artifact(&source_path(file));
+        // Rust's own sources lie below no folder that is known.
+        source.uri_base_id = source.uri_base_id.filter(|_| !file.starts_with("/rustc/"));
+        let mut place = PhysicalLocation::builder()
+            .artifact_location(source)
+            .build();
         // Lines are counted from 1.
         let line = frame.line.filter(|&line| line > 0);
         place.region = line.map(|line| Region::builder().start_line(i64::from(line)).build());

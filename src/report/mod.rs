@@ -96,7 +96,7 @@ fn heading(text: &str, style: Style) -> [String; 2] {
 
 fn stack(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     let finding = &witness.finding;
-    if finding.stack.is_empty() || waits::shows_stack_of(finding.thread, witness) {
+    if finding.stack.is_empty() || waits::shows_stack_of(finding.thread, witness, style) {
         return Vec::new();
     }
     let title = format!("stack of {}", names.of(finding.thread));

@@ -1,7 +1,9 @@
 //! What a report says of a deadlock: who waits for whom, and the stacks of that.
 
 use super::text::{Names, Style, pad};
-use super::{event_words, frames, heading, located};
+use super::{event_words, frames, heading, located, own_part};
+use crate::summary::count;
+use crate::symbols::own_place;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Frame, Hold, NO_OBJECT, Wait, Witness};
@@ -52,13 +54,13 @@ pub fn who_waits(witness: &Witness, names: &Names, style: Style) -> Vec<String> 
             more.push(format!("held by {}{taken}", names.of(wait.holder)));
         }
         for (thread, hold) in other_holders(wait, witness) {
-            let taken = own_place(hold, witness);
+            let taken = place_of(hold, witness);
             let taken = taken.map_or(String::new(), |s| format!(", which took it at {}", site(s)));
             more.push(format!("held by {}, too{taken}", names.of(thread)));
         }
         more.extend(earlier(wait, witness, names, style));
         for hold in wait.holds.iter().filter(|h| !is_wanted(h, witness)) {
-            let taken = own_place(hold, witness);
+            let taken = place_of(hold, witness);
             let taken = taken.map_or(String::new(), |s| format!(", taken at {}", site(s)));
             let name = &witness.objects[hold.object as usize].name;
             more.push(format!("and holds {name}{taken}"));
@@ -88,13 +90,8 @@ fn is_wanted(hold: &Hold, witness: &Witness) -> bool {
 }
 
 /// Where a lock was taken, by the innermost line of the user's own code.
-fn own_place(hold: &Hold, witness: &Witness) -> Option<u32> {
-    let is_own = |&&index: &&u32| {
-        let site = &witness.sites[index as usize];
-        crate::symbols::is_own_code(&site.frames[site.shown as usize])
-    };
-    let own = hold.stack.iter().find(is_own);
-    own.or(hold.stack.first()).copied()
+fn place_of(hold: &Hold, witness: &Witness) -> Option<u32> {
+    own_place(&hold.stack, &witness.sites).or(hold.stack.first().copied())
 }
 
 /// What was last done by which the thread could have gone on.
@@ -154,9 +151,8 @@ pub struct FoundHold {
 pub fn found_waits(witness: &Witness) -> Vec<FoundWait> {
     let names = Names::new(&witness.events);
     let places = |stack: &[u32]| {
-        let frames = stack
-            .iter()
-            .flat_map(|&s| &witness.sites[s as usize].frames);
+        let sites = own_part(stack, witness).iter();
+        let frames = sites.flat_map(|&s| &witness.sites[s as usize].frames);
         let place = |frame: &Frame| Some(format!("{}:{}", frame.file.as_deref()?, frame.line?));
         frames.filter_map(place).collect()
     };
@@ -188,19 +184,23 @@ fn with_stacks(witness: &Witness) -> impl Iterator<Item = &Wait> {
     listed.filter(move |w| (w.in_cycle || !cycle) && !w.stack.is_empty())
 }
 
+/// How many of them.
+fn most_stacks(style: Style) -> usize {
+    match style.full {
+        true => usize::MAX,
+        false => MOST_STACKS,
+    }
+}
+
 /// Is the stack of this thread among those of the waits?
-pub fn shows_stack_of(thread: u16, witness: &Witness) -> bool {
-    with_stacks(witness)
-        .take(MOST_STACKS)
-        .any(|w| w.thread == thread)
+pub fn shows_stack_of(thread: u16, witness: &Witness, style: Style) -> bool {
+    let mut shown = with_stacks(witness).take(most_stacks(style));
+    shown.any(|wait| wait.thread == thread)
 }
 
 /// Where each thread waits, and where it took what it holds.
 pub fn stacks(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
-    let most = match style.full {
-        true => usize::MAX,
-        false => MOST_STACKS,
-    };
+    let most = most_stacks(style);
     let mut lines = Vec::new();
     for wait in with_stacks(witness).take(most) {
         let who = names.of(wait.thread);
@@ -217,7 +217,8 @@ pub fn stacks(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     }
     let left_out = with_stacks(witness).count().saturating_sub(most);
     if left_out > 0 {
-        let line = format!("    and {left_out} more threads (raddle show --full)");
+        let more = count(left_out as u64, "more thread");
+        let line = format!("    and {more} (raddle show --full)");
         lines.extend([String::new(), style.dim(&line)]);
     }
     lines

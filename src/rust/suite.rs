@@ -48,7 +48,7 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
     for name in &names {
         print(&format!("test {name}\n"));
         let exit = one(&own, program, &suite.arguments(name))?;
-        files.take(name)?;
+        files.take(name, exit)?;
         match exit {
             Exit::Clean | Exit::WithinBounds => {}
             Exit::Interrupted => return Ok(exit),

@@ -32,6 +32,13 @@ pub fn scratch(name: &str) -> PathBuf {
     dir
 }
 
+/// The same, without what an earlier run of the tests left there.
+pub fn empty(name: &str) -> PathBuf {
+    let dir = scratch(name);
+    std::fs::remove_dir_all(&dir).expect("the scratch directory can be removed");
+    scratch(name)
+}
+
 /// What a command left behind.
 #[derive(Clone, Debug)]
 pub struct Output {
