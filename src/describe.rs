@@ -303,15 +303,15 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let points = points(&trace.events);
     let mut points = points.iter();
     let mut callers = Callers::default();
+    let mut before = None;
     for event in &trace.events {
         let Some(kind) = event.kind() else { continue };
+        let named = before.replace(kind);
         match kind {
             Kind::Stack => callers.announced(event),
-            Kind::InputName => {
-                if let Some(asked) = inputs.iter_mut().rfind(|i| i.thread == event.thread) {
-                    let bytes = event.name_bytes();
-                    let name = String::from_utf8_lossy(&bytes);
-                    asked.name = Some(name.trim_end_matches('\0').to_string());
+            Kind::Name if named == Some(Kind::Input) => {
+                if let Some(asked) = inputs.last_mut() {
+                    asked.name = Some(event.name_text());
                 }
             }
             Kind::Malloc => {

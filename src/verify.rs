@@ -194,12 +194,11 @@ fn conclude(summary: &mut Summary, report: &Report, modules: &[Module], symbols:
     for entry in &report.concretised {
         let site = symbols.site(entry.pc);
         let site = &symbols.sites()[site as usize];
-        concretised.push(format!(
-            "{} at {} ({} times)",
-            entry.why.text(),
-            place(site),
-            entry.count
-        ));
+        let what = match entry.function.as_str() {
+            "" => entry.why.text().to_string(),
+            name => format!("what {name} reads"),
+        };
+        concretised.push(format!("{what} at {} ({} times)", place(site), entry.count));
     }
     summary.verify = Some(Verification {
         queries: report.queries,

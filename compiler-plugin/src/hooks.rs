@@ -38,7 +38,10 @@ impl Hooks {
         let ty = self.ty(hook.result).function(&params);
         let function = self.module.function(hook.name).unwrap_or_else(|| {
             let function = self.module.declare_function(hook.name, ty);
-            function.add_attribute(Place::Function, "nounwind");
+            // Only the model of a function that calls the program back is left by unwinding.
+            if hook.name != "raddle_sym_library" {
+                function.add_attribute(Place::Function, "nounwind");
+            }
             // No stub of the procedure linkage table: one jump less, and no lazy binding.
             function.add_attribute(Place::Function, "nonlazybind");
             function

@@ -149,6 +149,7 @@ methods! { Type:
     result() -> Type = LLVMGetReturnType;
     /// Function types only.
     is_variadic() -> bool = LLVMIsFunctionVarArg;
+    null() -> Value = LLVMConstNull;
     /// Function types only.
     param_count() -> u32 = LLVMCountParamTypes;
     poison() -> Value = LLVMGetPoison;

@@ -9,6 +9,7 @@ mod calls;
 mod control;
 mod intrinsics;
 mod leaf;
+mod library;
 mod memory;
 mod prepare;
 mod taint;
@@ -36,6 +37,8 @@ struct Body<'a> {
     tainted: HashSet<Value>,
     /// Expressions of the parts of values; of values not listed all are 0.
     shadows: HashMap<Value, Vec<Value>>,
+    /// `None`: the function calls nothing.
+    scratch: Option<library::Scratch>,
     /// Was the function called by a caller that hands expressions over? An `i1`.
     own: Value,
 }
@@ -57,10 +60,12 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
         function,
         tainted: taint::find(layout, function),
         shadows: HashMap::new(),
+        scratch: None,
         own: context.int(1).constant(0),
     };
     let instructions: Vec<Value> = order.into_iter().flat_map(Block::instructions).collect();
     body.enter();
+    body.scratch = library::Scratch::new(&body, &instructions);
     let phis: Vec<Value> = instructions
         .iter()
         .copied()

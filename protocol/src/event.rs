@@ -281,9 +281,10 @@ kinds! {
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
     /// access or of a futex wait, [`PENDING_TIMED`] and [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
-    /// Follows [`Kind::Input`] where the program named the input: `object`, `value` and `pc` hold
-    /// the first bytes of the name, NUL-padded (see [`Event::name_bytes`]).
-    InputName = 120, false, "input's name";
+    /// Follows [`Kind::Input`] where the program named the input, and [`Kind::Lost`] where that was
+    /// the call of a function: `object`, `value` and `pc` hold the first bytes of the name,
+    /// NUL-padded (see [`Event::name_bytes`]).
+    Name = 120, false, "name";
     /// In runs with [`crate::shared::flags::SYMBOLIC`], at the end of the execution (whatever
     /// ended it): a run of bytes outside the job's ranges that only this thread has touched, or
     /// that several have only read (`thread`: [`crate::slot::NONE`]). `object`: the first;
@@ -413,8 +414,8 @@ impl Event {
         Kind::from_u8(self.kind)
     }
 
-    /// A [`Kind::InputName`] record for (the start of) `name`.
-    pub fn input_name(thread: Slot, name: &[u8]) -> Event {
+    /// A [`Kind::Name`] record for (the start of) `name`.
+    pub fn name(thread: Slot, name: &[u8]) -> Event {
         let word = |i: usize| {
             let mut bytes = [0; 8];
             let part = name.get(8 * i..).unwrap_or_default();
@@ -423,7 +424,7 @@ impl Event {
             u64::from_le_bytes(bytes)
         };
         Event {
-            kind: Kind::InputName as u8,
+            kind: Kind::Name as u8,
             thread,
             object: word(0),
             value: word(1),
@@ -432,13 +433,21 @@ impl Event {
         }
     }
 
-    /// The bytes of a [`Kind::InputName`] record, with the NULs that fill up the end.
+    /// The bytes of a [`Kind::Name`] record, with the NULs that fill up the end.
     pub fn name_bytes(&self) -> [u8; 24] {
         let mut bytes = [0; 24];
         for (i, word) in [self.object, self.value, self.pc].iter().enumerate() {
             bytes[8 * i..8 * i + 8].copy_from_slice(&word.to_le_bytes());
         }
         bytes
+    }
+
+    /// The name in a [`Kind::Name`] record.
+    #[cfg(feature = "alloc")]
+    pub fn name_text(&self) -> alloc::string::String {
+        let bytes = self.name_bytes();
+        let text = alloc::string::String::from_utf8_lossy(&bytes);
+        text.trim_end_matches('\0').into()
     }
 
     /// The slots listed in an [`Kind::Enabled`] record, at most 12.
@@ -488,11 +497,11 @@ mod tests {
             (b"a name of more than 24 bytes", b"a name of more than 24 b"),
         ];
         for (name, kept) in table {
-            let event = Event::input_name(3, name);
+            let event = Event::name(3, name);
             let bytes = event.name_bytes();
             let end = bytes.iter().position(|&b| b == 0).unwrap_or(24);
             assert_eq!(&bytes[..end], kept);
-            assert_eq!((event.thread, event.kind()), (3, Some(Kind::InputName)));
+            assert_eq!((event.thread, event.kind()), (3, Some(Kind::Name)));
         }
     }
 }

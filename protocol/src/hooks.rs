@@ -320,6 +320,33 @@ pub const TABLE: &[Hook] = &[
         ],
     ),
     hook("raddle_sym_lost", Void, &[I32 /* why */]),
+    // In place of a call of a function of the C library. `model` is the number of a
+    // [`crate::library::Model`], `values` one `u64` and `exprs` one `u32` per argument. The
+    // result is that of the function, zero-extended; RESULT holds its expression.
+    hook(
+        "raddle_sym_library",
+        I64,
+        &[
+            Ptr, /* the function */
+            I32, /* model | count << 16 */
+            Ptr, /* values */
+            Ptr, /* exprs */
+        ],
+    ),
+    // Before a call of what may be code without a symbolic body. Of an
+    // [`crate::library::Output`] whose result nobody takes `exprs` is given; of others it is null,
+    // and the scalar arguments go through `raddle_sym_call`.
+    hook(
+        "raddle_sym_foreign",
+        Void,
+        &[
+            Ptr, /* callee */
+            Ptr, /* its name, if the caller knows it */
+            I64, /* bit i: argument i is a pointer; count << 32 */
+            Ptr, /* values */
+            Ptr, /* exprs */
+        ],
+    ),
 ];
 
 /// What a program calls itself (`include/raddle.h`, KLEE's and SV-COMP's names). Without a

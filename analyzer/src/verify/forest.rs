@@ -113,7 +113,7 @@ pub struct Forest {
     /// Deadlocks seen: see [`Pattern`].
     pub deadlocks: Vec<Pattern>,
     /// Losses per statement and reason.
-    pub lost: BTreeMap<(u64, u8), u64>,
+    pub lost: BTreeMap<(u64, u8, String), u64>,
     /// Statements at which two executions with the same local path did different things.
     pub unstable: BTreeSet<u64>,
     /// Kinds of steps whose conditions the formula does not know.

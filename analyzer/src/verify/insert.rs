@@ -77,7 +77,10 @@ impl Insertion<'_> {
                 }
             }
             Kind::Lost => {
-                let key = (event.pc, event.size);
+                let next = self.trace.events.get(i + 1);
+                let named = next.filter(|next| next.kind() == Some(Kind::Name));
+                let name = named.map(Event::name_text).unwrap_or_default();
+                let key = (event.pc, event.size, name);
                 *self.forest.lost.entry(key).or_default() += 1;
             }
             Kind::Private => {

@@ -307,9 +307,10 @@ impl Verifier {
 
     fn concretised(&self) -> Vec<Concretised> {
         let lost = self.forest.lost.iter();
-        lost.map(|(&(pc, why), &count)| Concretised {
+        lost.map(|(&(pc, why, ref function), &count)| Concretised {
             pc,
             why: Why::from_u8(why).unwrap_or(Why::Type),
+            function: function.clone(),
             count,
         })
         .collect()

@@ -55,6 +55,8 @@ pub struct Concretised {
     pub pc: u64,
     /// Why.
     pub why: Why,
+    /// The function whose call it was; empty where it was none.
+    pub function: String,
     /// How often, over all executions.
     pub count: u64,
 }

@@ -171,6 +171,21 @@ impl Module {
         }
     }
 
+    /// A private constant text, NUL-terminated; one for each text.
+    pub fn text(self, text: &str) -> Value {
+        let name = std::ffi::CString::new(format!("raddle_text.{text}")).unwrap_or_default();
+        // SAFETY: as the module's documentation says; the name is NUL-terminated.
+        let found: Option<Value> = Option::of(unsafe { LLVMGetNamedGlobal(self.0, name.as_ptr()) });
+        found.unwrap_or_else(|| {
+            let context = self.context().0;
+            // SAFETY: as above; pointer and length describe the text.
+            let value = Value(unsafe {
+                LLVMConstStringInContext2(context, text.as_ptr().cast(), text.len(), 0)
+            });
+            self.constant(&name.to_string_lossy(), value, None)
+        })
+    }
+
     /// Ends the process with a message if the module is not well-formed.
     pub fn verify(self) {
         let action = llvm_sys::analysis::LLVMVerifierFailureAction::LLVMAbortProcessAction;

@@ -222,13 +222,17 @@ impl Body<'_> {
     }
 
     fn function_call(&mut self, i: Value) {
+        if self.library(i) {
+            return;
+        }
         let mut emit = self.before(i);
         let callee = i.callee();
         self.terms
             .decide(&mut emit, self.term(callee), Why::Address);
         let copies = self.copy_arguments(&mut emit, i);
+        let output = self.foreign(&mut emit, i);
         // From here to the call no hook switches threads.
-        self.give_arguments(&mut emit, i, callee);
+        self.give_arguments(&mut emit, i, callee, output);
         for (index, copy) in copies {
             self.hooks.write_copy(&emit, index, copy);
         }
@@ -248,14 +252,15 @@ impl Body<'_> {
             .filter(|(_, term)| term.width != 0)
     }
 
-    fn give_arguments(&self, emit: &mut Emit, i: Value, callee: Value) {
+    /// `output`: what they are decides nothing.
+    fn give_arguments(&self, emit: &mut Emit, i: Value, callee: Value, output: bool) {
         let fixed = i.callee_type().param_count().min(ARGS_LEN as u32);
         let arguments: Vec<(u32, Term)> = self.followed_arguments(i).collect();
         for (index, _) in arguments.iter().filter(|(index, _)| *index < fixed) {
             self.hooks.write_argument(emit, *index, emit.c32(0));
         }
         let exprs = arguments.iter().map(|(_, term)| term.expr);
-        let Some(symbolic) = self.terms.any(emit, exprs) else {
+        let Some(symbolic) = self.terms.any(emit, exprs).filter(|_| !output) else {
             return;
         };
         emit.when(symbolic, |emit| {

@@ -353,6 +353,28 @@ void raddle_sym_lost(u32 why) {
   if (dump) fprintf(dump, "l %u\n", why);
 }
 
+// The function itself, on decided arguments; what it reads and writes is not followed.
+u64 raddle_sym_library(u64 (*real)(u64, u64, u64, u64, u64), u32 code, u64 *values, u32 *exprs) {
+  u64 v[5] = {0};
+  u32 count = code >> 16;
+  if (count > 5) fail("%u arguments for a model", count);
+  for (u32 i = 0; i < count; i++) {
+    v[i] = values[i];
+    if (exprs[i]) decision(exprs[i], v[i]);
+  }
+  raddle_sym_lost(3);
+  raddle_sym_callee = 0;
+  u64 result = real(v[0], v[1], v[2], v[3], v[4]);
+  raddle_sym_result = 0;
+  return result;
+}
+void raddle_sym_foreign(void *callee, const char *name, u64 shape, u64 *values, u32 *exprs) {
+  u32 count = shape >> 32;
+  if (!callee || count > 64 || (name && !*name)) fail("a call of %p", callee);
+  for (u32 i = 0; exprs && i < count; i++)
+    if (exprs[i]) operand("output", exprs[i], nodes[exprs[i]].width, values[i]);
+}
+
 void test_output(u64 value);
 
 void raddle_sym_call(void *callee, u32 index, u32 expr, u64 value) {

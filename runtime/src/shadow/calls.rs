@@ -111,7 +111,7 @@ fn takes(callee: usize, index: usize) -> bool {
 }
 
 /// Do the eight bytes before the entry say so?
-fn has_symbolic_body(callee: usize) -> bool {
+pub fn has_symbolic_body(callee: usize) -> bool {
     const PAGE: usize = 4096;
     let at = callee.wrapping_sub(size_of_val(&PREFIX));
     if callee < PAGE || (callee.is_multiple_of(PAGE) && !is_mapped(at & !(PAGE - 1))) {

@@ -176,6 +176,21 @@ impl Cells {
         any
     }
 
+    /// Was anything near this address ever touched or given an expression?
+    pub fn is_known(&mut self, address: u64) -> bool {
+        self.pages.get(address & !(PAGE - 1) | 1).is_some()
+    }
+
+    /// Has one of the bytes an expression, or is it known to be shared?
+    pub fn any_symbolic(&mut self, address: u64, len: u64) -> bool {
+        let mut any = false;
+        self.existing_parts(address, len, |p| {
+            let range = p.from..p.from + p.len;
+            any |= p.cell.shared & p.bits() != 0 || p.cell.bytes[range].iter().any(|&e| e != 0);
+        });
+        any
+    }
+
     /// From `address` on, how many of the next `len` bytes are all shared or all not shared?
     pub fn run(&mut self, address: u64, len: u64) -> (bool, u64) {
         let first = self.any_shared(address, 1);

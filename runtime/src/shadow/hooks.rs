@@ -3,7 +3,7 @@
 use super::access::{Access, decide, fit, updated};
 use super::nodes::Expr;
 use super::simplify::Operand;
-use super::{blocks, branch, built, calls, lost, mask, world};
+use super::{blocks, branch, built, calls, library, lost, mask, world};
 use crate::access::{Byte, Update};
 use crate::vars;
 use core::ffi::c_void;
@@ -65,6 +65,12 @@ unsafe extern "C-unwind" fn read(
     _: usize,
     pc: usize,
 ) -> u64 {
+    if at_expr != 0
+        && let Some((value, expr)) = library::character_class(at as u64, at_expr, size, pc)
+    {
+        vars::set_result(expr);
+        return value;
+    }
     decide(at_expr, at as u64, Why::Address, pc);
     let (value, expr) = access(Kind::Read, at, size, pc).read();
     vars::set_result(expr);

@@ -112,7 +112,7 @@ impl Input {
         if !name.is_null() {
             // SAFETY: the harness function's contract: a NUL-terminated name.
             let name = unsafe { CStr::from_ptr(name) };
-            gate::log_full(Event::input_name(gate::me(), name.to_bytes()));
+            gate::log_full(Event::name(gate::me(), name.to_bytes()));
         }
     }
 }

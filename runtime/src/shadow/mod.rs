@@ -13,6 +13,7 @@ mod cells;
 mod harness;
 mod hooks;
 mod inputs;
+mod library;
 mod nodes;
 mod simplify;
 #[cfg(test)]
@@ -167,5 +168,5 @@ pub fn log_private() {
 /// The hooks of this module, for the comparison with the protocol's table.
 #[cfg(test)]
 pub fn rows() -> Vec<crate::access::Row> {
-    [hooks::ROWS, harness::ROWS].concat()
+    [hooks::ROWS, harness::ROWS, library::ROWS].concat()
 }

@@ -11,7 +11,7 @@ use core::sync::atomic::AtomicU64;
 use raddle_protocol::expr::{Node, Op};
 use raddle_protocol::slot;
 
-fn nodes(capacity: usize) -> Nodes {
+pub fn nodes(capacity: usize) -> Nodes {
     let room = vec![Node::default(); capacity].leak();
     let published = Box::leak(Box::new(AtomicU64::new(0)));
     // SAFETY: leaked, so it stays where it is, and nobody else writes it.
@@ -82,7 +82,7 @@ fn compute(op: Op, width: u8, a: u64, b: u64) -> u64 {
 }
 
 /// The value of an expression when input `i` is `inputs[i]`; checks the widths on the way.
-fn evaluate(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u64 {
+pub fn evaluate(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u64 {
     let node = nodes.get(expr);
     let value = |e: Expr| {
         assert!(e < expr, "operands come first");

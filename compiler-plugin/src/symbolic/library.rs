@@ -1,0 +1,164 @@
+//! Calls of the C library and of other code that has no symbolic body: see
+//! `raddle_protocol::library`.
+
+use super::Body;
+use super::leaf::width;
+use super::terms::Term;
+use crate::convert::widened;
+use crate::ir::{Emit, Kind, Opcode, Type, Value};
+use raddle_protocol::hooks::{ARGS_LEN, Ty};
+use raddle_protocol::library::{Model, Output, is_silent};
+
+/// Two arrays on the stack, by which hooks get arguments: values and expressions.
+pub struct Scratch {
+    values: Value,
+    exprs: Value,
+}
+
+impl Scratch {
+    /// Room for the longest call of the function, in front of its first instruction.
+    pub fn new(body: &Body, instructions: &[Value]) -> Option<Scratch> {
+        let longest = instructions
+            .iter()
+            .filter(|i| i.is_call())
+            .map(|i| i.argument_count().min(ARGS_LEN as u32))
+            .max()?;
+        let first = body.function.first_block()?.first()?;
+        let emit = Emit::new(body.context, first, None);
+        Some(Scratch {
+            values: emit.alloca(emit.int(64).array(longest.into())),
+            exprs: emit.alloca(emit.int(32).array(longest.into())),
+        })
+    }
+}
+
+fn is(ty: Ty, found: Type) -> bool {
+    match ty {
+        Ty::Void => found.kind() == Kind::LLVMVoidTypeKind,
+        Ty::Ptr => found.kind() == Kind::LLVMPointerTypeKind && found.address_space() == 0,
+        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 => {
+            let bits = match ty {
+                Ty::I8 => 8,
+                Ty::I16 => 16,
+                Ty::I32 => 32,
+                _ => 64,
+            };
+            found.kind() == Kind::LLVMIntegerTypeKind && found.int_width() == bits
+        }
+    }
+}
+
+/// The name of the function that is called, if this file only declares it.
+fn declared(call: Value) -> Option<String> {
+    let callee = call.callee().as_function()?;
+    callee.is_declaration().then(|| callee.name())
+}
+
+/// The model of the function that is called, with the types that it has in the C library.
+fn model(call: Value) -> Option<Model> {
+    if call.opcode() != Opcode::LLVMCall || call.argument_count() > ARGS_LEN as u32 {
+        return None;
+    }
+    let model = Model::find(&declared(call)?)?;
+    let params = model.params();
+    let ty = call.callee_type();
+    let fits = ty.is_variadic() == model.is_variadic()
+        && ty.param_count() as usize == params.len()
+        && params
+            .iter()
+            .zip(call.arguments())
+            .all(|(&param, argument)| is(param, argument.ty()))
+        && is(model.result(), call.ty());
+    fits.then_some(model)
+}
+
+impl Body<'_> {
+    /// A call of a modelled function becomes a hook. `false`: it is another function.
+    pub(super) fn library(&mut self, i: Value) -> bool {
+        let (Some(model), Some(_)) = (model(i), &self.scratch) else {
+            return false;
+        };
+        let mut emit = self.before(i);
+        let count = self.list_arguments(&mut emit, i);
+        let Some(Scratch { values, exprs }) = &self.scratch else {
+            return false;
+        };
+        let code = emit.c32(model as u32 | count << 16);
+        let arguments = [i.callee(), code, *values, *exprs];
+        let result = self.hooks.call(&emit, "raddle_sym_library", &arguments);
+        let expr = self.terms.result(&emit);
+        match model.result() {
+            Ty::Void => self.erase(i),
+            Ty::Ptr => {
+                let value = emit.int_to_ptr(result, i.ty());
+                self.replace_followed(i, value, expr);
+            }
+            Ty::I64 => self.replace_followed(i, result, expr),
+            _ => {
+                let value = emit.trunc(result, i.ty());
+                self.replace_followed(i, value, expr);
+            }
+        }
+        true
+    }
+
+    fn replace_followed(&mut self, i: Value, value: Value, expr: Value) {
+        self.replace(i, value);
+        self.tainted.insert(value);
+        self.set_expr(value, expr);
+    }
+
+    /// Before a call of what may be code without a symbolic body. `true`: the arguments need no
+    /// further attention.
+    pub(super) fn foreign(&mut self, emit: &mut Emit, i: Value) -> bool {
+        let callee = i.callee();
+        let name = declared(i);
+        let defined = callee.as_function().is_some() && name.is_none();
+        if defined || name.as_deref().is_some_and(is_silent) {
+            return false;
+        }
+        let unused = i.first_use().is_none();
+        let output = name.as_deref().and_then(Output::find).filter(|_| unused);
+        let pointers: u64 = i
+            .arguments()
+            .take(32)
+            .enumerate()
+            .filter(|(_, argument)| argument.ty().kind() == Kind::LLVMPointerTypeKind)
+            .map(|(index, _)| 1 << index)
+            .sum();
+        if (pointers == 0 && output.is_none()) || self.scratch.is_none() {
+            return false;
+        }
+        let count = self.list_arguments(emit, i);
+        let Some(Scratch { values, exprs }) = &self.scratch else {
+            return false;
+        };
+        let null = self.context.pointer().null();
+        let name = name.map_or(null, |name| self.module.text(&name));
+        let exprs = if output.is_some() { *exprs } else { null };
+        let shape = emit.c64(pointers | u64::from(count) << 32);
+        let arguments = [callee, name, shape, *values, exprs];
+        self.hooks.call(emit, "raddle_sym_foreign", &arguments);
+        output.is_some()
+    }
+
+    /// Writes the arguments to the arrays; how many.
+    fn list_arguments(&self, emit: &mut Emit, i: Value) -> u32 {
+        let Some(scratch) = &self.scratch else {
+            return 0;
+        };
+        let arguments: Vec<Value> = i.arguments().take(ARGS_LEN).collect();
+        for (index, &argument) in (0u64..).zip(&arguments) {
+            let (value, expr) = match width(self.layout, argument.ty()) {
+                Some(_) => {
+                    let term: Term = self.term(argument);
+                    (widened(emit, term.int(emit)), term.expr)
+                }
+                None => (emit.c64(0), emit.c32(0)),
+            };
+            emit.store(value, emit.offset(scratch.values, emit.c64(8 * index)));
+            emit.store(expr, emit.offset(scratch.exprs, emit.c64(4 * index)));
+        }
+        arguments.len() as u32
+    }
+}

@@ -1,0 +1,249 @@
+//! What is known of functions of the C library that symbolic bodies call.
+//!
+//! Three kinds. A function in the table of [`Model`] is computed by the runtime, with expressions.
+//! [`Output`] leaves the program, and what is written there decides nothing. The others are
+//! performed as they are: if they can read symbolic bytes, that is recorded with their name
+//! (`raddle_sym_foreign`), except for those that are [silent](is_silent).
+
+use crate::hooks::Ty;
+
+macro_rules! models {
+    ($($name:ident = [$($c:literal),*], $result:ident ($($param:ident),*) $($variadic:ident)?;)*) => {
+        /// A function that the runtime computes in symbolic bodies. Its number is part of the
+        /// format.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u16)]
+        pub enum Model { $(#[doc = concat!($("`", $c, "` ",)*)] $name,)* }
+
+        impl Model {
+            /// Every model.
+            pub const ALL: &'static [Model] = &[$(Model::$name,)*];
+
+            /// Names in the C library.
+            pub const fn names(self) -> &'static [&'static str] {
+                match self { $(Model::$name => &[$($c),*],)* }
+            }
+
+            /// The type of its result.
+            pub const fn result(self) -> Ty {
+                match self { $(Model::$name => Ty::$result,)* }
+            }
+
+            /// The types of its named parameters.
+            pub const fn params(self) -> &'static [Ty] {
+                match self { $(Model::$name => &[$(Ty::$param),*],)* }
+            }
+
+            /// Does it take more arguments than it names?
+            pub const fn is_variadic(self) -> bool {
+                match self { $(Model::$name => models!(@is $($variadic)?),)* }
+            }
+        }
+    };
+    (@is) => { false };
+    (@is variadic) => { true };
+}
+
+models! {
+    Memcmp = ["memcmp", "bcmp"], I32 (Ptr, Ptr, I64);
+    Memchr = ["memchr"], Ptr (Ptr, I32, I64);
+    Memrchr = ["memrchr"], Ptr (Ptr, I32, I64);
+    Rawmemchr = ["rawmemchr"], Ptr (Ptr, I32);
+    Mempcpy = ["mempcpy"], Ptr (Ptr, Ptr, I64);
+    Bzero = ["bzero", "explicit_bzero"], Void (Ptr, I64);
+    Strlen = ["strlen"], I64 (Ptr);
+    Strnlen = ["strnlen"], I64 (Ptr, I64);
+    Strcmp = ["strcmp"], I32 (Ptr, Ptr);
+    Strncmp = ["strncmp"], I32 (Ptr, Ptr, I64);
+    Strcasecmp = ["strcasecmp"], I32 (Ptr, Ptr);
+    Strncasecmp = ["strncasecmp"], I32 (Ptr, Ptr, I64);
+    Strcpy = ["strcpy"], Ptr (Ptr, Ptr);
+    Stpcpy = ["stpcpy"], Ptr (Ptr, Ptr);
+    Strncpy = ["strncpy"], Ptr (Ptr, Ptr, I64);
+    Strcat = ["strcat"], Ptr (Ptr, Ptr);
+    Strncat = ["strncat"], Ptr (Ptr, Ptr, I64);
+    Strchr = ["strchr", "index"], Ptr (Ptr, I32);
+    Strrchr = ["strrchr", "rindex"], Ptr (Ptr, I32);
+    Strchrnul = ["strchrnul"], Ptr (Ptr, I32);
+    Strstr = ["strstr"], Ptr (Ptr, Ptr);
+    Strspn = ["strspn"], I64 (Ptr, Ptr);
+    Strcspn = ["strcspn"], I64 (Ptr, Ptr);
+    Strpbrk = ["strpbrk"], Ptr (Ptr, Ptr);
+    StrtokR = ["strtok_r", "__strtok_r"], Ptr (Ptr, Ptr, Ptr);
+    Strsep = ["strsep"], Ptr (Ptr, Ptr);
+    Strdup = ["strdup", "__strdup"], Ptr (Ptr);
+    Strndup = ["strndup", "__strndup"], Ptr (Ptr, I64);
+    Character = [
+        "isalnum", "isalpha", "isascii", "isblank", "iscntrl", "isdigit", "isgraph", "islower",
+        "isprint", "ispunct", "isspace", "isupper", "isxdigit", "toascii", "tolower", "toupper"
+    ], I32 (I32);
+    Atoi = ["atoi"], I32 (Ptr);
+    Atol = ["atol", "atoll"], I64 (Ptr);
+    Strtol = ["strtol", "strtoll", "strtoimax", "__isoc23_strtol", "__isoc23_strtoll"],
+        I64 (Ptr, Ptr, I32);
+    Strtoul = ["strtoul", "strtoull", "strtoumax", "__isoc23_strtoul", "__isoc23_strtoull"],
+        I64 (Ptr, Ptr, I32);
+    Qsort = ["qsort"], Void (Ptr, I64, I64, Ptr);
+    Bsearch = ["bsearch"], Ptr (Ptr, Ptr, I64, I64, Ptr);
+}
+
+impl Model {
+    /// The model of the function with this name.
+    pub fn find(name: &str) -> Option<Model> {
+        let is_called = |model: &&Model| model.names().contains(&name);
+        Model::ALL.iter().find(is_called).copied()
+    }
+
+    /// Decodes a number.
+    pub fn from_number(number: u32) -> Option<Model> {
+        Model::ALL.get(number as usize).copied()
+    }
+}
+
+/// A function that writes text for others to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Name in the C library.
+    pub name: &'static str,
+    /// The argument that names the stream; standard output or error where there is none.
+    pub stream: Option<u8>,
+    /// The argument that is a format.
+    pub format: Option<u8>,
+}
+
+const fn output(name: &'static str, stream: Option<u8>, format: Option<u8>) -> Output {
+    Output {
+        name,
+        stream,
+        format,
+    }
+}
+
+const OUTPUTS: &[Output] = &[
+    output("printf", None, Some(0)),
+    output("vprintf", None, Some(0)),
+    output("__printf_chk", None, Some(1)),
+    output("fprintf", Some(0), Some(1)),
+    output("vfprintf", Some(0), Some(1)),
+    output("__fprintf_chk", Some(0), Some(2)),
+    output("puts", None, None),
+    output("putchar", None, None),
+    output("putchar_unlocked", None, None),
+    output("putc", Some(1), None),
+    output("fputc", Some(1), None),
+    output("fputs", Some(1), None),
+    output("fwrite", Some(3), None),
+    output("perror", None, None),
+];
+
+impl Output {
+    /// The function with this name.
+    pub fn find(name: &str) -> Option<Output> {
+        OUTPUTS.iter().find(|row| row.name == name).copied()
+    }
+}
+
+/// Does a call of the function with this name take nothing from memory that could be symbolic, or
+/// is it followed in another way?
+pub fn is_silent(name: &str) -> bool {
+    const FAMILIES: &[&str] = &[
+        "pthread_",
+        "thrd_",
+        "mtx_",
+        "cnd_",
+        "tss_",
+        "sem_",
+        "raddle_",
+        "klee_",
+        "__VERIFIER_",
+        "__cxa_",
+        "_Unwind_",
+        "__gxx_",
+        "__ctype_",
+        "__sanitizer_",
+        "__ubsan_",
+        "_Zn",
+        "_Zd",
+    ];
+    const NAMES: &[&str] = &[
+        "malloc",
+        "calloc",
+        "realloc",
+        "reallocarray",
+        "free",
+        "aligned_alloc",
+        "posix_memalign",
+        "memalign",
+        "valloc",
+        "malloc_usable_size",
+        "exit",
+        "_exit",
+        "_Exit",
+        "quick_exit",
+        "abort",
+        "atexit",
+        "at_quick_exit",
+        "__assert_fail",
+        "__stack_chk_fail",
+        "reach_error",
+        "setjmp",
+        "_setjmp",
+        "__sigsetjmp",
+        "longjmp",
+        "_longjmp",
+        "siglongjmp",
+        "__longjmp_chk",
+        "__errno_location",
+        "getenv",
+        "secure_getenv",
+        "time",
+        "clock",
+        "clock_gettime",
+        "gettimeofday",
+        "nanosleep",
+        "clock_nanosleep",
+        "usleep",
+        "sleep",
+        "sched_yield",
+        "call_once",
+        "getpid",
+        "signal",
+        "sigaction",
+        "sigemptyset",
+        "sigaddset",
+        "sigfillset",
+        "fflush",
+        "fclose",
+        "close",
+        "rewind",
+        "feof",
+        "ferror",
+        "clearerr",
+        "fileno",
+        "setvbuf",
+        "setbuf",
+        "isatty",
+        "setlocale",
+    ];
+    FAMILIES.iter().any(|family| name.starts_with(family)) || NAMES.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_for_one_thing() {
+        let mut names: alloc::vec::Vec<&str> = alloc::vec::Vec::new();
+        for (number, model) in (0..).zip(Model::ALL) {
+            assert_eq!(*model as u32, number);
+            assert_eq!(Model::from_number(number), Some(*model));
+            names.extend(model.names());
+        }
+        names.extend(OUTPUTS.iter().map(|row| row.name));
+        for (i, name) in names.iter().enumerate() {
+            assert!(!names[..i].contains(name), "{name} is there twice");
+            assert!(!is_silent(name), "{name} is said to be silent");
+        }
+    }
+}

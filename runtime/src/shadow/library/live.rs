@@ -1,0 +1,108 @@
+//! Models on the program's memory.
+
+use super::byte_access;
+use super::machine::{Machine, Val};
+use crate::shadow::access::{Access, decide};
+use crate::shadow::nodes::{Expr, Nodes};
+use crate::shadow::{blocks, branch, built, renew, world};
+use crate::{os, vars};
+use raddle_protocol::event::Kind;
+use raddle_protocol::expr::Why;
+
+/// The program that is running; `pc` is where it called.
+pub struct Live {
+    pub pc: usize,
+}
+
+impl Live {
+    fn word(&self, kind: Kind, at: u64) -> Access {
+        Access {
+            kind,
+            at,
+            size: 8,
+            pc: self.pc,
+        }
+    }
+}
+
+impl Machine for Live {
+    fn nodes(&mut self) -> &mut Nodes {
+        &mut world().nodes
+    }
+
+    fn read(&mut self, at: u64) -> Val {
+        let (value, expr) = byte_access(Kind::Read, at, self.pc).read();
+        Val {
+            expr,
+            ..Val::of(8, value)
+        }
+    }
+
+    fn write(&mut self, at: u64, byte: Val) {
+        byte_access(Kind::Write, at, self.pc).write(byte.value, byte.expr);
+    }
+
+    fn write_word(&mut self, at: u64, value: u64) {
+        self.word(Kind::Write, at).write(value, 0);
+    }
+
+    fn read_word(&mut self, at: u64) -> u64 {
+        let (value, expr) = self.word(Kind::Read, at).read();
+        decide(expr, value, Why::Address, self.pc);
+        value
+    }
+
+    fn copy(&mut self, to: u64, from: u64, len: u64) {
+        blocks::copy(to, from, len, self.pc);
+    }
+
+    fn fill(&mut self, to: u64, byte: Val, len: u64) {
+        blocks::set(to, byte.value as u8, len, byte.expr, self.pc);
+    }
+
+    fn decide(&mut self, on: Val, why: Why) {
+        let expr: Expr = built(on.expr, self.pc);
+        if expr != 0 {
+            branch(expr, on.value, why, self.pc);
+        }
+    }
+
+    fn compare(&mut self, function: u64, a: u64, b: u64) -> Val {
+        type Compare = unsafe extern "C-unwind" fn(u64, u64) -> i32;
+        // SAFETY: the program says that this is the type of its function.
+        let compare: Compare = unsafe { core::mem::transmute(function as usize) };
+        vars::set_argument(1, 0);
+        vars::prepare_call(function as usize, 0);
+        // SAFETY: as above.
+        let result = unsafe { compare(a, b) };
+        Val {
+            expr: vars::result_of(function as usize),
+            ..Val::of(32, u64::from(result as u32))
+        }
+    }
+
+    fn duplicate(&mut self, from: u64, len: u64) -> u64 {
+        // SAFETY: the program's own malloc.
+        let block = unsafe { libc::malloc(len as usize + 1) } as u64;
+        if block != 0 {
+            self.copy(block, from, len);
+            self.write(block + len, Val::byte(0));
+        }
+        block
+    }
+
+    fn borrow(&mut self, len: u64) -> u64 {
+        os::map_memory(len as usize) as u64
+    }
+
+    fn give_back(&mut self, at: u64, len: u64) {
+        // SAFETY: still mapped.
+        unsafe { renew(at, len) };
+        os::unmap(at as *mut u8, len as usize);
+    }
+
+    fn fail(&mut self, error: i32) {
+        // SAFETY: the running thread's own variable.
+        unsafe { *libc::__errno_location() = error };
+    }
+}

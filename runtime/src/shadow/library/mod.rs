@@ -1,0 +1,274 @@
+//! Functions of the C library in symbolic bodies: models with expressions, written against
+//! [`Machine`], and what becomes of calls without a model. See [`raddle_protocol::library`].
+
+mod characters;
+mod foreign;
+mod live;
+mod machine;
+mod numbers;
+mod sort;
+mod strings;
+#[cfg(test)]
+mod tests;
+
+use super::access::Access;
+use crate::vars;
+use core::ffi::c_void;
+use live::Live;
+use machine::{Machine, Val};
+use numbers::Reading;
+use raddle_protocol::event::Kind;
+use raddle_protocol::expr::Why;
+use raddle_protocol::hooks::Ty;
+use raddle_protocol::library::Model;
+use sort::Elements;
+use strings::ALL;
+
+type Address = *mut c_void;
+
+crate::hooks! { ROWS:
+    fn raddle_sym_library(real: Address, model: u32, values: Address, exprs: Address) -> u64
+        = library;
+    fn raddle_sym_foreign(callee: Address, name: Address, shape: u64, values: Address, exprs: Address)
+        = foreign::call;
+}
+
+/// A call of a function that has a model.
+struct Call<'a, M> {
+    m: &'a mut M,
+    model: Model,
+    values: &'a [u64],
+    exprs: &'a [u32],
+    /// The C library's function.
+    real: u64,
+}
+
+unsafe extern "C-unwind" fn library(
+    real: Address,
+    model: u32,
+    values: Address,
+    exprs: Address,
+    _: usize,
+    pc: usize,
+) -> u64 {
+    let count = (model >> 16) as usize;
+    let Some(model) = Model::from_number(model & 0xffff) else {
+        crate::os::die("raddle: a function without a model", b"");
+    };
+    // SAFETY: by the contract of the hook. The slices are read before any other thread runs, or
+    // lie in the caller's frame, which stays.
+    let (values, exprs) = unsafe {
+        (
+            core::slice::from_raw_parts(values.cast::<u64>(), count),
+            core::slice::from_raw_parts(exprs.cast::<u32>(), count),
+        )
+    };
+    let m = &mut Live { pc };
+    let real = real as u64;
+    let result = Call {
+        m,
+        model,
+        values,
+        exprs,
+        real,
+    }
+    .perform();
+    vars::set_result(super::built(result.expr, pc));
+    result.value
+}
+
+impl<M: Machine> Call<'_, M> {
+    fn argument(&self, index: usize) -> Val {
+        let width = match self.model.params().get(index) {
+            Some(Ty::I32) => 32,
+            _ => 64,
+        };
+        Val {
+            expr: self.exprs.get(index).copied().unwrap_or(0),
+            ..Val::of(width, self.values.get(index).copied().unwrap_or(0))
+        }
+    }
+
+    /// An address or a function.
+    fn address(&mut self, index: usize) -> u64 {
+        let argument = self.argument(index);
+        self.m.concrete(argument, Why::Address)
+    }
+
+    /// A size, a count or a base.
+    fn size(&mut self, index: usize) -> u64 {
+        let argument = self.argument(index);
+        self.m.concrete(argument, Why::Size)
+    }
+
+    fn perform(mut self) -> Val {
+        use Model::*;
+        if self.model == Character {
+            // SAFETY: the hook got the address of a function of this type.
+            let real: unsafe extern "C" fn(i32) -> i32 =
+                unsafe { core::mem::transmute(self.real as usize) };
+            // SAFETY: it is defined for all that it is asked for.
+            let real = |c| unsafe { real(c) };
+            return characters::function(self.m, self.argument(0), real);
+        }
+        let first = self.address(0);
+        let second = self.argument(1);
+        let pointer = Val::word;
+        match self.model {
+            Memcmp => {
+                let (other, len) = (self.address(1), self.size(2));
+                strings::compare_blocks(self.m, first, other, len)
+            }
+            Memchr | Memrchr => {
+                let len = self.size(2);
+                let last = self.model == Memrchr;
+                pointer(strings::find(self.m, first, second, len, last))
+            }
+            Rawmemchr => pointer(strings::find(self.m, first, second, ALL, false)),
+            Mempcpy => {
+                let (from, len) = (self.address(1), self.size(2));
+                self.m.copy(first, from, len);
+                pointer(first + len)
+            }
+            Bzero => {
+                let len = self.size(1);
+                self.m.fill(first, Val::byte(0), len);
+                pointer(0)
+            }
+            Strlen => pointer(strings::length(self.m, first, ALL)),
+            Strnlen => {
+                let limit = self.size(1);
+                pointer(strings::length(self.m, first, limit))
+            }
+            Strcmp | Strcasecmp => {
+                let other = self.address(1);
+                strings::compare(self.m, first, other, ALL, self.model == Strcasecmp)
+            }
+            Strncmp | Strncasecmp => {
+                let (other, len) = (self.address(1), self.size(2));
+                strings::compare(self.m, first, other, len, self.model == Strncasecmp)
+            }
+            Strcpy | Stpcpy => {
+                let from = self.address(1);
+                let len = strings::copy_text(self.m, first, from);
+                pointer(if self.model == Stpcpy {
+                    first + len
+                } else {
+                    first
+                })
+            }
+            Strncpy => {
+                let (from, size) = (self.address(1), self.size(2));
+                strings::copy_padded(self.m, first, from, size);
+                pointer(first)
+            }
+            Strcat => {
+                let from = self.address(1);
+                strings::append(self.m, first, from, ALL);
+                pointer(first)
+            }
+            Strncat => {
+                let (from, limit) = (self.address(1), self.size(2));
+                strings::append(self.m, first, from, limit);
+                pointer(first)
+            }
+            Strchr => pointer(strings::find_in_text(self.m, first, second, false, false)),
+            Strrchr => pointer(strings::find_in_text(self.m, first, second, false, true)),
+            Strchrnul => pointer(strings::find_in_text(self.m, first, second, true, false)),
+            Strstr => {
+                let what = self.address(1);
+                pointer(strings::find_text(self.m, first, what))
+            }
+            Strspn | Strcspn => {
+                let set = self.address(1);
+                pointer(strings::span(self.m, first, set, self.model == Strspn))
+            }
+            Strpbrk => {
+                let set = self.address(1);
+                let at = first + strings::span(self.m, first, set, false);
+                let byte = self.m.read(at);
+                pointer(if self.m.is(byte, 0) { 0 } else { at })
+            }
+            StrtokR => {
+                let (set, state) = (self.address(1), self.address(2));
+                pointer(strings::token(self.m, first, set, state))
+            }
+            Strsep => {
+                let set = self.address(1);
+                pointer(strings::field(self.m, first, set))
+            }
+            Strdup => {
+                let len = strings::length(self.m, first, ALL);
+                pointer(self.m.duplicate(first, len))
+            }
+            Strndup => {
+                let limit = self.size(1);
+                let len = strings::length(self.m, first, limit);
+                pointer(self.m.duplicate(first, len))
+            }
+            Atoi => {
+                let value = self.number(first, 10, true, 0);
+                self.m.low(value, 32)
+            }
+            Atol => self.number(first, 10, true, 0),
+            Strtol | Strtoul => {
+                let (end, base) = (self.address(1), self.size(2));
+                self.number(first, base as u32, self.model == Strtol, end)
+            }
+            Qsort => {
+                let all = self.elements(first, 1);
+                sort::sort(self.m, all);
+                pointer(0)
+            }
+            Bsearch => {
+                let array = self.address(1);
+                let all = self.elements(array, 2);
+                pointer(sort::search(self.m, first, all))
+            }
+            Character => unreachable!("it has no address"),
+        }
+    }
+
+    /// The elements of an array at `first`; count, size and order are arguments from `from` on.
+    fn elements(&mut self, first: u64, from: usize) -> Elements {
+        Elements {
+            first,
+            count: self.size(from),
+            size: self.size(from + 1),
+            order: self.address(from + 2),
+        }
+    }
+
+    /// The number in a text; where it ends is written to `end`, unless that is 0.
+    fn number(&mut self, text: u64, base: u32, signed: bool, end: u64) -> Val {
+        let Some((value, behind)) = numbers::read(self.m, text, Reading { base, signed }) else {
+            return Val::word(0);
+        };
+        if end != 0 {
+            self.m.write_word(end, behind);
+        }
+        value
+    }
+}
+
+/// What a read at the symbolic `address` of a table of `<ctype.h>` yields; `None`: it is another
+/// read.
+pub fn character_class(at: u64, at_expr: u32, size: u32, pc: usize) -> Option<(u64, u32)> {
+    let table = characters::table_at(at, size)?;
+    let address = Val {
+        expr: at_expr,
+        ..Val::word(at)
+    };
+    let found = characters::entry(&mut Live { pc }, address, table);
+    Some((found.value, super::built(found.expr, pc)))
+}
+
+/// One byte of the program, with its expression.
+fn byte_access(kind: Kind, at: u64, pc: usize) -> Access {
+    Access {
+        kind,
+        at,
+        size: 1,
+        pc,
+    }
+}

@@ -1,0 +1,92 @@
+/* Programs of one to three input bytes that decide by functions of the C library; the exit status
+ * is the result. With -DBRUTE the program tries every input and prints every status. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned char byte;
+
+static int signed_order(const void *a, const void *b)
+{
+    return *(const signed char *)a - *(const signed char *)b;
+}
+
+static int scenario(byte *in)
+{
+    char text[8] = {(char)in[0], (char)in[1], (char)in[2]};
+    char other[8] = "";
+    char *end = text, *copy;
+    int result = 0;
+    (void)signed_order, (void)copy;
+    switch (SCENARIO) {
+    case 1:
+        return strcmp(text, "go") == 0 ? 1 : strcmp(text, "go") < 0 ? 2 : strlen(text) == 1 ? 3 : 4;
+    case 2:
+        return memcmp(text, "ab", 2) == 0 ? 5 : memchr(text, ';', 2) ? 6 : 7;
+    case 3:
+        result = atoi(text);
+        return result == 42 ? 1 : result < 0 ? 2 : result == 7 ? 3 : 0;
+    case 4:
+        result = (int)strtol(text, &end, 16);
+        return 16 * (end - text) + (result == 0xb ? 1 : result == 0xbe ? 2 : 0);
+    case 5:
+        return !!isdigit(in[0]) + 2 * !!isalpha(in[1]) + 4 * (toupper(in[0]) == 'Q') +
+               8 * !!isspace(in[1]);
+    case 6:
+        qsort(text, 3, 1, signed_order);
+        if (signed_order(text, text + 1) > 0 || signed_order(text + 1, text + 2) > 0)
+            return 9;
+        return (text[0] == text[1]) + 2 * (text[1] == text[2]);
+    case 7:
+        strcpy(other, "k=");
+        strcat(other, text);
+        copy = strdup(strchr(other, '=') + 1);
+        result = !copy ? 9 : strrchr(copy, '/') ? 1 : strcspn(copy, "!?") == 1 ? 2 : 3;
+        free(copy);
+        return result;
+    case 8:
+        copy = bsearch(in, "\x02\x05\x09", 3, 1, signed_order);
+        return copy ? 10 + *copy : 1;
+    case 9:
+        /* What is printed decides nothing. */
+        printf("%s %d\n", text, in[0]);
+        putchar(in[1]);
+        fputs("\n", stdout);
+        return text[0] == 'x' ? 1 : 0;
+    case 11:
+        /* Without a model. */
+        return strverscmp(text, "b") == 77;
+    case 10:
+        copy = strtok_r(text, ":", &end);
+        return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;
+    }
+    return 99;
+}
+
+#ifdef BRUTE
+int main(void)
+{
+    static char seen[256];
+    for (int n = 0; n < 1 << 8 * BYTES; n++) {
+        byte in[3] = {(byte)n, (byte)(n >> 8), (byte)(n >> 16)};
+        seen[scenario(in) & 255] = 1;
+    }
+    puts("\nstatuses:");
+    for (int i = 0; i < 256; i++)
+        if (seen[i])
+            printf("exit %d\n", i);
+    return 0;
+}
+#else
+void raddle_symbolic(void *at, size_t len, const char *name);
+
+int main(void)
+{
+    byte in[3] = {0};
+    raddle_symbolic(in, BYTES, "in");
+    return scenario(in);
+}
+#endif
