@@ -310,7 +310,10 @@ impl<'a> Shared<'a> {
             let session = setup.session(&interrupt.search)?;
             Ok(Box::new(Names::new(session.modules(), &setup.program.path)))
         };
-        let mut search = campaign.policy.search(campaign.seed, history, places)?;
+        let expects = campaign.same_output && campaign.reference.is_none();
+        let mut search = campaign
+            .policy
+            .search(campaign.seed, expects, history, places)?;
         let mut reference = campaign.reference.clone();
         let mut limits = Limits::default();
         if let Some(keeper) = &campaign.keeper {

@@ -33,20 +33,28 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The search of this name, at its start. `history`: what earlier runs have tested; `places`:
+    /// The search of this name, at its start. `ordinary_first`: what the first execution does is
+    /// expected of all others, so it is one as users know it. `history`: what earlier runs have tested; `places`:
     /// makes what knows the program's lines.
     pub fn search(
         self,
         seed: u64,
+        ordinary_first: bool,
         history: Option<History>,
         places: impl FnOnce() -> Result<Box<dyn Places>>,
     ) -> Result<Box<dyn Search>> {
         Ok(match self {
             Policy::Sampling(rule) => Box::new(Sampling::new(rule, seed)),
-            Policy::Steer => Box::new(match history {
-                Some((knowledge, places)) => Steer::new(seed).knowing(knowledge, places),
-                None => Steer::new(seed),
-            }),
+            Policy::Steer => {
+                let steer = match ordinary_first {
+                    true => Steer::new(seed).ordinary_first(),
+                    false => Steer::new(seed),
+                };
+                Box::new(match history {
+                    Some((knowledge, places)) => steer.knowing(knowledge, places),
+                    None => steer,
+                })
+            }
             Policy::Guided(settings) => Box::new(match history {
                 Some((known, places)) => Guided::new(settings, seed, places).knowing(known),
                 None => Guided::new(settings, seed, places()?),

@@ -78,6 +78,47 @@ fn learning_first_leaves_less_to_the_search() {
     assert!(run.summary.executions > 5);
 }
 
+/// In the first two executions threads give way, whatever the seed.
+#[test]
+fn the_adversary_comes_first() {
+    let programs = [
+        ("tests/marks/work_stealing_state.c", true, 1),
+        ("tests/corpus/ring_buffer.c", false, 1),
+        ("tests/marks/work_stealing_the.c", true, 2),
+        ("tests/corpus/token_ring.c", false, 2),
+    ];
+    in_parallel(&programs, |&(file, memory, most)| {
+        let compiler = if memory {
+            Compiler::RaddleCc
+        } else {
+            Compiler::Gcc
+        };
+        let program = compile(compiler, file, &[]);
+        for seed in ["1", "9"] {
+            let options = ["run", "-q", "--no-shrink", "-n", "9", "--seed", seed];
+            let run = run(&options, &program, &[]);
+            failed(&run)?;
+            if run.summary.executions != most {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// What others are to print is what an execution without preemptions does.
+#[test]
+fn the_output_that_is_expected_is_an_ordinary_one() {
+    let program = compile(Compiler::Gcc, "tests/corpus/ring_buffer.c", &[]);
+    let found = |options: &[&str]| {
+        let run = run(&[options, &["-n", "1"]].concat(), &program, &[]);
+        run.summary.findings.len()
+    };
+    let options = ["run", "-q", "--no-shrink"];
+    assert_eq!(found(&options), 1);
+    assert_eq!(found(&[&options[..], &["--same-output"]].concat()), 0);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_executions() {
     in_parallel(&PROGRAMS, |which| {

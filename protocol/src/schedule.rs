@@ -58,6 +58,20 @@ pub enum Tail {
     /// Partial order sampling (Yuan et al., CAV 2018): a random priority per announced event,
     /// redrawn for events that race with the one that ran.
     Pos { seed: u64 },
+    /// An adversary: a thread goes on until the moment to give way comes, time and again.
+    GiveWay { moment: Moment },
+}
+
+/// When a thread gives way, and to whom ([`Tail::GiveWay`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u64)]
+pub enum Moment {
+    /// Before and after each change of an object, to who has waited longest: others come by while
+    /// work is half done.
+    Changes = 0,
+    /// After it has read an object, and before it locks one, to who has taken no step yet, otherwise
+    /// to who took one last: what a thread knows gets old.
+    Looks = 1,
 }
 
 impl Tail {
@@ -68,6 +82,7 @@ impl Tail {
             Tail::Random { seed } => [1, seed, 0, 0],
             Tail::Pct { seed, depth, steps } => [2, seed, depth as u64, steps],
             Tail::Pos { seed } => [3, seed, 0, 0],
+            Tail::GiveWay { moment } => [4, moment as u64, 0, 0],
         }
     }
 
@@ -82,6 +97,13 @@ impl Tail {
                 steps: w[3],
             }),
             3 => Some(Tail::Pos { seed: w[1] }),
+            4 => Some(Tail::GiveWay {
+                moment: match w[1] {
+                    0 => Moment::Changes,
+                    1 => Moment::Looks,
+                    _ => return None,
+                },
+            }),
             _ => None,
         }
     }

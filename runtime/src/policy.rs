@@ -1,8 +1,11 @@
 //! Tail rules: who runs once the prefix is used up. Pure state machines; the gate tells them what
 //! threads there are and asks who is next.
 
+mod give_way;
+
 use crate::rng::Rng;
 use crate::slots::{PerSlot, SlotSet};
+use give_way::GiveWay;
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::Tail;
@@ -46,6 +49,8 @@ pub enum Policy {
     Pct(Pct),
     /// [`Tail::Pos`].
     Pos(Pos),
+    /// [`Tail::GiveWay`].
+    GiveWay(GiveWay),
 }
 
 /// Counts consecutive steps of one thread, and steps during which a sleeper was passed over.
@@ -114,19 +119,20 @@ pub struct Pos {
     priorities: PerSlot<u64>,
 }
 
-/// What POS must know of an announced operation.
+/// What policies know of an announced operation.
 #[derive(Clone, Copy)]
 pub struct Operation {
     /// 0: none.
     pub object: u64,
-    /// Does it leave the object as it is?
-    pub reads_only: bool,
+    pub kind: Kind,
 }
 
 impl Operation {
     /// Do the two not commute?
     fn races(self, other: Operation) -> bool {
-        self.object != 0 && self.object == other.object && !(self.reads_only && other.reads_only)
+        self.object != 0
+            && self.object == other.object
+            && !(reads_only(self.kind) && reads_only(other.kind))
     }
 }
 
@@ -150,6 +156,7 @@ impl Policy {
             Tail::RunUntilBlocked => Policy::RunUntilBlocked(Patience::new()),
             Tail::Random { seed } => Policy::Random(Rng::new(seed)),
             Tail::Pct { seed, depth, steps } => Policy::Pct(Pct::new(seed, depth, steps)),
+            Tail::GiveWay { moment } => Policy::GiveWay(GiveWay::new(moment)),
             Tail::Pos { seed } => {
                 let mut priorities = PerSlot::new();
                 priorities.map();
@@ -195,6 +202,7 @@ impl Policy {
             Policy::Random(rng) => random(rng, view),
             Policy::Pct(pct) => pct.pick(view),
             Policy::Pos(pos) => pos.pick(view, announced, operation),
+            Policy::GiveWay(adversary) => adversary.pick(view, operation),
         }
     }
 
@@ -209,7 +217,7 @@ impl Policy {
     /// Chooses a value below `n`.
     pub fn choose(&mut self, n: usize) -> usize {
         match self {
-            Policy::RunUntilBlocked(_) => 0,
+            Policy::RunUntilBlocked(_) | Policy::GiveWay(_) => 0,
             Policy::Random(rng) => rng.below(n),
             Policy::Pct(pct) => pct.rng.below(n),
             Policy::Pos(pos) => pos.rng.below(n),

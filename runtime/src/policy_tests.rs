@@ -1,4 +1,5 @@
 use super::*;
+use raddle_protocol::schedule::Moment;
 
 /// A world of `n` threads that are ready all the time, unless a test says otherwise.
 struct World {
@@ -22,7 +23,7 @@ impl World {
             operations: vec![
                 Operation {
                     object: 0,
-                    reads_only: false
+                    kind: Kind::Write
                 };
                 n
             ],
@@ -70,7 +71,7 @@ impl World {
     }
 }
 
-fn tails() -> [Tail; 4] {
+fn tails() -> [Tail; 6] {
     [
         Tail::RunUntilBlocked,
         Tail::Random { seed: 5 },
@@ -80,6 +81,12 @@ fn tails() -> [Tail; 4] {
             steps: 100,
         },
         Tail::Pos { seed: 5 },
+        Tail::GiveWay {
+            moment: Moment::Changes,
+        },
+        Tail::GiveWay {
+            moment: Moment::Looks,
+        },
     ]
 }
 
@@ -228,13 +235,14 @@ fn pct_demotes_who_yields() {
 
 #[test]
 fn races_need_the_same_object_and_a_write() {
-    let op = |object, reads_only| Operation { object, reads_only };
+    let op = |object, kind| Operation { object, kind };
+    let (read, write) = (Kind::Read, Kind::Write);
     for (a, b, races) in [
-        (op(8, false), op(8, false), true),
-        (op(8, true), op(8, false), true),
-        (op(8, true), op(8, true), false),
-        (op(8, false), op(9, false), false),
-        (op(0, false), op(0, false), false),
+        (op(8, write), op(8, write), true),
+        (op(8, read), op(8, write), true),
+        (op(8, read), op(8, read), false),
+        (op(8, write), op(9, write), false),
+        (op(0, write), op(0, write), false),
     ] {
         assert_eq!(a.races(b), races);
         assert_eq!(b.races(a), races);
@@ -277,5 +285,47 @@ fn pct_leaves_out_changes_that_a_prefix_passed() {
         world.step = 100;
         let picks = world.picks(300);
         assert!(picks.iter().all(|s| *s == picks[0]));
+    }
+}
+
+fn giving_way(moment: Moment, threads: usize, kind: Kind) -> World {
+    let mut world = World::new(Tail::GiveWay { moment }, threads);
+    for operation in &mut world.operations {
+        *operation = Operation { object: 64, kind };
+    }
+    world
+}
+
+#[test]
+fn who_changes_an_object_gives_way_before_and_after_to_who_has_waited_longest() {
+    let mut world = giving_way(Moment::Changes, 3, Kind::Write);
+    assert_eq!(world.picks(7), [1, 0, 2, 1, 0, 2, 1]);
+    let mut world = giving_way(Moment::Changes, 3, Kind::Read);
+    world.operations[0].kind = Kind::Write;
+    assert_eq!(world.picks(4), [1, 1, 1, 1], "no reader gives way");
+    world.ready.set(1, false);
+    world.ready.set(2, false);
+    assert_eq!(world.picks(2), [0, 0], "to nobody");
+}
+
+#[test]
+fn who_looks_gives_way_to_the_newest() {
+    let mut world = giving_way(Moment::Looks, 3, Kind::Read);
+    assert_eq!(world.picks(6), [0, 2, 1, 2, 1, 2]);
+    let mut world = giving_way(Moment::Looks, 3, Kind::MutexLock);
+    world.operations[2].kind = Kind::MutexUnlock;
+    assert_eq!(world.picks(3), [2, 2, 2], "before it locks");
+}
+
+/// Two that look time and again let the third one pass.
+#[test]
+fn nobody_starves_where_threads_give_way() {
+    for moment in [Moment::Changes, Moment::Looks] {
+        let mut world = giving_way(moment, 3, Kind::Read);
+        let picks = world.picks(5 * PATIENCE as usize);
+        for s in 0..3 {
+            let times = picks.iter().filter(|&&p| p == s).count();
+            assert!(times > 1, "{moment:?}: thread {s} came {times} times");
+        }
     }
 }

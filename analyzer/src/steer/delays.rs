@@ -8,7 +8,7 @@
 use super::order::Order;
 use super::table::StatementId;
 use crate::fast::{FastMap, Multiply};
-use crate::hapset::operation::Operation;
+use crate::hapset::operation::{Class, Operation};
 use raddle_protocol::Slot;
 use raddle_protocol::schedule::Step;
 use std::hash::{Hash, Hasher};
@@ -33,10 +33,24 @@ pub struct Delay {
     pub class: u64,
     /// The pair that it brings about: the other thread's statement, then the held one's.
     pub pair: (StatementId, StatementId),
-    /// The held thread has passed a conflict with the other one.
-    pub inside: bool,
+    pub sort: Sort,
     pub tries: u32,
 }
+
+/// How a delay lies in what the held thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sort {
+    /// It has just read what the other one is known to write, and has released the locks that it
+    /// held then: what it knows gets old until it acts.
+    Stale,
+    /// Right before a conflict with the other one, after an earlier one.
+    Inside,
+    /// Any other.
+    Plain,
+}
+
+/// Which threads have written a word of memory, in any execution, and by which statements.
+pub type Writers = FastMap<u64, Vec<(Slot, StatementId)>>;
 
 /// One execution, as far as delays depend on it.
 pub struct Seen<'a> {
@@ -45,6 +59,7 @@ pub struct Seen<'a> {
     pub ids: &'a [StatementId],
     pub order: &'a Order,
     pub taken: &'a [Step],
+    pub writers: &'a Writers,
 }
 
 /// All delays that an execution suggests, in the order of their steps. Of many threads that do the
@@ -61,6 +76,7 @@ pub fn delays(seen: &Seen) -> Vec<Delay> {
         }
         let conflicts = walk.conflicts(i);
         walk.suggest(i, &conflicts.turnable, &mut found);
+        walk.suggest_stale(i, &mut found);
         if conflicts.any {
             walk.passed(i);
         }
@@ -86,13 +102,19 @@ struct Walk<'a> {
     inside: FastMap<(Slot, Slot), ()>,
     /// The first step of each thread after its last conflict, and the statement of that.
     next: FastMap<Slot, (u32, StatementId)>,
+    /// What each thread has read since a stale delay of it was possible.
+    reads: FastMap<Slot, Vec<u32>>,
+    /// The last operation of each thread.
+    last: FastMap<Slot, u32>,
     effort: usize,
 }
 
 impl<'a> Walk<'a> {
     fn new(seen: &'a Seen<'a>) -> Walk<'a> {
         let mut by_word: FastMap<u64, Vec<u32>> = FastMap::default();
+        let mut last = FastMap::default();
         for (i, op) in seen.ops.iter().enumerate() {
+            last.insert(op.thread, i as u32);
             by_word.entry(op.object / 8).or_default().push(i as u32);
         }
         Walk {
@@ -102,6 +124,8 @@ impl<'a> Walk<'a> {
             doers: FastMap::default(),
             inside: FastMap::default(),
             next: FastMap::default(),
+            reads: FastMap::default(),
+            last,
             effort: EFFORT,
         }
     }
@@ -168,17 +192,18 @@ impl<'a> Walk<'a> {
                 for (step, after) in places.into_iter().flatten() {
                     let (first, then) = (ids[j as usize], ids[i]);
                     let at = after.unwrap_or(then);
-                    let manner = (after.is_some(), at, first, until.is_some(), inside);
-                    let mut hasher = Multiply::default();
-                    manner.hash(&mut hasher);
+                    let sort = match inside && after.is_none() {
+                        true => Sort::Inside,
+                        false => Sort::Plain,
+                    };
                     found.push(Delay {
                         step,
                         held: a.thread,
                         other,
                         until,
-                        class: hasher.finish(),
+                        class: class((after.is_some(), at, first, until.is_some(), inside)),
                         pair: (first, then),
-                        inside,
+                        sort,
                         tries: 0,
                     });
                 }
@@ -187,6 +212,64 @@ impl<'a> Walk<'a> {
         for &j in others {
             self.inside.insert((a.thread, ops[j as usize].thread), ());
         }
+    }
+
+    /// Delays of operation `i` until another thread ends that is known to write what this one has
+    /// read before.
+    fn suggest_stale(&mut self, i: usize, found: &mut Vec<Delay>) {
+        let Seen { ops, ids, .. } = *self.seen;
+        let a = &ops[i];
+        let reads = self.reads.entry(a.thread).or_default();
+        let mut old = Vec::new();
+        reads.retain(|&r| {
+            let released = ops[r as usize].locks & a.locks == 0;
+            if released {
+                old.push(r as usize);
+            }
+            !released
+        });
+        if a.class == Class::Read {
+            reads.push(i as u32);
+        }
+        for r in old {
+            for (other, write) in self.writers_after(r, i) {
+                found.push(Delay {
+                    step: a.step,
+                    held: a.thread,
+                    other,
+                    until: None,
+                    class: class((Sort::Stale, ids[r], ids[i], write)),
+                    pair: (write, ids[i]),
+                    sort: Sort::Stale,
+                    tries: 0,
+                });
+            }
+        }
+    }
+
+    /// Others that are known to write what was read at `read`, and that may do so between that and
+    /// operation `i`: the first few of each statement.
+    fn writers_after(&mut self, read: usize, i: usize) -> Vec<(Slot, StatementId)> {
+        let Seen {
+            ops,
+            order,
+            writers,
+            ..
+        } = *self.seen;
+        let known = writers.get(&(ops[read].object / 8));
+        let mut found: Vec<(Slot, StatementId)> = Vec::new();
+        for &(other, write) in known.into_iter().flatten() {
+            self.effort = self.effort.saturating_sub(1);
+            let Some(&last) = self.last.get(&other) else {
+                continue;
+            };
+            let acts = last as usize > i && !order.is_certain(&ops[i], &ops[last as usize]);
+            let alike = found.iter().filter(|f| f.1 == write).count();
+            if self.effort > 0 && other != ops[i].thread && acts && alike < THREADS {
+                found.push((other, write));
+            }
+        }
+        found
     }
 
     /// The thread of operation `i` has passed a conflict.
@@ -204,6 +287,13 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
+
+/// The number of delays of this manner.
+fn class(manner: impl Hash) -> u64 {
+    let mut hasher = Multiply::default();
+    manner.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The thread of each step.
@@ -230,8 +320,12 @@ mod tests {
         }
     }
 
-    /// Step, held thread, other thread, `until`, `inside` of all delays.
-    fn of(events: &[Event]) -> Vec<(u32, Slot, Slot, Option<u32>, bool)> {
+    /// Step, held thread, other thread, `until`, sort of all delays.
+    fn of(events: &[Event]) -> Vec<(u32, Slot, Slot, Option<u32>, Sort)> {
+        knowing(events, &Writers::default())
+    }
+
+    fn knowing(events: &[Event], writers: &Writers) -> Vec<(u32, Slot, Slot, Option<u32>, Sort)> {
         let ops = operations(events);
         let ids: Vec<StatementId> = ops.iter().map(|op| op.pc as StatementId).collect();
         let taken: Vec<Step> = events.iter().map(|e| Step::thread(e.thread, 1)).collect();
@@ -241,11 +335,12 @@ mod tests {
             ids: &ids,
             order: &order,
             taken: &taken,
+            writers,
         };
         let found = delays(&seen);
         found
             .iter()
-            .map(|d| (d.step, d.held, d.other, d.until, d.inside))
+            .map(|d| (d.step, d.held, d.other, d.until, d.sort))
             .collect()
     }
 
@@ -259,12 +354,12 @@ mod tests {
             event(Kind::Write, 2, 128),
         ];
         let expected = [
-            (0, 1, 2, Some(2), false),
-            (0, 1, 2, None, false),
-            (2, 1, 2, Some(2), true),
-            (1, 1, 2, Some(2), true),
-            (2, 1, 2, None, true),
-            (1, 1, 2, None, true),
+            (0, 1, 2, Some(2), Sort::Plain),
+            (0, 1, 2, None, Sort::Plain),
+            (2, 1, 2, Some(2), Sort::Inside),
+            (1, 1, 2, Some(2), Sort::Plain),
+            (2, 1, 2, None, Sort::Inside),
+            (1, 1, 2, None, Sort::Plain),
         ];
         assert_eq!(of(&events), expected);
     }
@@ -289,8 +384,37 @@ mod tests {
             event(Kind::Read, 2, 256),
         ];
         let found = of(&events);
-        let locks = [(3, 3, 2, Some(4), false), (3, 3, 2, None, false)];
+        let locks = [
+            (3, 3, 2, Some(4), Sort::Plain),
+            (3, 3, 2, None, Sort::Plain),
+        ];
         assert_eq!(found, locks);
+    }
+
+    /// A thread reads what another one has written in some other execution; it is held once it has
+    /// released the lock, if there was one.
+    #[test]
+    fn what_was_read_gets_old() {
+        let acts = event(Kind::Write, 1, 128);
+        let other = event(Kind::Read, 2, 256);
+        let read = event(Kind::Read, 1, 64);
+        let bare = vec![read, acts, other];
+        let lock = event(Kind::MutexLock, 1, 512);
+        let unlock = event(Kind::MutexUnlock, 1, 512);
+        let locked = vec![lock, read, event(Kind::Write, 1, 72), unlock, acts, other];
+        let mut writers = Writers::default();
+        for events in [&bare, &locked] {
+            assert_eq!(knowing(events, &writers), [], "nobody is known to write it");
+        }
+        writers.insert(64 / 8, vec![(1, 90), (2, 91), (3, 92)]);
+        assert_eq!(knowing(&bare, &writers), [(1, 1, 2, None, Sort::Stale)]);
+        assert_eq!(knowing(&locked, &writers), [(4, 1, 2, None, Sort::Stale)]);
+        let over = [other, read, acts];
+        assert_eq!(
+            knowing(&over, &writers),
+            [],
+            "the other one has done its work"
+        );
     }
 
     /// Of a hundred threads that do the same only some are held, and only some are waited for.
@@ -306,7 +430,7 @@ mod tests {
         let found = of(&events);
         assert!(found.len() < 50);
         for thread in 1..=THREADS as Slot {
-            let wanted = |d: &&(u32, Slot, Slot, Option<u32>, bool)| d.1 == thread && d.2 == 100;
+            let wanted = |d: &&(u32, Slot, Slot, Option<u32>, Sort)| d.1 == thread && d.2 == 100;
             assert_eq!(found.iter().filter(wanted).count(), 2);
         }
     }

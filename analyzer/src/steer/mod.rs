@@ -1,11 +1,12 @@
 //! The steered search: it drives executions to what was not tested yet.
 //!
-//! The first execution runs every thread until it blocks; in two others an adversary plays with
-//! what it did ([`mod@opening`]). From the executions seen the search knows which operations of two
-//! threads are in conflict and might come in another order, and it tries [`delays`]: an execution
-//! again up to some step, where one thread waits for another. Of each kind of delay (statements and
-//! manner) one is tried before any other is tried again; those are preferred that put one thread
-//! between two operations of another. Executions that show new predecessor pairs
+//! In the first two executions an adversary has threads give way, the third one runs each until it
+//! blocks ([`OPENING`]). From the executions seen the search knows which operations of two threads
+//! are in conflict and might come in another order, and it tries [`delays`]: an execution again up
+//! to some step, where one thread waits for another. Of each kind of delay (statements and
+//! manner) some are tried before any other is tried again; those are preferred that hold a thread
+//! which has just read what another one writes, and those that put one thread between two operations
+//! of another. Executions that show new predecessor pairs
 //! ([`crate::hapset`]) are in turn a start for others, so that delays add up.
 //!
 //! The longer nothing is found, the more executions take a step that none has taken yet in the same
@@ -17,7 +18,6 @@
 
 mod delays;
 mod draw;
-mod opening;
 pub(crate) mod order;
 mod plan;
 mod pool;
@@ -31,11 +31,10 @@ use crate::sampling::{Rule as Sampled, seed_of};
 use crate::search::{Next, Plan, Search, Standing};
 use delays::{Seen, delays};
 use draw::Draw;
-use opening::{Moment, play};
 use order::Order;
 use plan::Made;
 use pool::{Base, Pool};
-use raddle_protocol::schedule::{Step, Tail};
+use raddle_protocol::schedule::{Moment, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use states::States;
@@ -45,9 +44,16 @@ use table::{Known, PairId, Table};
 /// One execution in so many is drawn without constraints.
 const PLAIN: usize = 8;
 
-/// The execution in which threads give way after they have looked: not at once, because it finds
-/// fewer of the marks (`tests/marks`) than the first delays.
-const LOOKED: u64 = 4;
+/// The first executions, the same for every seed: nothing is known before them.
+const OPENING: [Tail; 3] = [
+    Tail::GiveWay {
+        moment: Moment::Changes,
+    },
+    Tail::GiveWay {
+        moment: Moment::Looks,
+    },
+    Tail::RunUntilBlocked,
+];
 
 /// What an execution under way is for.
 #[derive(Default)]
@@ -55,9 +61,9 @@ struct Purpose {
     aims: Vec<PairId>,
     /// How many delays lead to it.
     depth: u32,
-    /// One of [`Steer::openings`]: no start for others, whose delays would crowd out the simple
-    /// ones of the first execution.
-    opening: bool,
+    /// The adversary's execution: no start for others, whose delays would crowd out the simple ones
+    /// of an execution without preemptions.
+    hostile: bool,
 }
 
 /// See the module.
@@ -71,8 +77,8 @@ pub struct Steer {
     longest: u64,
     /// Steps of the shortest one: a measure of how long it is worth while to hold a thread.
     shortest: u64,
-    /// Schedules to begin with, and when they are due; the last one first.
-    openings: Vec<(u64, Vec<Step>)>,
+    /// The executions to begin with.
+    opening: [Tail; OPENING.len()],
     /// What the executions under way are to show.
     out: BTreeMap<u64, Purpose>,
 }
@@ -87,9 +93,15 @@ impl Steer {
             draw: Draw::new(seed),
             longest: 0,
             shortest: u64::MAX,
-            openings: Vec::new(),
+            opening: OPENING,
             out: BTreeMap::new(),
         }
+    }
+
+    /// Begins with the execution without preemptions: what it does is what is expected of others.
+    pub fn ordinary_first(mut self) -> Steer {
+        self.opening.rotate_right(1);
+        self
     }
 
     /// What `knowledge` holds passes for tested. `places` knows the lines of the program as it is
@@ -104,21 +116,20 @@ impl Search for Steer {
     fn next(&mut self, n: u64) -> Next {
         // By number, so that a run which goes on from an earlier one draws something else.
         self.draw = Draw::new(seed_of(!self.seed, n));
-        // The first execution is the same for every seed: nothing is known before it.
-        let opening = self.openings.pop_if(|(due, _)| *due <= n).map(|o| o.1);
-        let purpose = Purpose {
-            opening: opening.is_some(),
-            ..Purpose::default()
-        };
-        let (mut plan, purpose) = match opening {
-            Some(prefix) => (tolerant(prefix, Tail::RunUntilBlocked), purpose),
-            None if n == 0 => (Plan::tail(Tail::RunUntilBlocked), purpose),
+        let (mut plan, purpose) = match self.opening.get(n as usize) {
+            Some(&tail) => {
+                let purpose = Purpose {
+                    hostile: tail != Tail::RunUntilBlocked,
+                    ..Purpose::default()
+                };
+                (Plan::tail(tail), purpose)
+            }
             None => {
                 let Made { plan, aims, depth } = self.plan(n);
                 let purpose = Purpose {
                     aims,
                     depth,
-                    ..purpose
+                    hostile: false,
                 };
                 (plan, purpose)
             }
@@ -132,13 +143,8 @@ impl Search for Steer {
         let Purpose {
             aims,
             depth,
-            opening,
+            hostile,
         } = self.out.remove(&n).unwrap_or_default();
-        if n == 0 {
-            let games = [(LOOKED, Moment::Looked), (1, Moment::Changed)];
-            let games = games.map(|(due, moment)| (due, play(&trace.events, moment)));
-            self.openings.extend(games);
-        }
         self.longest = self.longest.max(trace.counters.steps);
         self.shortest = self.shortest.min(trace.counters.steps);
         let ops = operations(&trace.events);
@@ -154,13 +160,15 @@ impl Search for Steer {
         }
         self.states
             .learn(&mut self.draw, &trace.events, &trace.taken);
-        let keep = n == 0 || news > 0 || self.draw.chance(1, 16);
-        if keep && !opening && Pool::accepts(&ops) {
+        let opens = n < OPENING.len() as u64;
+        let keep = opens || news > 0 || self.draw.chance(1, 16);
+        if keep && !hostile && Pool::accepts(&ops) {
             let seen = Seen {
                 ops: &ops,
                 ids: &ids,
                 order: &order,
                 taken: &trace.taken,
+                writers: &self.table.writers,
             };
             let base = Base {
                 delays: delays(&seen),

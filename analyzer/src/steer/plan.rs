@@ -22,7 +22,7 @@ enum Way {
     Combine,
     /// Two pairs, each waiting for the other time and again.
     TakeTurns,
-    /// A delay ([`super::delays`]) of a kind that was never tried.
+    /// A delay ([`super::delays`]) of a kind that was hardly tried.
     Fresh,
     /// One of an execution that few delays led to.
     Shallow,
@@ -79,7 +79,7 @@ impl Steer {
             false => 0,
         };
         let ways = [
-            (Way::Fresh, if self.pool.has_fresh() { 60 } else { 0 }),
+            (Way::Fresh, if self.pool.has_fresh() { 200 } else { 0 }),
             (Way::Shallow, 3),
             (Way::Deep, 3),
             (Way::Drive, if hope == FRESH { 3 } else { 1 }),

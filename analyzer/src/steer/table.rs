@@ -1,5 +1,6 @@
 //! Statements and the ordered pairs of them that are possible, tested, and promising.
 
+use super::delays::Writers;
 use super::order::Order;
 use crate::fast::FastMap;
 use crate::hapset::knowledge::{Code, Counted, Knowledge, Places, Statement};
@@ -66,6 +67,8 @@ pub struct Table {
     by_statements: FastMap<(StatementId, StatementId), PairId>,
     /// Which thread performs which statement on which object.
     doers: FastMap<(u64, StatementId, Slot), ()>,
+    /// See [`Writers`].
+    pub writers: Writers,
     known: Option<Known>,
 }
 
@@ -196,7 +199,14 @@ impl Table {
     pub fn propose(&mut self, ops: &[Operation], ids: &[StatementId], order: &Order) {
         let mut new = false;
         for (op, &id) in ops.iter().zip(ids) {
-            new |= self.doers.insert((op.object, id, op.thread), ()).is_none();
+            if self.doers.insert((op.object, id, op.thread), ()).is_some() {
+                continue;
+            }
+            new = true;
+            if op.class == Class::Write {
+                let writers = self.writers.entry(op.object / 8).or_default();
+                writers.push((op.thread, id));
+            }
         }
         if !new {
             return;

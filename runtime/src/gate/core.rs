@@ -9,7 +9,7 @@ use super::spin::Spins;
 use super::steer::{self, Steer};
 use super::{Fatal, Pending, Wake};
 use crate::pages::{Os, Pages};
-use crate::policy::{Operation, Policy, View, reads_only};
+use crate::policy::{Operation, Policy, View};
 use crate::slots::{PerSlot, SlotSet, Zero};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
@@ -607,7 +607,7 @@ impl<O: Os> Gate<O> {
             let p = threads[s].pending();
             Operation {
                 object: p.object,
-                reads_only: reads_only(p.kind),
+                kind: p.kind,
             }
         })
     }
