@@ -371,11 +371,36 @@ pub struct VerifyOptions {
     pub loop_bound: u32,
 
     #[command(flatten)]
+    pub outside: OutsideOptions,
+
+    #[command(flatten)]
     pub findings: FindingOptions,
     #[command(flatten)]
     pub output: OutputOptions,
     #[command(flatten)]
     pub target: TargetOptions,
+}
+
+/// Inputs that the program does not name itself.
+#[derive(Debug, Args)]
+pub struct OutsideOptions {
+    /// Standard input is N bytes that can be anything
+    #[arg(long, value_name = "N")]
+    pub symbolic_stdin: Option<u64>,
+
+    /// This file holds N bytes (as many as it has) that can be anything, for reads by open, read
+    /// and the functions of C streams
+    #[arg(long, value_name = "PATH[:N]")]
+    pub symbolic_file: Vec<OsString>,
+
+    /// Argument number K (from 1) is N bytes (as many as it has) that can be anything; a zero byte
+    /// ends it
+    #[arg(long, value_name = "K[:N]")]
+    pub symbolic_arg: Vec<OsString>,
+
+    /// This variable of the environment likewise
+    #[arg(long, value_name = "NAME[:N]")]
+    pub symbolic_env: Vec<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

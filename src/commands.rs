@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::explore::{Campaign, explore};
 use crate::formats::Files;
 use crate::interrupt::Interrupt;
+use crate::outside;
 use crate::progress::Progress;
 use crate::replay::replay;
 use crate::report::{Style, report};
@@ -187,7 +188,8 @@ const NO_LINES: &str =
 
 fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    let setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
+    let mut setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
+    outside::apply(&options.outside, &mut setup)?;
     let wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
     let triage = Triage::new(&setup, wishes, &interrupt);
     let progress = Progress::new(None, options.output.quiet);

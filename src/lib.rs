@@ -18,6 +18,7 @@ pub mod interrupt;
 mod limits;
 pub mod marks;
 pub mod objects;
+pub mod outside;
 pub mod policy;
 pub mod progress;
 pub mod replay;

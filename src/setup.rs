@@ -4,6 +4,7 @@ use crate::cli::{BusyWaits, Network, Substrate, TargetOptions};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::outside;
 use crate::triage::Reference;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
@@ -133,7 +134,9 @@ impl Setup {
             .map_err(|e| Error::file("find", Path::new("the working directory"), &e))?;
         let env = std::env::vars_os()
             .filter(|(name, _)| !looks_secret(&name.to_string_lossy()))
-            .map(|(name, value)| Bytes([name.as_bytes(), b"=", value.as_bytes()].concat()))
+            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+            .chain(outside::kept(&self.target.env))
+            .map(Bytes)
             .collect();
         Ok(Command {
             program: Bytes(self.target.program.as_os_str().as_bytes().to_vec()),

@@ -76,3 +76,86 @@ fn a_function_without_a_model_is_named() {
         found.output.all()
     );
 }
+
+const OUTSIDE: &str = "tests/models/outside.c";
+
+/// A file with two bytes.
+const TWO_BYTES: &str = "tests/models/two-bytes";
+
+/// Scenario, options, arguments and the exit statuses that there are.
+type Outside = (
+    u32,
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static [u32],
+);
+
+const OUTSIDES: &[Outside] = &[
+    (1, &["--symbolic-stdin", "2"], &[], &[0, 1, 2, 3]),
+    // A text of one to three bytes (none where it begins with a zero), and whether a line follows.
+    (2, &["--symbolic-stdin", "3"], &[], &[0, 1, 2, 3, 4, 5, 6]),
+    (3, &["--symbolic-stdin", "3"], &[], &[1, 2, 3, 7]),
+    (4, &["--symbolic-stdin", "3"], &[], &[0, 3, 12]),
+    (5, &["--symbolic-stdin", "3"], &[], &[0, 1]),
+    (6, &["--symbolic-arg", "1:2"], &["x"], &[0, 1, 2, 3]),
+    (6, &["--symbolic-arg", "1"], &["x"], &[0, 2, 3]),
+    (7, &["--symbolic-env", "RADDLE_TEST_LEVEL:1"], &[], &[0, 1, 2, 3, 4]),
+    (8, &["--symbolic-file", TWO_BYTES], &[TWO_BYTES], &[0, 1]),
+    (8, &["--symbolic-file", "tests/models/two-bytes:1"], &[TWO_BYTES], &[0]),
+    (9, &["--symbolic-file", TWO_BYTES], &[TWO_BYTES], &[0, 1]),
+];
+
+/// Paths of the checkout, in full.
+fn in_full(words: &[&str]) -> Vec<String> {
+    let whole = |word: &&str| match word.starts_with("tests/") {
+        true => common::root().join(word).display().to_string(),
+        false => (*word).to_owned(),
+    };
+    words.iter().map(whole).collect()
+}
+
+fn verify_outside((scenario, options, args, _): &Outside, level: &str) -> Run {
+    let scenario = format!("-DSCENARIO={scenario}");
+    let program = compile(Compiler::RaddleCc, OUTSIDE, &[&scenario, level, "-w"]);
+    let (options, args) = (in_full(options), in_full(args));
+    let mut all = vec!["verify", "--keep-going", "--no-shrink"];
+    all.extend(options.iter().map(String::as_str));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    run(&all, &program, &args)
+}
+
+#[test]
+fn inputs_from_outside_take_every_value() {
+    let mut cases = Vec::new();
+    for outside in OUTSIDES {
+        cases.extend(["-O0", "-O2"].map(|level| (outside, level)));
+    }
+    in_parallel(&cases, |&(outside, level)| {
+        let found = verify_outside(outside, level);
+        let all: BTreeSet<String> = outside.3.iter().map(|n| format!("exit {n}")).collect();
+        let seen: BTreeSet<String> = found.summary.outcomes.keys().cloned().collect();
+        let limits = (&found.summary.bounds, &found.summary.concretised);
+        if seen != all || limits != (&vec![], &vec![]) {
+            return Err(format!("{}: {seen:?} instead of {all:?}, {limits:?}", found.shown));
+        }
+        // Every failure is one that its witness shows again, inputs included.
+        for finding in &found.summary.findings {
+            let witness = finding.witness.as_ref().ok_or("a finding without a witness")?;
+            let mut replay = Command::new(common::raddle());
+            let again = output(replay.arg("replay").arg(witness), Duration::from_secs(100));
+            if again.status != 66 {
+                return Err(format!("{witness:?} is not replayed: {}", again.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn reads_that_are_not_followed_are_named() {
+    let case = (10, &["--symbolic-stdin", "2"][..], &[][..], &[][..]);
+    let found = verify_outside(&case, "-O1");
+    assert_eq!(found.summary.verdict, "verified-within-bounds");
+    let named = format!("{:?}", found.summary.concretised);
+    assert!(named.contains("scanf"), "{named}\n{}", found.output.all());
+}

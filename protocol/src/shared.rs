@@ -48,6 +48,10 @@ pub mod env {
     /// `own`: the target is to move into a network of its own, loopback only, before its `main`
     /// (see [`super::flags::OWN_NETWORK`]).
     pub const NETWORK: &str = "RADDLE_NETWORK";
+    /// What else than the inputs that the program names is symbolic: lines `kind:length:name`, the
+    /// kind one of `arg` (the name is its number), `env` and `file` (standard input has the empty
+    /// name).
+    pub const SYMBOLIC: &str = "RADDLE_SYMBOLIC";
     /// Makes arguments and environment together a multiple of some KiB, so that the stack does not
     /// move with the length of the user's variables.
     pub const FILL: &str = "RADDLE_FILL";

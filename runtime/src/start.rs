@@ -65,6 +65,7 @@ pub unsafe extern "C-unwind" fn __libc_start_main(
             if settings.own_network {
                 network::isolate();
             }
+            shadow::want_outside(settings.symbolic);
             environment::clean(environment);
             prepare();
             zygote::serve(&settings);
@@ -167,6 +168,8 @@ extern "C-unwind" fn main_wrapper(
     let Some(main) = (unsafe { *MAIN.get() }) else {
         os::die("raddle: no main function", b"");
     };
+    // SAFETY: the arrays that `main` gets.
+    unsafe { shadow::begin_outside(argv, environment, main as usize + 1) };
     vars::prepare_call(main as usize, 0);
     let status = main(argc, argv, environment);
     ends::main_returned(status, vars::result_of(main as usize))

@@ -218,7 +218,10 @@ fn without_reader(open: &Open) -> isize {
 }
 
 /// The call with the descriptor of the working directory.
-unsafe fn here(path: *const c_char, flags: c_int, mode: libc::mode_t, pc: usize) -> c_int {
+///
+/// # Safety
+/// As `open`.
+pub unsafe fn here(path: *const c_char, flags: c_int, mode: libc::mode_t, pc: usize) -> c_int {
     let directory = libc::AT_FDCWD;
     // SAFETY: the program's arguments.
     unsafe { at(directory, path, flags, mode, pc) }

@@ -29,6 +29,8 @@ mod wait;
 pub use descriptors::counter;
 pub use direct::perform;
 pub use faults::interrupts_wait;
+pub use fifo::here as open;
+pub use functions::read;
 pub use outside::{Watch, real_time};
 pub use settle::under_way;
 pub use signal::refresh as signals_changed;

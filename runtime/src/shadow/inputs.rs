@@ -48,9 +48,12 @@ fn find(mut region: &[u8], thread: Slot, index: u32) -> Option<&[u8]> {
 }
 
 /// One input that the running thread asked for.
+#[derive(Clone, Copy)]
 pub struct Input {
+    thread: Slot,
     index: u32,
-    len: u64,
+    /// Bytes.
+    pub len: u64,
     bytes: &'static [u8],
 }
 
@@ -64,6 +67,7 @@ impl Input {
         let index = *asked;
         *asked += 1;
         Input {
+            thread: me,
             index,
             len,
             bytes: find(inputs.region, me, index).unwrap_or(&[]),
@@ -87,7 +91,7 @@ impl Input {
         world().nodes.add(Node {
             op: Op::Input as u8,
             width: (8 * size) as u8,
-            extra: gate::me(),
+            extra: self.thread,
             a: self.index,
             b: offset as u32,
             c: self.len as u32,
@@ -165,6 +169,7 @@ mod tests {
     #[test]
     fn missing_bytes_are_zero() {
         let input = Input {
+            thread: 0,
             index: 0,
             len: 8,
             bytes: &[1, 2, 3],

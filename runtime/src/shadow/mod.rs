@@ -15,11 +15,13 @@ mod hooks;
 mod inputs;
 mod library;
 mod nodes;
+mod outside;
 mod simplify;
 #[cfg(test)]
 mod tests;
 
 pub use calls::find as find_modelled;
+pub use outside::{begin as begin_outside, want as want_outside};
 pub mod one_body;
 pub use atomic::inside as in_atomic_section;
 pub use calls::{argument, concretise_result};

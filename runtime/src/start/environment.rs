@@ -15,6 +15,8 @@ pub struct Settings {
     pub target: (u64, u64),
     /// Is the target to have a network of its own?
     pub own_network: bool,
+    /// See [`env::SYMBOLIC`].
+    pub symbolic: &'static [u8],
 }
 
 impl Settings {
@@ -29,6 +31,7 @@ impl Settings {
             notify: -1,
             target: (0, 0),
             own_network: false,
+            symbolic: &[],
         };
         let mut has_target = false;
         // SAFETY: the caller's promise.
@@ -42,6 +45,7 @@ impl Settings {
                     settings.target = parse_identity(value)?;
                     has_target = true;
                 }
+                n if n == env::SYMBOLIC.as_bytes() => settings.symbolic = value,
                 n if n == env::NETWORK.as_bytes() => settings.own_network = value == b"own",
                 _ => {}
             }
@@ -92,13 +96,14 @@ pub fn executable_is(target: (u64, u64)) -> bool {
 /// # Safety
 /// As [`Settings::read`]; nobody else uses the environment now.
 pub unsafe fn clean(environment: *mut *mut c_char) {
-    const OURS: [&str; 6] = [
+    const OURS: [&str; 7] = [
         env::SHARED_FD,
         env::CONTROL_FD,
         env::NOTIFY_FD,
         env::TARGET,
         env::FILL,
         env::NETWORK,
+        env::SYMBOLIC,
     ];
     let mut to = environment;
     let mut from = environment;

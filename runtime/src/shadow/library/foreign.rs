@@ -5,11 +5,12 @@ use super::Address;
 use crate::gate;
 use crate::heap;
 use crate::shadow::calls::has_symbolic_body;
+use crate::shadow::outside::Source;
 use crate::shadow::{lost, world};
 use core::ffi::{CStr, c_char};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
-use raddle_protocol::library::Output;
+use raddle_protocol::library::{Output, reads_files};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -40,7 +41,7 @@ pub unsafe extern "C-unwind" fn call(
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
-        pointers.any(|i| is_symbolic(values[i], size))
+        (reads_files(known) && Source::any()) || pointers.any(|i| is_symbolic(values[i], size))
     } else {
         // SAFETY: as above.
         let exprs = unsafe { core::slice::from_raw_parts(exprs.cast::<u32>(), count) };

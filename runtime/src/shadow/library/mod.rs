@@ -7,6 +7,7 @@ mod live;
 mod machine;
 mod numbers;
 mod sort;
+mod streams;
 mod strings;
 #[cfg(test)]
 mod tests;
@@ -64,15 +65,17 @@ unsafe extern "C-unwind" fn library(
         )
     };
     let m = &mut Live { pc };
-    let real = real as u64;
-    let result = Call {
+    let call = Call {
         m,
         model,
         values,
         exprs,
-        real,
-    }
-    .perform();
+        real: real as u64,
+    };
+    let result = match streams::is_ours(model) {
+        true => call.read_outside(),
+        false => call.perform(),
+    };
     vars::set_result(super::built(result.expr, pc));
     result.value
 }
@@ -226,6 +229,9 @@ impl<M: Machine> Call<'_, M> {
                 pointer(sort::search(self.m, first, all))
             }
             Character => unreachable!("it has no address"),
+            Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open => {
+                unreachable!("they read the outside")
+            }
         }
     }
 

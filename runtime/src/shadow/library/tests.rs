@@ -359,6 +359,9 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         }
         Qsort => vec![Text(0), number(rng.below(5)), number(1), Order],
         // Sorted for the inputs of the test.
+        Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open => {
+            unreachable!("they read the outside")
+        }
         Bsearch => vec![Text(1), Text(0), number(1 + rng.below(3)), number(1), Order],
     }
 }
@@ -387,7 +390,8 @@ fn inputs(model: Model, rng: &mut Rng) -> Vec<Vec<u8>> {
 
 #[test]
 fn models_are_the_functions_of_the_c_library() {
-    for &model in Model::ALL {
+    let all = Model::ALL.iter().copied();
+    for model in all.filter(|&model| !super::streams::is_ours(model)) {
         for name in model
             .names()
             .iter()

@@ -1,0 +1,205 @@
+//! Reading standard input and files that are symbolic: the C library reads, and the bytes that it
+//! delivers get the expressions of their places in the file.
+
+use super::Call;
+use super::live::Live;
+use super::machine::{Machine, Val};
+use crate::io;
+use crate::shadow::outside::Source;
+use core::ffi::{c_char, c_int};
+use libc::FILE;
+use raddle_protocol::expr::{Op, Why};
+use raddle_protocol::library::Model;
+
+/// Where a stream or descriptor stands.
+#[derive(Clone, Copy)]
+struct Place {
+    source: Source,
+    offset: u64,
+}
+
+impl Place {
+    fn of_stream(stream: u64) -> Option<Place> {
+        let stream = stream as *mut FILE;
+        // SAFETY: the program passes one of its streams.
+        unsafe {
+            let source = Source::behind(libc::fileno(stream))?;
+            let offset = libc::ftello(stream) as u64;
+            Some(Place { source, offset })
+        }
+    }
+
+    fn of_descriptor(descriptor: c_int) -> Option<Place> {
+        let source = Source::behind(descriptor)?;
+        // SAFETY: a plain system call.
+        let offset = unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) } as u64;
+        Some(Place { source, offset })
+    }
+
+    /// How far the stream has gone from here.
+    fn behind(self, stream: u64) -> u64 {
+        let now = Place::of_stream(stream).map_or(0, |place| place.offset);
+        now.saturating_sub(self.offset)
+    }
+
+    /// Gives `len` bytes at `at`, which were read from here, their expressions. Each but the last is
+    /// decided not to be the `delimiter`, and the last whether it is.
+    fn deliver(self, m: &mut Live, at: u64, len: u64, delimiter: Option<u8>) {
+        for i in 0..len {
+            // SAFETY: the C library wrote these bytes.
+            let value = unsafe { *((at + i) as *const u8) };
+            let byte = Val {
+                expr: self.source.expr(self.offset + i),
+                ..Val::byte(value)
+            };
+            m.write(at + i, byte);
+            if let Some(delimiter) = delimiter {
+                m.is(byte, delimiter.into());
+            }
+        }
+    }
+}
+
+unsafe extern "C" {
+    static stdin: *mut FILE;
+    fn getdelim(line: u64, size: u64, delimiter: c_int, stream: u64) -> i64;
+    fn fgets(to: u64, size: c_int, stream: u64) -> u64;
+    fn fread(to: u64, size: u64, count: u64, stream: u64) -> u64;
+    fn fgetc(stream: u64) -> c_int;
+    fn fopen(path: *const c_char, mode: u64) -> u64;
+}
+
+/// Is the model one of those here?
+pub fn is_ours(model: Model) -> bool {
+    use Model::*;
+    matches!(
+        model,
+        Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open
+    )
+}
+
+impl Call<'_, Live> {
+    /// Performs a call of a function of this file.
+    pub fn read_outside(mut self) -> Val {
+        match self.model {
+            Model::Getc => {
+                let stream = self.address(0);
+                self.character(stream)
+            }
+            // SAFETY: a variable of the C library.
+            Model::Getchar => self.character(unsafe { stdin } as u64),
+            Model::Fgets => {
+                let (to, size, stream) = (self.address(0), self.size(1) as c_int, self.address(2));
+                let place = Place::of_stream(stream);
+                // SAFETY: the program's call.
+                let result = unsafe { fgets(to, size, stream) };
+                if let Some(place) = place.filter(|_| result != 0) {
+                    let len = place.behind(stream).min(size as u64);
+                    place.deliver(self.m, to, len, Some(b'\n'));
+                    self.m.write(to + len, Val::byte(0));
+                }
+                Val::word(result)
+            }
+            Model::Fread => {
+                let (to, stream) = (self.address(0), self.address(3));
+                let (size, count) = (self.size(1), self.size(2));
+                let place = Place::of_stream(stream);
+                // SAFETY: the program's call.
+                let done = unsafe { fread(to, size, count, stream) };
+                if let Some(place) = place {
+                    // A part of an element may have come as well.
+                    let len = place.behind(stream).min(size * count);
+                    place.deliver(self.m, to, len, None);
+                }
+                Val::word(done)
+            }
+            Model::Read => {
+                let (descriptor, to, len) = (self.size(0) as c_int, self.address(1), self.size(2));
+                let place = Place::of_descriptor(descriptor);
+                let pc = self.m.pc;
+                // SAFETY: the program's call.
+                let done = unsafe { io::read(descriptor, to as *mut _, len as usize, pc) };
+                if let (Some(place), 1..) = (place, done) {
+                    place.deliver(self.m, to, done as u64, None);
+                }
+                Val::word(done as u64)
+            }
+            Model::Getline => {
+                let stream = self.address(2);
+                self.line(b'\n', stream)
+            }
+            Model::Getdelim => {
+                let (delimiter, stream) = (self.size(2) as u8, self.address(3));
+                self.line(delimiter, stream)
+            }
+            _ => self.open(),
+        }
+    }
+
+    fn character(&mut self, stream: u64) -> Val {
+        let place = Place::of_stream(stream);
+        // SAFETY: the program's call.
+        let read = unsafe { fgetc(stream) };
+        let value = Val::of(32, u64::from(read as u32));
+        match place {
+            Some(place) if read >= 0 => {
+                let expr = place.source.expr(place.offset);
+                let byte = Val {
+                    expr,
+                    ..Val::byte(read as u8)
+                };
+                self.m.extend(Op::ZExt, byte, 32)
+            }
+            _ => value,
+        }
+    }
+
+    /// getline and getdelim.
+    fn line(&mut self, delimiter: u8, stream: u64) -> Val {
+        let (line, size) = (self.address(0), self.address(1));
+        let place = Place::of_stream(stream);
+        // SAFETY: the program's call.
+        let len = unsafe { getdelim(line, size, delimiter.into(), stream) };
+        if let (Some(place), 0..) = (place, len) {
+            // SAFETY: getdelim wrote the address of its block.
+            let to = unsafe { *(line as *const u64) };
+            place.deliver(self.m, to, len as u64, Some(delimiter));
+            self.m.write(to + len as u64, Val::byte(0));
+        }
+        Val::word(len as u64)
+    }
+
+    /// fopen and open: of a symbolic file, the one in memory.
+    fn open(&mut self) -> Val {
+        let path = self.address(0);
+        let second = self.address(1);
+        let third = self.argument(2);
+        let third = self.m.concrete(third, Why::Call);
+        // SAFETY: the program passes a string.
+        let source = unsafe { Source::at(path as *const c_char) };
+        let mut own = [0; 32];
+        let path = match source {
+            None => path as *const c_char,
+            Some(source) => in_memory(source.descriptor, &mut own),
+        };
+        // SAFETY: the program's call, perhaps with another path.
+        unsafe {
+            match self.model {
+                Model::Fopen => Val::word(fopen(path, second)),
+                _ => {
+                    let (flags, mode) = (second as c_int, third as libc::mode_t);
+                    Val::of(32, io::open(path, flags, mode, self.m.pc) as u64)
+                }
+            }
+        }
+    }
+}
+
+/// A path by which a descriptor's file can be opened anew.
+fn in_memory(descriptor: c_int, buffer: &mut [u8; 32]) -> *const c_char {
+    use std::io::Write;
+    let mut rest = &mut buffer[..31];
+    // 31 bytes are enough for any number.
+    let _ = write!(rest, "/proc/self/fd/{descriptor}");
+    buffer.as_ptr().cast()
+}

@@ -1,0 +1,57 @@
+/* Programs that read what they did not name as an input. The exit status says what they got. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    char line[16] = "", *text = NULL;
+    size_t room = 0;
+    int c, sum = 0;
+    (void)line, (void)text, (void)room, (void)c, (void)argc, (void)argv;
+#if SCENARIO == 1
+    while ((c = getchar()) != EOF)
+        sum = 2 * sum + (c == '!');
+    return sum;
+#elif SCENARIO == 2
+    if (!fgets(line, sizeof line, stdin))
+        return 9;
+    sum = (int)strlen(line);
+    return fgets(line, sizeof line, stdin) ? 4 + sum : sum;
+#elif SCENARIO == 3
+    ssize_t n = getline(&text, &room, stdin);
+    sum = n > 0 && text[n - 1] == '\n' ? (int)n : 7;
+    free(text);
+    return sum;
+#elif SCENARIO == 4
+    if (fread(line, 1, 3, stdin) != 3 || getc(stdin) != EOF)
+        return 9;
+    return memcmp(line, "abc", 3) == 0 ? 3 : atoi(line) == 12 ? 12 : 0;
+#elif SCENARIO == 5
+    if (read(0, line, 1) != 1 || read(0, line + 1, 5) != 2)
+        return 9;
+    return strcmp(line, "in\n") == 0;
+#elif SCENARIO == 6
+    return strcmp(argv[1], "-v") == 0 ? 1 : argv[1][0] == '-' ? 2 : argv[1][0] == 0 ? 3 : 0;
+#elif SCENARIO == 7
+    text = getenv("RADDLE_TEST_LEVEL");
+    return !text ? 9 : text[0] >= '0' && text[0] <= '3' ? text[0] - '0' : 4;
+#elif SCENARIO == 8
+    FILE *file = fopen(argv[1], "r");
+    sum = file && getc(file) == 'P' && getc(file) == '6' ? 1 : 0;
+    if (file)
+        fclose(file);
+    return sum;
+#elif SCENARIO == 9
+    int file = open(argv[1], O_RDONLY);
+    sum = read(file, line, sizeof line) == 2 && line[1] == 'x';
+    close(file);
+    return sum;
+#elif SCENARIO == 10
+    /* Not followed, and said so. */
+    return scanf("%d", &c) == 77;
+#endif
+}
