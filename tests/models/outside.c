@@ -6,6 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+int klee_int(const char *name);
+int klee_range(int begin, int end, const char *name);
+unsigned long long __VERIFIER_nondet_ulonglong(void);
+unsigned short __VERIFIER_nondet_u16(void);
+
 int main(int argc, char **argv)
 {
     char line[16] = "", *text = NULL;
@@ -53,5 +58,11 @@ int main(int argc, char **argv)
 #elif SCENARIO == 10
     /* Not followed, and said so. */
     return scanf("%d", &c) == 77;
+#elif SCENARIO == 11
+    return klee_range(-2, 3, "v") + 2;
+#elif SCENARIO == 12
+    sum = klee_int("n") == -5;
+    return 4 * sum + 2 * (__VERIFIER_nondet_ulonglong() == 0x123456789aULL) +
+           (__VERIFIER_nondet_u16() == 0xffff);
 #endif
 }

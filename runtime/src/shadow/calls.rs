@@ -25,7 +25,7 @@ const fn row(name: &'static CStr, takes: u32) -> Modelled {
     }
 }
 
-static MODELLED: Serial<[Modelled; 18]> = Serial::new([
+static MODELLED: Serial<[Modelled; 29]> = Serial::new([
     row(c"pthread_create", 1 << 3),
     row(c"thrd_create", 1 << 2),
     row(c"exit", 1),
@@ -44,6 +44,17 @@ static MODELLED: Serial<[Modelled; 18]> = Serial::new([
     row(c"__VERIFIER_nondet_char", 0),
     row(c"__VERIFIER_nondet_uchar", 0),
     row(c"__VERIFIER_nondet_bool", 0),
+    row(c"__VERIFIER_nondet_longlong", 0),
+    row(c"__VERIFIER_nondet_ulonglong", 0),
+    row(c"__VERIFIER_nondet_size_t", 0),
+    row(c"__VERIFIER_nondet_loff_t", 0),
+    row(c"__VERIFIER_nondet_sector_t", 0),
+    row(c"__VERIFIER_nondet_unsigned", 0),
+    row(c"__VERIFIER_nondet_u32", 0),
+    row(c"__VERIFIER_nondet_u16", 0),
+    row(c"__VERIFIER_nondet_u8", 0),
+    row(c"klee_int", 0),
+    row(c"klee_range", 0),
 ]);
 
 fn modelled() -> &'static mut [Modelled] {

@@ -3,12 +3,15 @@
 use super::access::Access;
 use super::calls::{argument, give_result};
 use super::inputs::Input;
+use super::nodes::Expr;
+use super::simplify::Operand;
 use super::{built, world};
 use crate::access::check;
 use crate::gate::{self, Fatal};
 use crate::{ends, os, vars};
 use core::ffi::{CStr, c_char, c_void};
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::expr::Op;
 use raddle_protocol::outcome::End;
 
 type Address = *mut c_void;
@@ -29,6 +32,17 @@ crate::hooks! { ROWS:
     fn __VERIFIER_nondet_char() -> u8 = nondet_char;
     fn __VERIFIER_nondet_uchar() -> u8 = nondet_uchar;
     fn __VERIFIER_nondet_bool() -> u8 = nondet_bool;
+    fn __VERIFIER_nondet_longlong() -> u64 = nondet_longlong;
+    fn __VERIFIER_nondet_ulonglong() -> u64 = nondet_ulonglong;
+    fn __VERIFIER_nondet_size_t() -> u64 = nondet_size_t;
+    fn __VERIFIER_nondet_loff_t() -> u64 = nondet_loff_t;
+    fn __VERIFIER_nondet_sector_t() -> u64 = nondet_sector_t;
+    fn __VERIFIER_nondet_unsigned() -> u32 = nondet_unsigned;
+    fn __VERIFIER_nondet_u32() -> u32 = nondet_u32;
+    fn __VERIFIER_nondet_u16() -> u16 = nondet_u16;
+    fn __VERIFIER_nondet_u8() -> u8 = nondet_u8;
+    fn klee_int(name: Name) -> u32 = klee_int_from;
+    fn klee_range(begin: u32, end: u32, name: Name) -> u32 = klee_range_from;
     fn reach_error() = reach_error_from;
 }
 
@@ -79,7 +93,11 @@ fn assume(value: u64, name: &CStr, pc: usize) {
         }
         return;
     }
-    let condition = argument(name, 0);
+    assume_that(argument(name, 0), value, pc);
+}
+
+/// Goes on only if `value`, which has the expression `condition`, is not 0.
+fn assume_that(condition: Expr, value: u64, pc: usize) {
     if condition != 0
         && let Some(truth) = world().nodes.truth(condition)
     {
@@ -143,16 +161,77 @@ fn nondet(name: &CStr, size: u64, bits: u8, pc: usize) -> u64 {
     if !gate::active() {
         return 0;
     }
+    let (value, expr) = draw(name.as_ptr(), size, bits, pc);
+    give_result(name, expr, value, pc);
+    value
+}
+
+/// The next input, shown as `name`.
+fn draw(name: Name, size: u64, bits: u8, pc: usize) -> (u64, Expr) {
     let input = Input::next(size);
     let value = input.value(0, size) & super::mask(bits);
     if !vars::symbolic() {
-        input.record(0, 0, name.as_ptr(), pc);
-        return value;
+        input.record(0, 0, name, pc);
+        return (value, 0);
     }
     let whole = input.expr(0, size);
-    input.record(0, whole, name.as_ptr(), pc);
+    input.record(0, whole, name, pc);
     let expr = world().nodes.extract(whole, 0, bits);
-    give_result(name, built(expr, pc), value, pc);
+    (value, built(expr, pc))
+}
+
+unsafe extern "C-unwind" fn klee_int_from(
+    name: Name,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> u32 {
+    if !gate::active() {
+        return 0;
+    }
+    let (value, expr) = draw(name, 4, 32, pc);
+    give_result(c"klee_int", expr, value, pc);
+    value as u32
+}
+
+/// A number from `begin` up to, and without, `end`.
+unsafe extern "C-unwind" fn klee_range_from(
+    begin: u32,
+    end: u32,
+    name: Name,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> u32 {
+    if !gate::active() {
+        return begin;
+    }
+    let (value, expr) = draw(name, 4, 32, pc);
+    let constant = |value: u32| Operand {
+        expr: 0,
+        value: value.into(),
+    };
+    let (value, room) = (value as u32, end.wrapping_sub(begin));
+    let from = value.wrapping_sub(begin);
+    let nodes = &mut world().nodes;
+    let distance = Operand {
+        expr: match expr {
+            0 => 0,
+            _ => {
+                let own = Operand {
+                    expr,
+                    value: value.into(),
+                };
+                nodes.binary(Op::Sub, 32, own, constant(begin))
+            }
+        },
+        value: from.into(),
+    };
+    let inside = nodes.binary(Op::Ult, 32, distance, constant(room));
+    assume_that(inside, u64::from(from < room), pc);
+    give_result(c"klee_range", expr, value.into(), pc);
     value
 }
 
@@ -176,6 +255,15 @@ nondets! {
     nondet_char, c"__VERIFIER_nondet_char": u8, 8;
     nondet_uchar, c"__VERIFIER_nondet_uchar": u8, 8;
     nondet_bool, c"__VERIFIER_nondet_bool": u8, 1;
+    nondet_longlong, c"__VERIFIER_nondet_longlong": u64, 64;
+    nondet_ulonglong, c"__VERIFIER_nondet_ulonglong": u64, 64;
+    nondet_size_t, c"__VERIFIER_nondet_size_t": u64, 64;
+    nondet_loff_t, c"__VERIFIER_nondet_loff_t": u64, 64;
+    nondet_sector_t, c"__VERIFIER_nondet_sector_t": u64, 64;
+    nondet_unsigned, c"__VERIFIER_nondet_unsigned": u32, 32;
+    nondet_u32, c"__VERIFIER_nondet_u32": u32, 32;
+    nondet_u16, c"__VERIFIER_nondet_u16": u16, 16;
+    nondet_u8, c"__VERIFIER_nondet_u8": u8, 8;
 }
 
 unsafe extern "C-unwind" fn reach_error_from(
