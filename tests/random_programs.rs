@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 /// Seeds of an ordinary run of the tests.
-const SEEDS: Range<u64> = 0..12;
+const SEEDS: Range<u64> = 0..18;
 /// A program with more interleavings than this is left out.
 const MOST: &str = "3000";
 /// Values of the input.
@@ -19,15 +19,19 @@ const INPUTS: Range<u32> = 0..4;
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 
 /// Draws statements.
-struct Statements(Random);
+struct Statements {
+    random: Random,
+    /// Also operations on a condition variable, a semaphore and a read-write lock.
+    objects: bool,
+}
 
 impl Statements {
     fn below(&mut self, n: usize) -> usize {
-        self.0.below(n)
+        self.random.below(n)
     }
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        self.0.pick(from)
+        self.random.pick(from)
     }
 
     fn local(&mut self) -> &'static str {
@@ -62,6 +66,9 @@ impl Statements {
 
     fn statement(&mut self, depth: usize, locked: bool) -> String {
         let inner = depth.saturating_sub(1);
+        if self.objects && !locked && self.below(2) == 0 {
+            return self.synchronise();
+        }
         match self.below(11) {
             0..3 => format!("{} = {};", self.shared(), self.expression()),
             3 | 4 => format!("{} = {};", self.local(), self.shared()),
@@ -96,9 +103,60 @@ impl Statements {
     }
 }
 
+impl Statements {
+    /// An operation on a synchronisation object. A thread holds one lock at most, so that no threads
+    /// wait for each other in a cycle.
+    fn synchronise(&mut self) -> String {
+        let local = self.local();
+        match self.below(10) {
+            0 => "pthread_cond_signal(&c);".into(),
+            1 => "pthread_cond_broadcast(&c);".into(),
+            2 => {
+                let flag = self.shared();
+                format!(
+                    "pthread_mutex_lock(&m); if ({flag} == 0) pthread_cond_wait(&c, &m); \
+                     pthread_mutex_unlock(&m);"
+                )
+            }
+            3 => {
+                let block = self.block(0, 1, true);
+                format!(
+                    "pthread_mutex_lock(&m); if (pthread_cond_timedwait(&c, &m, &end)) {local} = 3; \
+                     {block} pthread_mutex_unlock(&m);"
+                )
+            }
+            4 => "sem_post(&s);".into(),
+            5 => "sem_wait(&s);".into(),
+            6 => {
+                let call = self.pick(&["sem_trywait(&s)", "sem_timedwait(&s, &end)"]);
+                format!("if ({call} == 0) {local} = 1;")
+            }
+            7 => format!("{{ int n; sem_getvalue(&s, &n); {local} = n; }}"),
+            8 => {
+                let how = self.pick(&["rd", "wr"]);
+                let block = self.block(0, 2, true);
+                format!("pthread_rwlock_{how}lock(&l); {block} pthread_rwlock_unlock(&l);")
+            }
+            _ => {
+                let call = self.pick(&[
+                    "pthread_rwlock_tryrdlock(&l)",
+                    "pthread_rwlock_trywrlock(&l)",
+                    "pthread_rwlock_timedrdlock(&l, &end)",
+                    "pthread_rwlock_timedwrlock(&l, &end)",
+                ]);
+                let block = self.block(0, 1, true);
+                format!("if ({call} == 0) {{ {block} pthread_rwlock_unlock(&l); }}")
+            }
+        }
+    }
+}
+
 /// The program of a seed, and whether it has an input.
 fn program(seed: u64) -> (String, bool) {
-    let mut random = Statements(Random(seed));
+    let mut random = Statements {
+        random: Random(seed),
+        objects: seed % 3 == 2,
+    };
     let with_input = random.below(5) < 3;
     let t = random.pick(&["int", "int", "short", "unsigned char", "long"]);
     let first = if with_input { "input()" } else { "1" };
@@ -118,6 +176,7 @@ fn program(seed: u64) -> (String, bool) {
     }
     let source = format!(
         "#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 void raddle_symbolic(void *, unsigned long, const char *);
@@ -125,6 +184,10 @@ void raddle_assume(int);
 static volatile {t} x, y;
 static _Atomic int z;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t s;
+static const struct timespec end = {{ 4000000000, 0 }};
 static inline {t} input(void)
 {{
     {t} v = 0;
@@ -141,6 +204,7 @@ static void g(void) {{ {t} a = 0, b = 2; {main} {leave} }}
 int main(void)
 {{
     pthread_t t;
+    sem_init(&s, 0, 1);
     pthread_create(&t, 0, f, 0);
     g();
     pthread_join(t, 0);

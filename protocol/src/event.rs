@@ -126,9 +126,9 @@ kinds! {
     /// or ECANCELED.
     CondLeave = 25, true, "cond_wait gives up";
 
-    /// `object`: lock; `value`: result.
+    /// `object`: lock; `value`: result; `aux`: [`RW_TIMED`] and [`RW_WRITERS_FIRST`].
     RwRead = 30, true, "rwlock_rdlock";
-    /// `object`: lock; `value`: result.
+    /// Fields as [`Kind::RwRead`].
     RwWrite = 31, true, "rwlock_wrlock";
     /// `object`: lock; `value`: 0 or EBUSY.
     RwTryRead = 32, true, "rwlock_tryrdlock";
@@ -166,9 +166,10 @@ kinds! {
     /// `object`: lock.
     SpinUnlock = 62, true, "spin_unlock";
 
-    /// `object`: control; `value`: 1 when this thread runs the routine.
+    /// `object`: control; `value`: 1 when this thread runs the routine; `size`: 1 if it is the guard
+    /// of a C++ variable, which the compiler's code reads as well.
     OnceEnter = 65, true, "once";
-    /// `object`: control; the routine has returned.
+    /// `object`: control; the routine has returned; `size` as in [`Kind::OnceEnter`].
     OnceDone = 66, true, "once done";
 
     /// sched_yield and its kin.
@@ -254,7 +255,9 @@ kinds! {
     Enabled = 110, false, "enabled";
     /// A choice other than of a thread. `value`: what was chosen; `aux`: of how many.
     Choice = 111, false, "choice";
-    /// Content of a location before any recorded access to it. `object`, `size`, `value`.
+    /// Content of a location before any recorded access to it. `object`, `size`, `value`. In runs
+    /// with [`crate::shared::flags::SYMBOLIC`], with a size of 0: a semaphore or a barrier is
+    /// initialised with this count.
     Init = 112, false, "initial value";
     /// A symbolic input came into being. `object`: address; `value`: index of the input in its
     /// thread; `aux`: its first expression; `size`: unused. The length is in the expression nodes.
@@ -277,7 +280,8 @@ kinds! {
     /// end of the execution (whatever ended it): one record for each thread that has announced an
     /// operation which did not happen.
     /// `size`: its [`Kind`]; `object`, `value` (what is known before: slot of the thread to join,
-    /// bytes of a range), `pc` as in that kind's own record; `aux`: 0, but in runs with
+    /// bytes of a range), `pc` as in that kind's own record; `aux`: that of a [`Kind::RwRead`] and
+    /// a [`Kind::RwWrite`], else 0, but in runs with
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
     /// access or of a futex wait, [`PENDING_TIMED`] and [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
@@ -298,8 +302,8 @@ kinds! {
     /// least one record, also when no caller is known.
     Stack = 122, false, "called from";
 
-    /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: somebody looked at the virtual clock, as
-    /// part of the step of `thread` before this record.
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
+    /// somebody looked at the virtual clock, as part of the step of `thread` before this record.
     ClockRead = 210, false, "looks at the clock";
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: the step of `thread` whose record follows
     /// had a deadline, so that it could be taken at any time.
@@ -360,6 +364,11 @@ kinds! {
 pub const PENDING_TIMED: u32 = 1 << 16;
 /// In `aux` of a [`Kind::Pending`] record: the operation could happen now.
 pub const PENDING_ENABLED: u32 = 1 << 17;
+
+/// In `aux` of [`Kind::RwRead`] and [`Kind::RwWrite`]: the operation has a deadline.
+pub const RW_TIMED: u32 = 1;
+/// In `aux` of [`Kind::RwRead`] and [`Kind::RwWrite`]: writers that wait bar readers.
+pub const RW_WRITERS_FIRST: u32 = 2;
 
 /// Return addresses that one [`Kind::Stack`] record holds.
 const CALLERS_A_RECORD: usize = 3;

@@ -137,7 +137,7 @@ pub fn deadline_after(t: &timespec) -> Option<u64> {
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     gate::advance_to(gate::now() + LOOK);
-    if gate::flags() & flags::EXHAUSTIVE != 0 {
+    if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
         gate::log(Kind::ClockRead, 0, 0, 0);
     }
     clock.base(wall()) + gate::now()

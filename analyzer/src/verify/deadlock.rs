@@ -2,6 +2,7 @@
 
 use super::forest::{NodeId, Pattern, TreeId};
 use super::formula::Formula;
+use super::locks::{Entry, Section, lock_of};
 use super::plan::{Plan, executed, follow};
 use super::solver::{Answer, Bool, Effort, Limits, Model, all, any, holds};
 use raddle_protocol::event::Kind;
@@ -25,7 +26,7 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
             true => waiting_for_each_other(formula, &stuck),
             false => nothing_left(formula, &stuck),
         };
-        for fact in facts {
+        for fact in facts.into_iter().chain(elsewhere(formula)) {
             formula.solver.assert(&fact);
         }
         formula.solver.assert(&any(&stuck));
@@ -42,6 +43,26 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
         }
     }
     Found::No
+}
+
+/// Not at the statements of a known deadlock, by whichever paths the threads came there.
+fn elsewhere(formula: &Formula<'_>) -> Vec<Bool> {
+    let forest = formula.forest;
+    let mut facts = Vec::new();
+    for pattern in &forest.deadlocks {
+        let mut parts = Vec::new();
+        for &stuck in &pattern.stuck {
+            let (tree, pc) = (forest.node(stuck).tree, forest.node(stuck).pc);
+            let nodes = waiting_nodes(formula, tree).into_iter();
+            let same = nodes.filter(|&n| forest.node(n).pc == pc);
+            parts.push(any(&same.map(|n| formula.stuck_at(n)).collect::<Vec<_>>()));
+        }
+        if !pattern.cycle {
+            parts.extend(formula.others_ended(pattern));
+        }
+        facts.push(all(&parts).not());
+    }
+    facts
 }
 
 /// A set of threads each of which waits for one of them.
@@ -64,16 +85,26 @@ fn waiting_for_each_other(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
     facts
 }
 
+impl Formula<'_> {
+    /// The thread waits at this step, and somebody or something stands in its way.
+    pub fn stuck_at(&self, id: NodeId) -> Bool {
+        let held = holders(self, id).into_iter().map(|h| h.1);
+        let unsignalled = match self.forest.node(id).action() {
+            Some(a) if a.kind == Kind::CondWake => self.needs_signal(id),
+            _ => Bool::from_bool(false),
+        };
+        let blocked: Vec<Bool> = held.chain([unsignalled, self.object_blocks(id)]).collect();
+        all(&[self.waits_at(id), any(&blocked)])
+    }
+}
+
 /// Every thread that was created has ended or waits for something that is not free.
 fn nothing_left(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
     let mut facts = Vec::new();
     for tree in 0..stuck.len() as TreeId {
         let waits: Vec<Bool> = waiting_nodes(formula, tree)
             .into_iter()
-            .map(|n| {
-                let held: Vec<Bool> = holders(formula, n).into_iter().map(|h| h.1).collect();
-                all(&[formula.waits_at(n), any(&held)])
-            })
+            .map(|n| formula.stuck_at(n))
             .collect();
         let root = formula.forest.tree(tree).root;
         let absent = formula.at[root as usize].not();
@@ -105,14 +136,33 @@ fn holders(formula: &Formula<'_>, id: NodeId) -> Vec<(TreeId, Bool)> {
             .collect();
     }
     let here = formula.forest.place(id);
-    let sections = formula.locks.sections.get(&action.object);
+    let can_hold = |tree| tree != here.tree && formula.coexist(tree, here.tree);
+    if action.kind == Kind::OnceEnter {
+        let runners = formula.runners(action.object).into_iter();
+        return runners.filter(|r| can_hold(r.0)).collect();
+    }
+    let signalled = match action.kind {
+        Kind::CondWake => formula.wants_mutex(id),
+        _ => Bool::from_bool(true),
+    };
+    let reads = action.kind == Kind::RwRead;
+    let sections = formula.locks.sections.get(&lock_of(&action));
+    let barring: Vec<(&Entry, &Section)> = sections
+        .into_iter()
+        .flatten()
+        .filter(|(entry, _)| can_hold(entry.place.tree) && !(reads && entry.shared))
+        .collect();
     let mut holders = Vec::new();
-    for (&place, section) in sections.into_iter().flatten() {
-        if place.tree != here.tree && formula.coexist(place.tree, here.tree) {
-            let released = formula.released(section);
-            let held = [formula.acquired(place, section), released.not()];
-            holders.push((place.tree, all(&held)));
+    for &(entry, section) in &barring {
+        let mut parts = vec![signalled.clone(), formula.holds(entry, section)];
+        // Of several readers the one who came last is the holder.
+        for &(other, later) in barring.iter().filter(|_| entry.shared) {
+            if other.shared && other.place.tree != entry.place.tree {
+                let gone = formula.holds(other, later).not();
+                parts.push(any(&[gone, formula.precedes(other.place, entry.place)]));
+            }
         }
+        holders.push((entry.place.tree, all(&parts)));
     }
     holders
 }

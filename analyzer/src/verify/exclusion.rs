@@ -1,84 +1,108 @@
-//! Mutexes in the formula: sections one after the other, failed trylocks within another's section.
+//! Locks in the formula: sections one after the other unless both read, failed attempts within
+//! another's section.
 
 use super::forest::NodeId;
 use super::formula::Formula;
-use super::locks::{Section, Sections, tries};
+use super::locks::{Entry, Section, Sections, Taking, lock_of, taking};
 use super::places::Place;
 use super::solver::{Bool, all, any};
+use raddle_protocol::event::Kind;
 
 impl Formula<'_> {
-    /// The mutex is taken at this place.
+    /// How the step takes a lock that its thread does not hold already.
+    pub fn takes(&self, id: NodeId) -> Option<Taking> {
+        let action = self.forest.node(id).action()?;
+        let owned = self.locks.owns(id, lock_of(action));
+        taking(self.forest, id).filter(|_| !owned)
+    }
+
+    /// The lock is taken at this place.
     pub fn acquired(&self, place: Place, section: &Section) -> Bool {
         let taken = section.acquires.iter().map(|&id| {
             let exec = self.executed(id);
-            match self.forest.node(id).action() {
-                Some(a) if tries(a.kind) => all(&[exec, self.succeeds(place)]),
+            match self.takes(id) {
+                Some(Taking::Tries(_)) => all(&[exec, self.succeeds(place)]),
                 _ => exec,
             }
         });
         any(&taken.collect::<Vec<_>>())
     }
 
-    fn any_executed(&self, nodes: &[NodeId]) -> Bool {
+    pub fn any_executed(&self, nodes: &[NodeId]) -> Bool {
         let executed = nodes.iter().map(|&n| self.executed(n));
         any(&executed.collect::<Vec<_>>())
     }
 
     /// Some release of the section is executed.
-    pub fn released(&self, section: &Section) -> Bool {
+    fn released(&self, section: &Section) -> Bool {
         let released = section.releases.values().map(|r| self.any_executed(r));
         any(&released.collect::<Vec<_>>())
     }
 
-    /// The constraints of all mutexes.
-    pub fn mutexes(&self) {
+    /// The lock is taken in this section and not given back.
+    pub fn holds(&self, entry: &Entry, section: &Section) -> Bool {
+        let released = self.released(section);
+        all(&[self.acquired(entry.place, section), released.not()])
+    }
+
+    /// The constraints of all locks.
+    pub fn exclusion(&self) {
         for sections in self.locks.sections.values() {
-            let list: Vec<(&Place, &Section)> = sections.iter().collect();
+            let list: Vec<(&Entry, &Section)> = sections.iter().collect();
             for (i, a) in list.iter().enumerate() {
                 for b in &list[i + 1..] {
-                    self.one_after_the_other(*a, *b);
+                    if !(a.0.shared && b.0.shared) {
+                        self.one_after_the_other(*a, *b);
+                    }
                 }
             }
         }
         for id in 0..self.forest.nodes.len() as NodeId {
-            let Some(action) = self.forest.node(id).action() else {
+            let node = self.forest.node(id);
+            let (Some(action), Some(Taking::Tries(_))) = (node.action(), self.takes(id)) else {
                 continue;
             };
-            let stub = self.forest.node(id).is_stub();
-            if tries(action.kind) && !stub && !self.locks.owns(id, action.object) {
-                let place = self.forest.place(id);
-                let busy = self.busy(place, self.locks.sections.get(&action.object));
-                let failed = all(&[self.executed(id), self.succeeds(place).not()]);
-                self.solver.assert(&failed.implies(&busy));
+            let place = self.forest.place(id);
+            let succeeds = self.succeeds(place);
+            let failed = all(&[self.executed(id), succeeds.not()]);
+            if action.kind == Kind::CondWake {
+                // Who was signalled goes on with the mutex only.
+                self.solver.assert(&failed.implies(self.is_woken(id).not()));
+            } else if node.is_stub() {
+                continue;
             }
+            let shared = matches!(action.kind, Kind::RwRead | Kind::RwTryRead);
+            let sections = self.locks.sections.get(&lock_of(action));
+            let busy = self.busy(place, shared, sections);
+            self.solver.assert(&failed.implies(&busy));
         }
     }
 
-    fn one_after_the_other(&self, a: (&Place, &Section), b: (&Place, &Section)) {
-        if a.0.tree == b.0.tree || !self.coexist(a.0.tree, b.0.tree) {
+    fn one_after_the_other(&self, a: (&Entry, &Section), b: (&Entry, &Section)) {
+        let (at, bt) = (a.0.place, b.0.place);
+        if at.tree == bt.tree || !self.coexist(at.tree, bt.tree) {
             return;
         }
-        let mut options = vec![
-            self.acquired(*a.0, a.1).not(),
-            self.acquired(*b.0, b.1).not(),
-        ];
+        let mut options = vec![self.acquired(at, a.1).not(), self.acquired(bt, b.1).not()];
         for (first, second) in [(a, b), (b, a)] {
-            if self.forest.before(*second.0, *first.0) {
+            if self.forest.before(second.0.place, first.0.place) {
                 continue;
             }
             for (place, nodes) in &first.1.releases {
-                let before = self.precedes(*place, *second.0);
+                let before = self.precedes(*place, second.0.place);
                 options.push(all(&[self.any_executed(nodes), before]));
             }
         }
         self.solver.assert(&any(&options));
     }
 
-    /// Some other thread's section is open at this place.
-    fn busy(&self, here: Place, sections: Option<&Sections>) -> Bool {
+    /// Some other thread's section that excludes this attempt is open at this place.
+    fn busy(&self, here: Place, shared: bool, sections: Option<&Sections>) -> Bool {
         let mut options = Vec::new();
-        for (&place, section) in sections.into_iter().flatten() {
+        for (entry, section) in sections.into_iter().flatten() {
+            let place = entry.place;
             if place.tree == here.tree
+                || shared && entry.shared
                 || !self.coexist(place.tree, here.tree)
                 || self.forest.before(here, place)
             {

@@ -41,6 +41,7 @@ pub enum What {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     pub kind: Kind,
+    /// Bytes of an access; 1 for a wait with a deadline.
     pub size: u8,
     pub object: u64,
     /// Slot-free form of the event's `value` where that is no outcome: the tree created or joined,
@@ -68,6 +69,13 @@ pub struct Node {
     /// The execution of this step ends the process, whatever else happened (a deadlock with
     /// itself, the unlocking of a mutex that is not held).
     pub fatal: bool,
+}
+
+impl Action {
+    /// Can the step, which waits for others, also end because its time runs out?
+    pub fn timed(&self) -> bool {
+        matches!(self.kind, Kind::RwRead | Kind::RwWrite | Kind::CondWake) && self.size == 1
+    }
 }
 
 impl Node {
@@ -110,6 +118,11 @@ pub struct Forest {
     pub init: HashMap<u64, BTreeSet<u8>>,
     /// Positions that were filled in and outcomes that were added, ever.
     pub facts: u64,
+    /// What synchronisation objects hold at first: the count of a semaphore, the threads that a
+    /// barrier waits for, the state of a once control.
+    pub contents: BTreeMap<u64, u64>,
+    /// Who looked at the clock, and who moved it.
+    pub clock: Clock,
     /// Deadlocks seen: see [`Pattern`].
     pub deadlocks: Vec<Pattern>,
     /// Losses per statement and reason.
@@ -126,6 +139,13 @@ pub struct Forest {
     pub shared: Vec<(u64, u64)>,
     /// Where the bounds cut a path.
     pub bounds_hit: BTreeSet<&'static str>,
+}
+
+/// Uses of the virtual clock, which is not in the formula.
+#[derive(Debug, Default)]
+pub struct Clock {
+    pub looked: BTreeSet<TreeId>,
+    pub moved: BTreeSet<TreeId>,
 }
 
 /// The threads that wait in a deadlock.
@@ -145,6 +165,8 @@ impl Forest {
             trees: Vec::new(),
             terms: Terms::default(),
             init: HashMap::new(),
+            contents: BTreeMap::new(),
+            clock: Clock::default(),
             facts: 0,
             deadlocks: Vec::new(),
             lost: BTreeMap::new(),
@@ -274,6 +296,14 @@ impl Forest {
             at = self.node(id).parent.map(|p| p.0);
         }
         false
+    }
+
+    /// Can what a thread sees on the clock depend on what another one does?
+    pub fn clock_matters(&self) -> bool {
+        let others = |a: TreeId| move |b: &TreeId| a != *b && self.coexist(a, *b);
+        let moved = &self.clock.moved;
+        let mut looked = self.clock.looked.iter();
+        looked.any(|&a| moved.iter().any(others(a)))
     }
 
     /// Ends of local paths, known to continue or not.

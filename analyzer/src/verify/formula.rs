@@ -4,15 +4,19 @@
 //! that far, and an integer for its place in the order. A node is *reached* when its thread stands
 //! at it; what is local after a step happens together with it; a step node is executed when it is
 //! reached and the thread comes that far. The constraints: program order and creation; a join
-//! after an end of the joined thread; sections of one mutex one after the other, a failed trylock
-//! within another's section; each read gets the value of the last write before it (`memory`). The
-//! process has not ended: a prefix is what happens before that. All order constraints are strict
-//! and appear positively, so steps with equal numbers may be taken in any order.
+//! after an end of the joined thread; sections of one lock one after the other, a failed attempt
+//! within another's section (`exclusion`); a wait for a condition ends by a signal (`conditions`);
+//! operations on semaphores, barriers and once controls follow one another (`objects`); each read
+//! gets the value of the last write before it (`memory`). The process has not ended: a prefix is what
+//! happens before that. All order constraints are strict and appear positively, so steps with equal
+//! numbers may be taken in any order.
 
-use super::forest::{Forest, NodeId, TreeId, What};
-use super::insert::{EBUSY, EDEADLK, UNKNOWN};
-use super::locks::{Locks, tries, waits};
+use super::conditions::{self, Conditions};
+use super::forest::{Forest, NodeId, Pattern, TreeId, What};
+use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
+use super::locks::{Locks, Taking};
 use super::memory;
+use super::objects::{self, Objects};
 use super::places::Place;
 use super::solver::{self, BV, Bool, Int, Solver, Values, all, any, equal};
 use super::terms::{Term, TermId};
@@ -30,10 +34,8 @@ pub enum Aim {
     Execute,
     /// The next step of a thread of which that is not known.
     Enter,
-    /// A trylock that succeeds.
-    Free,
-    /// A trylock that fails.
-    Busy,
+    /// A step that comes out as it never did: like this, or (`None`) anyhow else.
+    Outcome(Option<u64>),
     /// A join of a thread with a result not seen there.
     Result,
 }
@@ -58,6 +60,8 @@ pub struct Target {
 pub struct Formula<'f> {
     pub forest: &'f Forest,
     pub locks: Locks,
+    pub conditions: Conditions,
+    pub objects: Objects,
     pub solver: Solver,
     /// The thread stands, or has stood, at the node.
     pub at: Vec<Bool>,
@@ -120,6 +124,8 @@ impl<'f> Formula<'f> {
         let mut formula = Formula {
             forest,
             locks: Locks::new(forest),
+            conditions: conditions::collect(forest),
+            objects: objects::collect(forest),
             solver: Solver::new(),
             at: Vec::with_capacity(forest.nodes.len()),
             exec: vec![None; forest.nodes.len()],
@@ -139,8 +145,10 @@ impl<'f> Formula<'f> {
                 formula.process_end(id, ends);
             }
         }
-        formula.mutexes();
-        formula.too_large = !memory::constrain(&mut formula);
+        formula.exclusion();
+        formula.condition_variables();
+        formula.machines();
+        formula.too_large |= !memory::constrain(&mut formula);
         formula.known_deadlocks();
         formula
     }
@@ -300,14 +308,59 @@ impl<'f> Formula<'f> {
             if !self.gives_up(id) {
                 self.target(id, Aim::Execute, exec);
             }
-        } else if tries(action.kind) && !self.locks.owns(id, action.object) {
-            let success = self.succeeds(place);
-            if node.after(0).is_none() {
-                self.target(id, Aim::Free, all(&[exec.clone(), success.clone()]));
+        } else {
+            self.outcomes(id, &exec);
+        }
+    }
+
+    /// The ways to come out that the step never did.
+    fn outcomes(&mut self, id: NodeId, exec: &Bool) {
+        match self.results(id) {
+            objects::Result::One => {}
+            objects::Result::Few(results) => {
+                for (outcome, when) in results {
+                    if self.forest.node(id).after(outcome).is_none() {
+                        let aim = Aim::Outcome(Some(outcome));
+                        self.target(id, aim, all(&[exec.clone(), when]));
+                    }
+                }
             }
-            if node.after(EBUSY).is_none() {
-                self.target(id, Aim::Busy, all(&[exec, success.not()]));
+            objects::Result::Value(value) => {
+                let seen = self.forest.node(id).next.iter();
+                let other =
+                    |n: &(u64, NodeId)| equal(&value, &solver::constant(n.0, objects::WIDTH)).not();
+                let unseen: Vec<Bool> = seen.map(other).chain([exec.clone()]).collect();
+                self.target(id, Aim::Outcome(None), all(&unseen));
             }
+        }
+    }
+
+    /// How a step comes out, if that depends on others, and not on what they return or write.
+    fn results(&self, id: NodeId) -> objects::Result {
+        let takes = self.takes(id);
+        let action = self.forest.node(id).action();
+        let success = self.succeeds(self.forest.place(id));
+        if let Some(wake) = action.filter(|a| a.kind == Kind::CondWake) {
+            if !wake.timed() {
+                return objects::Result::One;
+            }
+            let woken = self.is_woken(id);
+            let mut results = vec![(0, woken.clone())];
+            match takes {
+                Some(Taking::Tries(left)) => {
+                    results.push((ETIMEDOUT, all(&[success.clone(), woken.not()])));
+                    results.push((left, success.not()));
+                }
+                // A recursive mutex that the wait has not given up.
+                _ => results.push((ETIMEDOUT, woken.not())),
+            }
+            return objects::Result::Few(results);
+        }
+        match takes {
+            Some(Taking::Tries(failure)) => {
+                objects::Result::Few(vec![(0, success.clone()), (failure, success.not())])
+            }
+            _ => self.result(id),
         }
     }
 
@@ -325,7 +378,7 @@ impl<'f> Formula<'f> {
         above.or(self.forest.tree(self.forest.node(id).tree).create)
     }
 
-    /// The trylock at this place gets the mutex.
+    /// The attempt at this place gets the lock.
     pub fn succeeds(&self, place: Place) -> Bool {
         Bool::new_const(format!("s{}_{}", place.tree, place.step))
     }
@@ -336,10 +389,17 @@ impl<'f> Formula<'f> {
         match node.what {
             What::Step(action) => {
                 let exec = self.executed(id);
-                if tries(action.kind) && !self.locks.owns(id, action.object) {
-                    let success = self.succeeds(self.forest.place(id));
-                    let came = if outcome == 0 { success } else { success.not() };
-                    return all(&[exec, came]);
+                let when = match self.results(id) {
+                    objects::Result::One => None,
+                    objects::Result::Few(results) => {
+                        results.into_iter().find(|r| r.0 == outcome).map(|r| r.1)
+                    }
+                    objects::Result::Value(value) => {
+                        Some(equal(&value, &solver::constant(outcome, objects::WIDTH)))
+                    }
+                };
+                if let Some(when) = when {
+                    return all(&[exec, when]);
                 }
                 if action.kind != Kind::ThreadJoin || action.value == UNKNOWN {
                     return exec;
@@ -392,18 +452,25 @@ impl<'f> Formula<'f> {
     /// A deadlock that was seen ends the process: no prefix goes through it.
     fn known_deadlocks(&mut self) {
         for pattern in &self.forest.deadlocks {
-            let mut parts: Vec<Bool> = pattern.stuck.iter().map(|&n| self.waits_at(n)).collect();
+            let mut parts: Vec<Bool> = pattern.stuck.iter().map(|&n| self.stuck_at(n)).collect();
             if !pattern.cycle {
-                for (tree, t) in (0..).zip(&self.forest.trees) {
-                    let stuck = |n: &NodeId| self.forest.node(*n).tree == tree;
-                    if !pattern.stuck.iter().any(stuck) {
-                        let absent = self.at[t.root as usize].not();
-                        parts.push(any(&[absent, self.finished(tree)]));
-                    }
-                }
+                parts.extend(self.others_ended(pattern));
             }
             self.solver.assert(&all(&parts).not());
         }
+    }
+
+    /// The threads that are not stuck in a deadlock have ended, or do not exist.
+    pub fn others_ended(&self, pattern: &Pattern) -> Vec<Bool> {
+        let mut parts = Vec::new();
+        for (tree, t) in (0..).zip(&self.forest.trees) {
+            let stuck = |n: &NodeId| self.forest.node(*n).tree == tree;
+            if !pattern.stuck.iter().any(stuck) {
+                let absent = self.at[t.root as usize].not();
+                parts.push(any(&[absent, self.finished(tree)]));
+            }
+        }
+        parts
     }
 
     /// Is this a step at which a thread can wait for others?
@@ -411,7 +478,8 @@ impl<'f> Formula<'f> {
         let node = self.forest.node(id);
         node.action().is_some_and(|a| match a.kind {
             Kind::ThreadJoin => a.value != UNKNOWN,
-            kind => waits(kind) && !self.locks.owns(id, a.object) && node.after(EDEADLK).is_none(),
+            Kind::SemWait | Kind::BarrierLeave | Kind::OnceEnter | Kind::CondWake => true,
+            _ => self.takes(id) == Some(Taking::Waits) && node.after(EDEADLK).is_none(),
         })
     }
 }

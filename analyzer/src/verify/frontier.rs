@@ -170,8 +170,7 @@ fn text(aim: Aim) -> &'static str {
         Aim::Hold => "the assumption holding",
         Aim::Execute => "the step",
         Aim::Enter => "what follows the last known step",
-        Aim::Free => "a successful trylock",
-        Aim::Busy => "a failing trylock",
+        Aim::Outcome(_) => "another outcome of the step",
         Aim::Result => "another result of the join",
     }
 }

@@ -1,5 +1,5 @@
-//! Orders of steps that would be errors: a mutex that is destroyed or initialised while others
-//! use it, memory that is used or freed after it was freed.
+//! Orders of steps that would be errors: a synchronisation object that is destroyed, or a mutex
+//! that is initialised, while others use it, memory that is used or freed after it was freed.
 //!
 //! The formula takes such steps for harmless. So it is asked whether a wrong order is reachable,
 //! and if so, an execution shows what becomes of it.
@@ -7,14 +7,21 @@
 use super::forest::NodeId;
 use super::formula::Formula;
 use super::insert::is_access;
+use super::locks::lock_of;
 use super::plan::{Plan, executed, follow};
 use super::solver::{Answer, Bool, Effort, Limits, all, any, holds};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use std::collections::HashSet;
 
-/// Two steps of different threads; the first must not come before the second.
-pub type Hazard = (NodeId, NodeId);
+/// Two steps of different threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hazard {
+    first: NodeId,
+    /// Must not come after the first; if that `waits`, must not come while it does.
+    second: NodeId,
+    waits: bool,
+}
 
 /// Result of a query.
 pub enum Found {
@@ -34,7 +41,7 @@ pub fn query(
     let hazards: Vec<(Hazard, Bool)> = hazards(formula)
         .into_iter()
         .filter(|h| !known.contains(h))
-        .map(|h| (h, condition(formula, h)))
+        .map(|h| (h, h.condition(formula)))
         .collect();
     if hazards.is_empty() {
         return Found::No;
@@ -49,8 +56,8 @@ pub fn query(
             Some((hazard, _)) => {
                 let steps = executed(formula, &model);
                 let mut plan = follow(formula, &model, &steps);
-                if !steps.contains(&hazard.1) {
-                    let tree = formula.forest.node(hazard.1).tree;
+                if !steps.contains(&hazard.second) {
+                    let tree = formula.forest.node(hazard.second).tree;
                     push_step(&mut plan.prefix, formula.forest.tree(tree).slot);
                 }
                 Found::Yes(plan, *hazard)
@@ -62,13 +69,20 @@ pub fn query(
     }
 }
 
-/// The first step is executed and the second is not before it: its thread stands there at most.
-/// (Its execution may be the end of the process, so the formula need not know what follows.)
-fn condition(formula: &Formula<'_>, (first, second): Hazard) -> Bool {
-    let order = formula.precedes(formula.forest.place(first), formula.forest.place(second));
-    let later = any(&[formula.executed(second).not(), order]);
-    let reached = formula.at[second as usize].clone();
-    all(&[formula.executed(first), reached, later])
+impl Hazard {
+    /// The first step is executed (or waits) and the second is not before it: its thread stands
+    /// there at most. (Its execution may be the end of the process, so the formula need not know
+    /// what follows.)
+    fn condition(self, formula: &Formula<'_>) -> Bool {
+        let (first, second) = (self.first, self.second);
+        let reached = formula.at[second as usize].clone();
+        let before = formula.executed(second).not();
+        if self.waits {
+            return all(&[formula.stuck_at(first), reached, before]);
+        }
+        let order = formula.precedes(formula.forest.place(first), formula.forest.place(second));
+        all(&[formula.executed(first), reached, any(&[before, order])])
+    }
 }
 
 fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
@@ -79,12 +93,11 @@ fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     for &breaking in steps.iter().filter(|&&id| breaks(formula, id)) {
         for &other in &steps {
-            let Some(hazard) = hazard(formula, breaking, other) else {
-                continue;
-            };
-            let (a, b) = (forest.place(hazard.0), forest.place(hazard.1));
-            if a.tree != b.tree && formula.coexist(a.tree, b.tree) && !forest.before(b, a) {
-                hazards.push(hazard);
+            for hazard in of_pair(formula, breaking, other) {
+                let (a, b) = (forest.place(hazard.first), forest.place(hazard.second));
+                if a.tree != b.tree && formula.coexist(a.tree, b.tree) && !forest.before(b, a) {
+                    hazards.push(hazard);
+                }
             }
         }
     }
@@ -94,23 +107,61 @@ fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
 /// Is this a step that others of its object must be in order with?
 fn breaks(formula: &Formula<'_>, id: NodeId) -> bool {
     let action = formula.forest.node(id).action();
-    action.is_some_and(|a| matches!(a.kind, Kind::MutexInit | Kind::MutexDestroy | Kind::Free))
+    action.is_some_and(|a| matches!(a.kind, Kind::MutexInit | Kind::Free) || destroys(a.kind))
 }
 
-/// The wrong order of a breaking step and another one, if they have one.
-fn hazard(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Option<Hazard> {
-    use Kind::{Free, MutexDestroy, MutexInit, MutexLock, MutexTryLock, MutexUnlock};
-    let a = formula.forest.node(breaking).action()?;
-    let b = formula.forest.node(other).action()?;
-    let uses = matches!(b.kind, MutexLock | MutexTryLock | MutexUnlock) && a.object == b.object;
+fn destroys(kind: Kind) -> bool {
+    use Kind::{BarrierDestroy, CondDestroy, MutexDestroy, RwDestroy, SemDestroy};
+    matches!(
+        kind,
+        MutexDestroy | CondDestroy | SemDestroy | RwDestroy | BarrierDestroy
+    )
+}
+
+/// The wrong orders of a breaking step and another one.
+fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard> {
+    let hazard = |first, second, waits| Hazard {
+        first,
+        second,
+        waits,
+    };
+    let actions = [breaking, other].map(|id| formula.forest.node(id).action());
+    let [Some(a), Some(b)] = actions else {
+        return Vec::new();
+    };
     let inside = b.object >= a.object && b.object - a.object < a.value.max(1)
         || a.object >= b.object && a.object - b.object < u64::from(b.size);
     match a.kind {
-        MutexInit if uses => Some((other, breaking)),
-        MutexDestroy if uses => Some((breaking, other)),
-        MutexDestroy if b.kind == MutexDestroy && a.object == b.object => Some((breaking, other)),
-        Free if is_access(b.kind) && inside => Some((breaking, other)),
-        Free if b.kind == Free && a.object == b.object => Some((breaking, other)),
-        _ => None,
+        Kind::Free
+            if is_access(b.kind) && inside || b.kind == Kind::Free && a.object == b.object =>
+        {
+            vec![hazard(breaking, other, false)]
+        }
+        Kind::MutexInit if uses_mutex(b.kind) && lock_of(b) == a.object => {
+            vec![hazard(other, breaking, false)]
+        }
+        Kind::MutexDestroy if uses_mutex(b.kind) && lock_of(b) == a.object => {
+            vec![hazard(breaking, other, false)]
+        }
+        kind if destroys(kind) && a.object == b.object => {
+            let mut found = Vec::new();
+            // Who was signalled does not touch the condition any more.
+            if b.kind != Kind::CondWake && b.kind != Kind::BarrierLeave {
+                found.push(hazard(breaking, other, false));
+            }
+            if formula.can_wait(other) && !uses_mutex(b.kind) || b.kind == Kind::CondWake {
+                found.push(hazard(other, breaking, true));
+            }
+            found
+        }
+        _ => Vec::new(),
     }
+}
+
+fn uses_mutex(kind: Kind) -> bool {
+    use Kind::{CondWait, CondWake, MutexLock, MutexTimedLock, MutexTryLock, MutexUnlock};
+    matches!(
+        kind,
+        MutexLock | MutexTryLock | MutexTimedLock | MutexUnlock | CondWait | CondWake
+    )
 }

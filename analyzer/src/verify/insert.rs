@@ -1,11 +1,12 @@
 //! Adds what one execution showed to the forest.
 
+use super::contents::Contents;
 use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
 use super::places::Place;
 use super::terms::{Term, TermId, mask};
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::{Event, Kind, RW_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::outcome::End;
 use raddle_protocol::slot;
@@ -34,6 +35,7 @@ struct Insertion<'a> {
     reads: HashMap<u32, Place>,
     /// Terms of the trace's expressions.
     terms: Vec<Option<TermId>>,
+    contents: Contents,
 }
 
 /// Adds a trace. Nothing is lost on an error, but what came before the bad record stays.
@@ -55,6 +57,7 @@ pub fn insert(
         cursors: HashMap::from([(slot::MAIN, main)]),
         reads: HashMap::new(),
         terms: vec![None; trace.nodes.len()],
+        contents: Contents::default(),
     };
     for (i, event) in trace.events.iter().enumerate() {
         let kind = event.kind().ok_or(Corrupt::Kind(i))?;
@@ -68,6 +71,7 @@ pub fn insert(
 impl Insertion<'_> {
     fn record(&mut self, i: usize, event: &Event, kind: Kind) -> Result<(), Corrupt> {
         match kind {
+            Kind::Init if event.size == 0 => self.contents.initialised(self.forest, event),
             Kind::Init => {
                 for (offset, byte) in (0u64..).zip(event.value.to_le_bytes()) {
                     if offset < u64::from(event.size) {
@@ -76,6 +80,7 @@ impl Insertion<'_> {
                     }
                 }
             }
+            Kind::ClockRead => self.clock(event, true),
             Kind::Lost => {
                 let next = self.trace.events.get(i + 1);
                 let named = next.filter(|next| next.kind() == Some(Kind::Name));
@@ -95,7 +100,10 @@ impl Insertion<'_> {
             }
             kind if kind.is_step() => match self.cursor(i, event)?.at {
                 Some(at) => self.step(i, event, kind, at)?,
-                None => self.unfollowed(event, kind),
+                None => {
+                    self.contents.step(self.forest, event, kind);
+                    self.unfollowed(event, kind);
+                }
             },
             _ => {}
         }
@@ -130,6 +138,18 @@ impl Insertion<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A thread has moved the clock, also by looking at it.
+    fn clock(&mut self, event: &Event, looked: bool) {
+        if let Some(cursor) = self.cursors.get(&event.thread)
+            && cursor.tree != ANYONE
+        {
+            self.forest.clock.moved.insert(cursor.tree);
+            if looked {
+                self.forest.clock.looked.insert(cursor.tree);
+            }
+        }
     }
 
     /// A step of a thread that is not followed: its children are not followed either.
@@ -191,10 +211,14 @@ impl Insertion<'_> {
             Kind::ThreadCreate => event.value as Slot == slot::NONE,
             _ => false,
         };
-        if failed || !is_modelled(kind, self.outcome(event, kind)) {
+        if failed || !is_modelled(event, kind, self.outcome(event, kind)) {
             self.forest.unmodelled.insert(kind);
         }
         self.forest.announces_end |= kind == Kind::ProcessEnd;
+        self.contents.step(self.forest, event, kind);
+        if kind == Kind::Sleep || is_wait(kind) && event.value == ETIMEDOUT {
+            self.clock(event, false);
+        }
         if kind == Kind::ThreadCreate && !failed {
             self.create(event, at);
             return Ok(());
@@ -219,7 +243,7 @@ impl Insertion<'_> {
             let end = event.object.saturating_add(event.value);
             self.forest.touch(event.object, end, tree, true);
         }
-        let mut action = self.announced(event, kind);
+        let mut action = self.announced(event, kind, at);
         action.term = term;
         if failed {
             action.value = UNKNOWN;
@@ -274,7 +298,10 @@ impl Insertion<'_> {
     }
 
     /// What can be known of a step before it is executed.
-    fn announced(&self, event: &Event, kind: Kind) -> Action {
+    fn announced(&self, event: &Event, kind: Kind, at: NodeId) -> Action {
+        if matches!(kind, Kind::CondWake | Kind::CondLeave) {
+            return self.end_of_wait(at);
+        }
         let value = match kind {
             Kind::ThreadJoin => {
                 let target = self.cursors.get(&(event.value as Slot));
@@ -283,18 +310,42 @@ impl Insertion<'_> {
             Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait => event.value,
             _ => 0,
         };
-        let access = is_access(kind);
+        let size = match kind {
+            Kind::RwRead | Kind::RwWrite => u8::from(event.aux & RW_TIMED != 0),
+            kind if is_access(kind) => event.size,
+            _ => 0,
+        };
         let object = match kind {
             Kind::ThreadStart | Kind::ThreadJoin => 0,
             _ => event.object,
         };
         Action {
             kind,
-            size: if access { event.size } else { 0 },
+            size,
             object,
             value,
             term: None,
         }
+    }
+
+    /// The second half of a wait for a condition, by what its thread did before.
+    fn end_of_wait(&self, at: NodeId) -> Action {
+        let mut end = Action {
+            kind: Kind::CondWake,
+            size: 0,
+            object: 0,
+            value: 0,
+            term: None,
+        };
+        if let Some((parent, outcome)) = self.forest.node(at).parent
+            && let Some(before) = self.forest.node(parent).action()
+        {
+            let timed = before.kind == Kind::CondWait && outcome == TIMED;
+            end.size = u8::from(timed);
+            end.object = before.object;
+            end.value = before.value;
+        }
+        end
     }
 
     fn written(&mut self, i: usize, event: &Event) -> Result<TermId, Corrupt> {
@@ -317,6 +368,8 @@ impl Insertion<'_> {
                 target.and_then(|c| c.ended).unwrap_or(0)
             }
             Kind::ThreadExit => event.value,
+            Kind::CondWait if event.aux != 0 => TIMED,
+            Kind::CondLeave => LEFT,
             Kind::ThreadCreate => u64::from(event.value as Slot == slot::NONE),
             kind if has_result(kind) => event.value,
             _ => 0,
@@ -334,10 +387,10 @@ impl Insertion<'_> {
         {
             return;
         }
-        if !is_modelled(kind, 0) {
+        if !is_modelled(event, kind, 0) && kind != Kind::CondLeave {
             self.forest.unmodelled.insert(kind);
         }
-        let action = self.announced(event, kind);
+        let action = self.announced(event, kind, at);
         self.forest.fill(at, What::Step(action), event.pc);
     }
 
@@ -356,7 +409,12 @@ impl Insertion<'_> {
         let outcome = &self.trace.outcome;
         let ender = outcome.thread;
         match outcome.end {
-            End::Exit | End::Assertion | End::Abort | End::Signal | End::Assumed => {
+            End::Signal if ends_in_a_step(self.trace) => self.fatal_step(ender),
+            End::Signal => {
+                self.finish(ender, What::End);
+                self.forest.bounds_hit.insert(AN_ERROR);
+            }
+            End::Exit | End::Assertion | End::Abort | End::Assumed => {
                 self.finish(ender, What::End);
             }
             End::Unsupported => {
@@ -378,8 +436,10 @@ impl Insertion<'_> {
             // Symbolic runs do not look for livelocks.
             End::Livelock => self.stop(ender),
             End::Deadlock => self.deadlock(),
+            // What others did before may be the reason.
             End::Misuse | End::UseAfterFree | End::DoubleFree | End::HeapOverflow => {
                 self.fatal_step(ender);
+                self.forest.bounds_hit.insert(AN_ERROR);
             }
             End::Divergence | End::Redundant => {}
         }
@@ -394,12 +454,9 @@ impl Insertion<'_> {
         }
     }
 
-    /// The step at which a thread stands ended the process, perhaps because of what others did
-    /// before. It is not explored beyond.
+    /// The step at which a thread stands ended the process. It is not explored beyond; what others
+    /// do before it is.
     fn fatal_step(&mut self, slot: Slot) {
-        self.forest
-            .bounds_hit
-            .insert("an error that ended an execution");
         if let Some(Cursor { at: Some(at), .. }) = self.cursors.get(&slot).copied() {
             let node = &mut self.forest.nodes[at as usize];
             if node.next.is_empty() && !node.fatal {
@@ -515,6 +572,21 @@ impl Insertion<'_> {
     }
 }
 
+/// A bound: the execution ended by an error, which may have come too early for others, or only
+/// because of what others had done before.
+const AN_ERROR: &str = "an error that ended an execution";
+
+/// Did the execution end in the middle of a step, of which there is no record?
+pub fn ends_in_a_step(trace: &Trace) -> bool {
+    let taken = trace.taken.iter().filter(|s| !s.is_choice());
+    let taken: u64 = taken.map(|s| u64::from(s.count)).sum();
+    let steps = trace
+        .events
+        .iter()
+        .filter(|e| e.kind().is_some_and(Kind::is_step));
+    taken > steps.count() as u64
+}
+
 /// Accesses of 1 to 8 bytes.
 pub fn is_access(kind: Kind) -> bool {
     use Kind::{AtomicRead, AtomicWrite, Read, Rmw, Write};
@@ -534,6 +606,7 @@ fn has_result(kind: Kind) -> bool {
             | RwWrite
             | RwTryRead
             | RwTryWrite
+            | BarrierArrive
             | BarrierLeave
             | SemWait
             | SemTryWait
@@ -543,29 +616,59 @@ fn has_result(kind: Kind) -> bool {
             | OnceEnter
             | FutexWait
             | FutexWake
-            | CondLeave
             | FutexResume
             | SignalWait
     )
 }
 
+/// Can this step end because its time runs out?
+fn is_wait(kind: Kind) -> bool {
+    use Kind::{CondLeave, CondWake, MutexTimedLock, RwRead, RwWrite, SemTimedWait};
+    matches!(
+        kind,
+        CondLeave | CondWake | MutexTimedLock | RwRead | RwWrite | SemTimedWait
+    )
+}
+
 /// Is this a step whose conditions and outcomes the formula knows?
-fn is_modelled(kind: Kind, outcome: u64) -> bool {
+fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
     use Kind::*;
     match kind {
         MutexLock => matches!(outcome, 0 | EDEADLK),
-        MutexTryLock | SpinTryLock => matches!(outcome, 0 | EBUSY),
+        MutexTimedLock => matches!(outcome, 0 | EDEADLK | ETIMEDOUT),
+        MutexTryLock | SpinTryLock | RwTryRead | RwTryWrite => matches!(outcome, 0 | EBUSY),
+        RwRead | RwWrite if event.aux & RW_WRITERS_FIRST != 0 => false,
+        RwRead | RwWrite => matches!(outcome, 0 | EDEADLK | ETIMEDOUT),
+        CondWake => matches!(outcome, 0 | ETIMEDOUT),
+        CondLeave => event.value == ETIMEDOUT,
+        SemWait => outcome == 0,
+        SemTryWait => matches!(outcome, 0 | EAGAIN),
+        SemTimedWait => matches!(outcome, 0 | ETIMEDOUT),
+        SemPost => event.value == 0,
+        // Their content is also changed by what is no step.
+        OnceEnter | OnceDone => event.size == 0,
+        SemGetValue | BarrierArrive | BarrierLeave => true,
+        CondWait | CondSignal | CondBroadcast | RwUnlock => true,
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,
-        MutexUnlock | SpinLock | SpinUnlock | Yield | Fence | ProcessEnd => true,
+        MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
         // Their orders are looked at on their own: see `hazards`.
         MutexInit | MutexDestroy | Free => true,
+        CondDestroy | SemDestroy | RwDestroy | BarrierDestroy => true,
         kind => is_access(kind),
     }
 }
 
 /// Instead of a tree: a join that waits for nobody or for a thread of unknown origin.
 pub const UNKNOWN: u64 = u64::MAX;
-/// What a busy mutex answers to trylock.
+/// The outcome of a wait for a condition that begins, and has a deadline.
+pub const TIMED: u64 = 1;
+/// The outcome of a wait for a condition whose time runs out while another thread has the mutex.
+pub const LEFT: u64 = 1 << 32;
+/// What a semaphore without a count answers to who does not wait.
+pub const EAGAIN: u64 = 11;
+/// What a busy lock answers to who does not wait.
 pub const EBUSY: u64 = 16;
 /// What an error-checking mutex answers to its owner.
 pub const EDEADLK: u64 = 35;
+/// How a wait ends whose time runs out.
+pub const ETIMEDOUT: u64 = 110;

@@ -1,13 +1,22 @@
-//! Sections of mutexes along the local paths.
+//! Sections of locks along the local paths: mutexes, spin locks, read-write locks, and the mutexes
+//! that waits for conditions give up and take back.
 
-use super::forest::{Forest, NodeId};
-use super::insert::EDEADLK;
+use super::forest::{Action, Forest, NodeId};
+use super::insert::{EBUSY, EDEADLK, ETIMEDOUT, LEFT};
 use super::places::Place;
 use raddle_protocol::event::Kind;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Acquisitions of a mutex at one place, and the releases on the paths that go on from them.
+/// Where a lock is taken, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    pub place: Place,
+    /// For reading, together with others.
+    pub shared: bool,
+}
+
+/// Acquisitions of a lock at one place, and the releases on the paths that go on from them.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
     pub acquires: Vec<NodeId>,
@@ -15,14 +24,14 @@ pub struct Section {
     pub releases: BTreeMap<Place, Vec<NodeId>>,
 }
 
-/// Sections of one mutex.
-pub type Sections = BTreeMap<Place, Section>;
+/// Sections of one lock.
+pub type Sections = BTreeMap<Entry, Section>;
 
-/// A mutex held at a position.
+/// A lock held at a position.
 #[derive(Clone, Debug)]
 struct Held {
-    mutex: u64,
-    acquired: Place,
+    lock: u64,
+    acquired: Entry,
     depth: u32,
 }
 
@@ -32,18 +41,48 @@ pub struct Locks {
     held: Vec<Rc<Vec<Held>>>,
 }
 
-/// Is this an operation that waits until the mutex is free?
-pub fn waits(kind: Kind) -> bool {
-    matches!(kind, Kind::MutexLock | Kind::SpinLock)
+/// How an operation takes a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// It waits until the lock is free.
+    Waits,
+    /// It takes the lock if it is free and has this result if not.
+    Tries(u64),
 }
 
-/// Is this an operation that takes the mutex if it is free?
-pub fn tries(kind: Kind) -> bool {
-    matches!(kind, Kind::MutexTryLock | Kind::SpinTryLock)
+/// The lock that an operation takes or gives up.
+pub fn lock_of(action: &Action) -> u64 {
+    match action.kind {
+        Kind::CondWait | Kind::CondWake => action.value,
+        _ => action.object,
+    }
+}
+
+/// Is the lock taken for reading?
+fn shares(kind: Kind) -> bool {
+    matches!(kind, Kind::RwRead | Kind::RwTryRead)
+}
+
+/// How this step takes a lock; `None`: it takes none.
+pub fn taking(forest: &Forest, id: NodeId) -> Option<Taking> {
+    let action = forest.node(id).action()?;
+    let timed = action.timed();
+    match action.kind {
+        Kind::MutexLock | Kind::SpinLock => Some(Taking::Waits),
+        Kind::RwRead | Kind::RwWrite if !timed => Some(Taking::Waits),
+        Kind::RwRead | Kind::RwWrite | Kind::MutexTimedLock => Some(Taking::Tries(ETIMEDOUT)),
+        Kind::MutexTryLock | Kind::SpinTryLock | Kind::RwTryRead | Kind::RwTryWrite => {
+            Some(Taking::Tries(EBUSY))
+        }
+        Kind::CondWake if timed => Some(Taking::Tries(LEFT)),
+        Kind::CondWake => Some(Taking::Waits),
+        _ => None,
+    }
 }
 
 fn releases(kind: Kind) -> bool {
-    matches!(kind, Kind::MutexUnlock | Kind::SpinUnlock)
+    use Kind::{CondWait, MutexUnlock, RwUnlock, SpinUnlock};
+    matches!(kind, MutexUnlock | SpinUnlock | RwUnlock | CondWait)
 }
 
 impl Locks {
@@ -60,12 +99,18 @@ impl Locks {
                 Some((parent, outcome)) => locks.after(forest, parent, outcome),
             };
             locks.held.push(held);
-            if let Some(action) = node.action()
-                && (waits(action.kind) || (tries(action.kind) && !node.is_stub()))
-                && !locks.owns(id, action.object)
-            {
-                let sections = locks.sections.entry(action.object).or_default();
-                let section = sections.entry(forest.place(id)).or_default();
+            let Some(action) = node.action() else {
+                continue;
+            };
+            let takes = match taking(forest, id) {
+                Some(Taking::Waits) => true,
+                // A signalled waiter has to wait for its mutex, even if it never did.
+                Some(Taking::Tries(_)) => !node.is_stub() || action.kind == Kind::CondWake,
+                None => false,
+            };
+            if takes && !locks.owns(id, lock_of(action)) {
+                let sections = locks.sections.entry(lock_of(action)).or_default();
+                let section = sections.entry(entry(forest, id, action)).or_default();
                 section.acquires.push(id);
             }
         }
@@ -78,23 +123,27 @@ impl Locks {
         let Some(action) = forest.node(id).action() else {
             return before;
         };
-        let mutex = action.object;
-        let own = before.iter().position(|h| h.mutex == mutex);
-        let acquired =
-            waits(action.kind) && outcome != EDEADLK || tries(action.kind) && outcome == 0;
+        let lock = lock_of(action);
+        let own = before.iter().position(|h| h.lock == lock);
+        let acquired = match taking(forest, id) {
+            Some(Taking::Waits) => outcome != EDEADLK,
+            Some(Taking::Tries(_)) if action.kind == Kind::CondWake => outcome != LEFT,
+            Some(Taking::Tries(_)) => outcome == 0,
+            None => false,
+        };
         let mut held = before.as_ref().clone();
         match own {
             Some(own) if acquired => held[own].depth += 1,
             None if acquired => held.push(Held {
-                mutex,
-                acquired: forest.place(id),
+                lock,
+                acquired: entry(forest, id, action),
                 depth: 1,
             }),
             Some(own) if releases(action.kind) => {
                 held[own].depth -= 1;
                 if held[own].depth == 0 {
                     let gone = held.remove(own);
-                    let sections = self.sections.entry(mutex).or_default();
+                    let sections = self.sections.entry(lock).or_default();
                     let section = sections.entry(gone.acquired).or_default();
                     let list = section.releases.entry(forest.place(id)).or_default();
                     if !list.contains(&id) {
@@ -107,8 +156,15 @@ impl Locks {
         Rc::new(held)
     }
 
-    /// Does the thread hold the mutex when it stands at the node?
-    pub fn owns(&self, id: NodeId, mutex: u64) -> bool {
-        self.held[id as usize].iter().any(|h| h.mutex == mutex)
+    /// Does the thread hold the lock when it stands at the node?
+    pub fn owns(&self, id: NodeId, lock: u64) -> bool {
+        self.held[id as usize].iter().any(|h| h.lock == lock)
+    }
+}
+
+fn entry(forest: &Forest, id: NodeId, action: &Action) -> Entry {
+    Entry {
+        place: forest.place(id),
+        shared: shares(action.kind),
     }
 }

@@ -1,5 +1,7 @@
 //! Exploration of all paths over schedules and inputs, with a proof at its end.
 
+mod conditions;
+mod contents;
 mod deadlock;
 mod exclusion;
 mod footprint;
@@ -11,6 +13,7 @@ mod insert;
 mod locks;
 mod memory;
 mod mpc;
+mod objects;
 mod places;
 mod plan;
 mod ranges;
@@ -243,6 +246,9 @@ impl Verifier {
         limits.extend(kinds.map(|k| format!("not modelled: {}", k.text())));
         if self.forest.deadlocks.iter().any(|d| d.cycle) {
             limits.push("what others do while threads wait for each other is not explored".into());
+        }
+        if self.forest.clock_matters() {
+            limits.push("what the clock shows at other moments is not explored".into());
         }
         let lost: u64 = self.forest.lost.values().sum();
         let unstable = self.forest.unstable.len();

@@ -8,7 +8,7 @@ use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Ends, Formula};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::insert;
-use super::locks::tries;
+use super::locks::{Taking, taking};
 use super::plan::{Plan, executed, follow};
 use super::solver::{Answer, Bool, Effort, Limits, Values, all};
 use raddle_protocol::Slot;
@@ -95,7 +95,7 @@ fn path(forest: &Forest, tree: TreeId, prefix: &Prefix) -> Path {
         let taken = node.next.first();
         match node.what {
             What::Decide(..) => branches.push(id),
-            What::Step(action) if taken.is_some() && tries(action.kind) => branches.push(id),
+            What::Step(_) if taken.is_some() && tries(forest, id) => branches.push(id),
             _ => {}
         }
         at = taken.map(|n| n.1);
@@ -239,4 +239,8 @@ impl Split {
 fn above(forest: &Forest, a: NodeId, b: NodeId) -> bool {
     // On a single path, nodes stand in their order.
     forest.node(a).tree == forest.node(b).tree && a < b
+}
+
+fn tries(forest: &Forest, id: NodeId) -> bool {
+    matches!(taking(forest, id), Some(Taking::Tries(_)))
 }

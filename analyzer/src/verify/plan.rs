@@ -2,9 +2,12 @@
 
 use super::forest::{Forest, NodeId, What};
 use super::formula::{Aim, Formula, Target, input_byte};
+use super::places::Place;
 use super::solver::{Model, bits, holds, integer};
+use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Input, push_step};
 use raddle_protocol::schedule::Step;
+use std::collections::HashMap;
 
 /// What a job is to follow, and what it is to reach.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +38,7 @@ pub fn to_frontier(formula: &Formula<'_>, model: &Model, targets: &[&Target]) ->
     let mut aims = Vec::new();
     for target in targets.iter().filter(|t| holds(model, &t.condition)) {
         let trigger = match target.aim {
-            Aim::Execute | Aim::Free | Aim::Busy | Aim::Result => Some(target.node),
+            Aim::Execute | Aim::Outcome(_) | Aim::Result => Some(target.node),
             Aim::Decide | Aim::Hold | Aim::Enter => formula.previous(target.node),
         };
         // The number of steps after which it is reached: none, for what main does at once.
@@ -64,11 +67,44 @@ fn slot(forest: &Forest, node: NodeId) -> u16 {
     forest.tree(forest.node(node).tree).slot
 }
 
+/// Who waits for which condition, longest first, on the way along a model.
+#[derive(Default)]
+struct Waiting(HashMap<u64, Vec<Place>>);
+
+impl Waiting {
+    /// One step. The result is which of several waiters a signal wakes.
+    fn follow(&mut self, formula: &Formula<'_>, model: &Model, step: NodeId) -> Option<u16> {
+        let action = formula.forest.node(step).action()?;
+        let place = formula.forest.place(step);
+        let queue = self.0.entry(action.object).or_default();
+        match action.kind {
+            Kind::CondWait => queue.push(place),
+            Kind::CondBroadcast => queue.clear(),
+            // Who was woken has left the queue already.
+            Kind::CondWake => queue.retain(|w| w.tree != place.tree),
+            Kind::CondSignal => {
+                let waiting = queue.len();
+                let wakes =
+                    |w: &Place| holds(model, &formula.wakes(action.object, place, false, *w));
+                let woken = queue.iter().position(wakes)?;
+                queue.remove(woken);
+                return (waiting > 1).then_some(woken as u16);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
 /// These steps in this order, with the inputs of the model.
 pub fn follow(formula: &Formula<'_>, model: &Model, steps: &[NodeId]) -> Plan {
     let mut plan = Plan::default();
+    let mut waiting = Waiting::default();
     for &step in steps {
         push_step(&mut plan.prefix, slot(formula.forest, step));
+        if let Some(choice) = waiting.follow(formula, model, step) {
+            plan.prefix.push(Step::choice(choice));
+        }
     }
     for (id, node) in (0..).zip(&formula.forest.nodes) {
         if let What::Input(index, length) = node.what

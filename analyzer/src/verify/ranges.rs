@@ -1,7 +1,8 @@
 //! Addresses that more than one thread touches.
 
-use super::insert::is_access;
+use super::insert::{ends_in_a_step, is_access};
 use raddle_protocol::event::Kind;
+use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 
 /// Sorted, disjoint, half-open ranges.
@@ -37,7 +38,8 @@ impl Ranges {
     }
 
     /// Adds what a trace showed to be shared; returns how many ranges were new. An access that
-    /// covers a range in part belongs to it as a whole.
+    /// covers a range in part belongs to it as a whole. A place where an access failed is one of
+    /// them: the failure is to be a step of its own, so that others may come before it.
     pub fn learn(&mut self, trace: &Trace) -> usize {
         let mut new = 0;
         for event in &trace.events {
@@ -48,6 +50,15 @@ impl Ranges {
             };
             let end = event.object.saturating_add(bytes);
             new += usize::from(self.add(event.object, end));
+        }
+        let outcome = &trace.outcome;
+        let failed = matches!(
+            outcome.end,
+            End::Signal | End::UseAfterFree | End::HeapOverflow
+        );
+        if failed && !ends_in_a_step(trace) {
+            let address = outcome.detail[0];
+            new += usize::from(self.add(address, address.saturating_add(1)));
         }
         new
     }

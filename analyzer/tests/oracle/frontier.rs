@@ -3,7 +3,7 @@
 use crate::machine::Ending;
 use crate::player::{Behaviour, all_schedules, brute_force, play};
 use crate::program::Program;
-use crate::random::{self, INPUT_BOUND, Menu};
+use crate::random::{self, Family, INPUT_BOUND, Menu};
 use crate::recorder::Recorder;
 use raddle_analyzer::verify::{Bounds, Next, Noted, Report, Strategy, Verdict, Verifier};
 use raddle_protocol::Slot;
@@ -113,7 +113,10 @@ fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
     Some(explored)
 }
 
+/// `RADDLE_ORACLE_TIMES=10` tries ten times as many programs.
 fn check_many(seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
+    let times = std::env::var("RADDLE_ORACLE_TIMES").map_or(1, |n| n.parse().expect("a number"));
+    let seeds = seeds.start..seeds.start + (seeds.end - seeds.start) * times;
     let (mut programs, mut executions, mut failing) = (0, 0, 0);
     let mut deadlocks = 0;
     for seed in seeds.clone() {
@@ -144,6 +147,7 @@ const MENU: Menu = Menu {
     unjoined: false,
     destroys: false,
     lock_heavy: false,
+    sync: &[],
 };
 
 #[test]
@@ -192,8 +196,75 @@ fn with_everything() {
         unjoined: true,
         destroys: false,
         lock_heavy: false,
+        sync: &[],
     };
     check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
+}
+
+const SYNC: Menu = Menu {
+    locks: 2,
+    statements: 4,
+    ..MENU
+};
+
+#[test]
+fn with_conditions() {
+    let sync = &[Family::Conditions];
+    check_many(6000..6150, Menu { sync, ..SYNC }, &[]);
+    let threads = 3;
+    check_many(
+        6300..6400,
+        Menu {
+            sync,
+            threads,
+            ..SYNC
+        },
+        &[],
+    );
+}
+
+#[test]
+fn with_semaphores() {
+    let sync = &[Family::Semaphores];
+    check_many(7000..7150, Menu { sync, ..SYNC }, &[]);
+}
+
+#[test]
+fn with_read_write_locks() {
+    let sync = &[Family::RwLocks];
+    check_many(8000..8150, Menu { sync, ..SYNC }, &[]);
+}
+
+#[test]
+fn with_barriers_and_once() {
+    let sync = &[Family::Barriers, Family::Once];
+    check_many(9000..9150, Menu { sync, ..SYNC }, &[]);
+}
+
+#[test]
+fn with_timed_locks() {
+    let sync = &[Family::TimedLocks];
+    check_many(10_000..10_100, Menu { sync, ..SYNC }, &[]);
+}
+
+#[test]
+fn with_all_kinds_of_objects() {
+    let sync = &[
+        Family::Conditions,
+        Family::Semaphores,
+        Family::RwLocks,
+        Family::Barriers,
+        Family::Once,
+        Family::TimedLocks,
+    ];
+    let menu = Menu {
+        sync,
+        unjoined: true,
+        exits: true,
+        nested_threads: true,
+        ..SYNC
+    };
+    check_many(11_000..11_150, menu, &[]);
 }
 
 /// A mutex that may be destroyed too early: the error is found, and only then is there no proof.

@@ -2,6 +2,7 @@
 
 use crate::program::{Cmp, Cond, Expr, MEMORY, MUTEXES, Op, Program, Stmt, flatten};
 use crate::recorder::{Recorder, Value};
+use crate::sync::{Half, Objects};
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Op as Node, Why};
@@ -38,10 +39,12 @@ impl Code {
 pub type Decision = (u64, u64);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Status {
+pub enum Status {
     /// The step before the body.
     Starting,
     Running,
+    /// In the middle of an operation of two steps.
+    Half(Half),
     /// About to end the process.
     Ending(Ending),
     Ended(u64),
@@ -51,9 +54,9 @@ enum Status {
 pub struct Thread {
     pub slot: Slot,
     body: usize,
-    at: usize,
-    regs: [Value; REGS],
-    status: Status,
+    pub at: usize,
+    pub regs: [Value; REGS],
+    pub status: Status,
     children: u32,
     inputs: u32,
     /// All decisions so far: the local path.
@@ -81,16 +84,19 @@ pub struct Announced {
     pub object: u64,
     pub value: u64,
     pub pc: u64,
+    /// As in the record of an announced operation.
+    pub aux: u32,
 }
 
 /// A running program.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    code: Rc<Code>,
+    pub code: Rc<Code>,
     pub threads: Vec<Thread>,
     memory: Vec<u8>,
     /// Owner and depth.
-    mutexes: BTreeMap<u8, (Slot, u32)>,
+    pub mutexes: BTreeMap<u8, (Slot, u32)>,
+    pub objects: Objects,
     destroyed: BTreeSet<u8>,
     inputs: Rc<dyn Inputs>,
     pub ending: Option<(Slot, Ending)>,
@@ -113,10 +119,12 @@ impl Machine {
             code,
             threads: vec![Thread::new(slot::MAIN, 0, Value::default(), status)],
             mutexes: BTreeMap::new(),
+            objects: Objects::default(),
             destroyed: BTreeSet::new(),
             inputs,
             ending: None,
         };
+        machine.initialise_objects(rec);
         machine.run_locally(0, rec);
         machine
     }
@@ -135,16 +143,17 @@ impl Machine {
             threads,
             self.memory.clone(),
             self.mutexes.clone(),
+            self.objects.clone(),
             self.destroyed.clone(),
         )
     }
 
-    fn op(&self, t: usize) -> &Op {
+    pub fn op(&self, t: usize) -> &Op {
         let thread = &self.threads[t];
         &self.code.bodies[thread.body][thread.at]
     }
 
-    fn pc(&self, t: usize) -> u64 {
+    pub fn pc(&self, t: usize) -> u64 {
         Code::pc(self.threads[t].body, self.threads[t].at)
     }
 
@@ -161,9 +170,14 @@ impl Machine {
                 object,
                 value,
                 pc: self.pc(t),
+                aux: 0,
             })
         };
         match thread.status {
+            Status::Half(half) => {
+                let (kind, object) = half.announced();
+                return announce(kind, object, 0).map(|a| Announced { pc: a.pc - 1, ..a });
+            }
             Status::Ended(_) => return None,
             Status::Starting => return announce(Kind::ThreadStart, 0, 0),
             Status::Ending(_) => return announce(Kind::ProcessEnd, 0, 0),
@@ -190,17 +204,36 @@ impl Machine {
                 announce(Kind::ThreadJoin, 0, target)
             }
             Op::Do(Stmt::Return(_)) => announce(Kind::ThreadExit, 0, 0),
+            Op::Do(Stmt::Sync(_, op)) => Some(Announced {
+                kind: op.kind(),
+                object: op.object(),
+                value: op.mutex_of_wait(),
+                pc: self.pc(t),
+                aux: op.announced_aux(),
+            }),
             other => unreachable!("{other:?} is not visible"),
         }
     }
 
-    /// Who stands in the way of thread `t`; `None`: nobody, it is enabled.
+    /// Must thread `t` wait, without a deadline?
+    fn waits(&self, t: usize) -> bool {
+        match (&self.threads[t].status, self.op(t)) {
+            (Status::Half(half), _) => self.half_waits(self.threads[t].slot, *half),
+            (Status::Running, Op::Do(Stmt::Sync(_, op))) => self.sync_waits(t, *op),
+            _ => self.blocker(t).is_some(),
+        }
+    }
+
+    /// Who stands in the way of thread `t`; `None`: nobody in particular.
     pub fn blocker(&self, t: usize) -> Option<Slot> {
         let me = self.threads[t].slot;
-        if self.threads[t].status != Status::Running {
-            return None;
+        match self.threads[t].status {
+            Status::Half(half) => return self.half_blocker(me, half),
+            Status::Running => {}
+            _ => return None,
         }
         match self.op(t) {
+            Op::Do(Stmt::Sync(_, op)) if self.sync_waits(t, *op) => self.sync_blocker(t, *op),
             Op::Do(Stmt::Lock(m)) => match self.mutexes.get(m) {
                 Some(&(owner, _)) if owner == me && self.code.program.recursive.contains(m) => None,
                 Some(&(owner, _)) => Some(owner),
@@ -221,15 +254,21 @@ impl Machine {
     pub fn enabled(&self) -> Vec<Slot> {
         let mut slots: Vec<Slot> = (0..self.threads.len())
             .filter(|&t| !matches!(self.threads[t].status, Status::Ended(_)))
-            .filter(|&t| self.ending.is_none() && self.blocker(t).is_none())
+            .filter(|&t| self.ending.is_none() && !self.waits(t))
             .map(|t| self.threads[t].slot)
             .collect();
         slots.sort_unstable();
         slots
     }
 
-    /// One step of thread `t`, which must be enabled, and everything local after it.
+    /// One step of thread `t`, which must be enabled, and everything local after it. Where there are
+    /// [choices](Machine::choices), the first.
     pub fn step(&mut self, t: usize, rec: &mut Recorder) {
+        self.step_with(t, 0, rec);
+    }
+
+    /// As [`Machine::step`], with this choice.
+    pub fn step_with(&mut self, t: usize, choice: usize, rec: &mut Recorder) {
         let slot = self.threads[t].slot;
         match self.threads[t].status.clone() {
             Status::Starting => {
@@ -240,16 +279,17 @@ impl Machine {
                 rec.step(slot, Kind::ProcessEnd, 0, 0, 0, 0, self.pc(t));
                 self.ending = Some((slot, ending));
             }
-            _ => self.perform(t, rec),
+            Status::Half(half) => self.finish_half(t, half, rec),
+            _ => self.perform(t, choice, rec),
         }
         if self.ending.is_some() {
             return;
         }
         self.run_locally(t, rec);
-        self.find_deadlock();
+        self.find_deadlock(t);
     }
 
-    fn perform(&mut self, t: usize, rec: &mut Recorder) {
+    fn perform(&mut self, t: usize, choice: usize, rec: &mut Recorder) {
         let Op::Do(stmt) = self.op(t).clone() else {
             unreachable!("a jump is not visible")
         };
@@ -292,13 +332,7 @@ impl Machine {
                 self.threads[t].regs[reg] = Value::concrete(result as u16);
             }
             Stmt::Unlock(m) => {
-                match self.mutexes.get_mut(&m) {
-                    Some((owner, depth)) if *owner == slot && *depth > 1 => *depth -= 1,
-                    Some((owner, _)) if *owner == slot => {
-                        self.mutexes.remove(&m);
-                    }
-                    _ => {}
-                }
+                self.release(slot, m);
                 let object = MUTEXES + 64 * u64::from(m);
                 rec.step(slot, Kind::MutexUnlock, 0, 0, object, 0, pc);
             }
@@ -333,6 +367,7 @@ impl Machine {
                 rec.step(slot, Kind::ThreadExit, 0, 0, 0, u64::from(value), pc);
                 self.threads[t].status = Status::Ended(u64::from(value));
             }
+            Stmt::Sync(reg, op) => self.sync(t, reg, op, choice, rec, pc),
             Stmt::ReadAt(reg, _, _) => {
                 let offset = self.threads[t].regs[REGS - 1].value as u8;
                 self.read(t, reg, (offset, 1), true, rec, pc);
@@ -360,8 +395,18 @@ impl Machine {
         }
     }
 
-    fn acquire(&mut self, slot: Slot, m: u8) {
+    pub fn acquire(&mut self, slot: Slot, m: u8) {
         self.mutexes.entry(m).or_insert((slot, 0)).1 += 1;
+    }
+
+    pub fn release(&mut self, slot: Slot, m: u8) {
+        match self.mutexes.get_mut(&m) {
+            Some((owner, depth)) if *owner == slot && *depth > 1 => *depth -= 1,
+            Some((owner, _)) if *owner == slot => {
+                self.mutexes.remove(&m);
+            }
+            _ => {}
+        }
     }
 
     /// Runs thread `t` to its next visible operation or to the end of the process.
@@ -582,16 +627,22 @@ impl Machine {
         self.cycle(t).is_some()
     }
 
-    /// Ends the execution when some threads wait for each other or none can run.
-    fn find_deadlock(&mut self) {
+    /// Ends the execution when thread `t`, which has just announced an operation, closes a cycle of
+    /// threads that wait for each other, or when none can run.
+    fn find_deadlock(&mut self, t: usize) {
         if self.ending.is_some() {
             return;
         }
         let here = |t: usize| (self.threads[t].slot, self.pc(t));
         let all = 0..self.threads.len();
-        let mut stuck: Vec<(Slot, u64)> = match all.clone().find_map(|t| self.cycle(t)) {
+        let nobody = self.enabled().is_empty();
+        let cycle = match nobody {
+            true => all.clone().find_map(|t| self.cycle(t)),
+            false => self.cycle(t),
+        };
+        let mut stuck: Vec<(Slot, u64)> = match cycle {
             Some(cycle) => cycle.into_iter().map(here).collect(),
-            None if self.enabled().is_empty() => {
+            None if nobody => {
                 let waiting = all.filter(|&t| self.announced(t).is_some());
                 waiting.map(here).collect()
             }

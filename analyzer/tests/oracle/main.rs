@@ -6,6 +6,7 @@ mod program;
 mod races;
 mod random;
 mod recorder;
+mod sync;
 
 mod dfs;
 mod frontier;

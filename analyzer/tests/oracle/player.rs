@@ -7,7 +7,7 @@ use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::{Input, Job, push_step};
 use raddle_protocol::outcome::{Divergence, End, Wait};
-use raddle_protocol::schedule::Tail;
+use raddle_protocol::schedule::{CHOICE_BIT, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::slot;
 use raddle_protocol::trace::{Counters, Outcome, Trace};
@@ -45,7 +45,7 @@ struct Player<'a> {
     rec: Recorder,
     job: &'a Job,
     counters: Counters,
-    taken: Vec<raddle_protocol::schedule::Step>,
+    taken: Vec<Step>,
     last: Slot,
     cut: Option<(End, [u64; 4])>,
 }
@@ -72,20 +72,28 @@ pub fn play(program: &Program, job: &Job) -> Played {
 
 impl Player<'_> {
     fn run(&mut self) {
-        for step in &self.job.prefix {
-            for _ in 0..step.count {
-                if self.machine.ending.is_some() || self.cut.is_some() {
-                    return;
-                }
-                if step.is_choice() {
-                    self.diverge(step.what, Divergence::KindOfStep);
-                    continue;
-                }
-                match self.machine.enabled().contains(&step.what) {
-                    true => self.take(step.what),
-                    false => self.diverge(step.what, self.reason(step.what)),
-                }
+        let job = self.job;
+        let each = |s: &Step| std::iter::repeat_n(*s, s.count.into());
+        let mut prefix = job.prefix.iter().flat_map(each).peekable();
+        while let Some(step) = prefix.next() {
+            if self.machine.ending.is_some() || self.cut.is_some() {
+                return;
             }
+            if step.is_choice() {
+                self.diverge(step.what, Divergence::KindOfStep);
+                continue;
+            }
+            if !self.machine.enabled().contains(&step.what) {
+                self.diverge(step.what, self.reason(step.what));
+                continue;
+            }
+            let choices = self.machine.choices(step.what);
+            let choice = prefix.next_if(|s| choices > 1 && s.is_choice());
+            let chosen = choice.map_or(0, |c| usize::from(c.what & !CHOICE_BIT));
+            if choices > 1 && (chosen >= choices || (choice.is_none() && prefix.peek().is_some())) {
+                self.diverge(step.what, Divergence::NoSuchChoice);
+            }
+            self.take(step.what, chosen.min(choices - 1));
         }
         while self.machine.ending.is_none() && self.cut.is_none() {
             let enabled = self.machine.enabled();
@@ -96,7 +104,7 @@ impl Player<'_> {
                     .find(|&&s| s > self.last)
                     .unwrap_or(&enabled[0]),
             };
-            self.take(next);
+            self.take(next, 0);
         }
     }
 
@@ -120,7 +128,7 @@ impl Player<'_> {
         }
     }
 
-    fn take(&mut self, slot: Slot) {
+    fn take(&mut self, slot: Slot, choice: usize) {
         let enabled = self.machine.enabled();
         if self.job.flags & flags::ENABLED != 0 {
             self.write_enabled(&enabled);
@@ -131,7 +139,8 @@ impl Player<'_> {
         }
         let t = self.machine.index_of(slot).expect("enabled threads exist");
         let announced = self.machine.announced(t).expect("enabled threads announce");
-        self.machine.step(t, &mut self.rec);
+        let choices = self.machine.choices(slot);
+        self.machine.step_with(t, choice, &mut self.rec);
         if self.job.flags & flags::SYMBOLIC == 0 {
             self.rec.events.push(Event {
                 object: announced.object,
@@ -140,6 +149,9 @@ impl Player<'_> {
             });
         }
         push_step(&mut self.taken, slot);
+        if choices > 1 {
+            self.taken.push(Step::choice(choice as u16));
+        }
         self.last = slot;
         self.counters.steps += 1;
         if self.job.max_steps != 0 && self.counters.steps >= self.job.max_steps {
@@ -182,6 +194,7 @@ impl Player<'_> {
             if self.job.flags & flags::SYMBOLIC != 0 && (!ender || deadlock.is_some()) {
                 self.rec.events.push(Event {
                     size: pending.kind as u8,
+                    aux: pending.aux,
                     object: pending.object,
                     value: pending.value,
                     pc: pending.pc,
@@ -299,12 +312,14 @@ pub fn all_schedules(
                 continue;
             }
             for slot in machine.enabled() {
-                let mut next = machine.clone();
-                let t = next.index_of(slot).expect("enabled threads exist");
-                next.step(t, &mut recorder.clone());
-                if next.ending.is_some() || seen.insert(next.state()) {
-                    states += 1;
-                    open.push(next);
+                for choice in 0..machine.choices(slot) {
+                    let mut next = machine.clone();
+                    let t = next.index_of(slot).expect("enabled threads exist");
+                    next.step_with(t, choice, &mut recorder.clone());
+                    if next.ending.is_some() || seen.insert(next.state()) {
+                        states += 1;
+                        open.push(next);
+                    }
                 }
             }
             if states > limit {
@@ -371,7 +386,7 @@ pub fn fewest_preemptions(program: &Program, wanted: &Ending) -> Option<u64> {
 }
 
 /// A job without symbolic shadow that follows a prefix.
-pub fn plain_job(prefix: Vec<raddle_protocol::schedule::Step>, extra: u32) -> Job {
+pub fn plain_job(prefix: Vec<Step>, extra: u32) -> Job {
     let mut job = Job::new(Tail::RunUntilBlocked);
     job.prefix = prefix;
     job.flags |= flags::EVENTS | extra;

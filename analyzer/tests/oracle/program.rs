@@ -57,11 +57,45 @@ pub enum Stmt {
     Create(usize, usize, Expr),
     /// Joins the handle in the second register; the first gets the result.
     Join(usize, usize),
+    /// An operation on a synchronisation object; the register gets its result.
+    Sync(usize, Sync),
     /// Ends the thread with this result.
     Return(u16),
     Assert(Cond),
     Assume(Cond),
     Exit(u8),
+}
+
+/// How long an operation waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// For ever.
+    Waits,
+    /// Until a deadline, which can pass at any time.
+    Timed,
+    /// Not at all.
+    Tries,
+}
+
+/// Operations on synchronisation objects, which are numbered per kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// Waits for a condition (the first), giving up a mutex (the second) that the thread holds.
+    Wait(u8, u8, Patience),
+    Signal(u8),
+    Broadcast(u8),
+    TimedLock(u8),
+    SemWait(u8, Patience),
+    SemPost(u8),
+    SemValue(u8),
+    Read(u8, Patience),
+    Write(u8, Patience),
+    RwUnlock(u8),
+    /// The register gets 1 in one thread of each round.
+    Barrier(u8),
+    /// The register gets 1 if this thread is to run the routine, which [`Sync::OnceDone`] ends.
+    Once(u8),
+    OnceDone(u8),
 }
 
 /// Bodies of threads; main is body 0.
@@ -72,6 +106,10 @@ pub struct Program {
     pub memory: Vec<u8>,
     /// Mutexes that their owner may take again.
     pub recursive: Vec<u8>,
+    /// Counts of the semaphores at the start.
+    pub semaphores: Vec<u16>,
+    /// How many threads make a round of each barrier.
+    pub barriers: Vec<u16>,
     /// Does main begin with a step of its own?
     pub main_starts: bool,
 }

@@ -1,6 +1,6 @@
 //! Random toy programs.
 
-use crate::program::{Cmp, Cond, Expr, Program, Stmt, make::*};
+use crate::program::{Cmp, Cond, Expr, Patience, Program, Stmt, Sync, make::*};
 
 /// A small generator of numbers (splitmix64).
 pub struct Dice(u64);
@@ -35,6 +35,19 @@ pub struct Menu {
     pub destroys: bool,
     /// Every other statement takes a mutex.
     pub lock_heavy: bool,
+    /// Operations on these in every other statement.
+    pub sync: &'static [Family],
+}
+
+/// Kinds of synchronisation objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Conditions,
+    Semaphores,
+    RwLocks,
+    Barriers,
+    Once,
+    TimedLocks,
 }
 
 pub const INPUT_BOUND: u8 = 3;
@@ -123,6 +136,8 @@ pub fn program(seed: u64, menu: Menu) -> Program {
             Vec::new()
         },
         main_starts: dice.roll(2) == 0,
+        semaphores: vec![dice.roll(3) as u16, dice.roll(2) as u16],
+        barriers: vec![2],
     }
 }
 
@@ -167,7 +182,93 @@ impl Writer<'_> {
         body
     }
 
+    fn patience(&mut self) -> Patience {
+        [Patience::Waits, Patience::Timed, Patience::Tries][self.dice.roll(3)]
+    }
+
+    /// A few statements inside others.
+    fn inner(&mut self) -> Vec<Stmt> {
+        self.depth += 1;
+        let n = self.dice.roll(3);
+        let inner = self.body(n);
+        self.depth -= 1;
+        inner
+    }
+
+    fn synchronise(&mut self, body: &mut Vec<Stmt>) {
+        let n = self.dice.roll(self.menu.sync.len());
+        let reg = self.reg();
+        let (take, give) = match self.menu.sync[n] {
+            Family::Conditions => return self.condition(reg, body),
+            Family::Barriers => return body.push(Stmt::Sync(reg, Sync::Barrier(0))),
+            Family::Semaphores => {
+                let s = self.dice.roll(2) as u8;
+                let op = match self.dice.roll(5) {
+                    0 | 1 => Sync::SemPost(s),
+                    2 | 3 => Sync::SemWait(s, self.patience()),
+                    _ => Sync::SemValue(s),
+                };
+                return body.push(Stmt::Sync(reg, op));
+            }
+            Family::RwLocks => {
+                let (l, patience) = (self.dice.roll(2) as u8, self.patience());
+                let op = match self.dice.roll(2) {
+                    0 => Sync::Read(l, patience),
+                    _ => Sync::Write(l, patience),
+                };
+                (op, Stmt::Sync(4, Sync::RwUnlock(l)))
+            }
+            Family::TimedLocks => {
+                let m = self.dice.roll(self.menu.locks) as u8;
+                (Sync::TimedLock(m), Stmt::Unlock(m))
+            }
+            Family::Once => {
+                let o = self.dice.roll(2) as u8;
+                body.push(Stmt::Sync(reg, Sync::Once(o)));
+                let mut inner = self.inner();
+                inner.push(Stmt::Sync(4, Sync::OnceDone(o)));
+                return body.push(Stmt::If(eq(r(reg), c(1)), inner, Vec::new()));
+            }
+        };
+        body.push(Stmt::Sync(reg, take));
+        let mut inner = self.inner();
+        inner.push(give);
+        body.push(Stmt::If(eq(r(reg), c(0)), inner, Vec::new()));
+    }
+
+    fn condition(&mut self, reg: usize, body: &mut Vec<Stmt>) {
+        let condition = self.dice.roll(2) as u8;
+        let m = self.dice.roll(self.menu.locks) as u8;
+        match self.dice.roll(6) {
+            0 | 1 => body.push(Stmt::Sync(reg, Sync::Signal(condition))),
+            2 => body.push(Stmt::Sync(reg, Sync::Broadcast(condition))),
+            kind => {
+                let patience = match self.dice.roll(2) {
+                    0 => Patience::Waits,
+                    _ => Patience::Timed,
+                };
+                let wait = Stmt::Sync(reg, Sync::Wait(condition, m, patience));
+                body.push(Stmt::Lock(m));
+                match kind {
+                    3 => body.push(wait),
+                    // Only if nobody has written before.
+                    _ => {
+                        let flag = self.place();
+                        let nobody = eq(r(reg), c(0));
+                        body.extend([Stmt::Read(reg, flag), iff(nobody, vec![wait])]);
+                    }
+                }
+                body.extend(self.inner());
+                body.push(Stmt::Unlock(m));
+            }
+        }
+    }
+
     fn statement(&mut self, body: &mut Vec<Stmt>) {
+        if !self.menu.sync.is_empty() && self.depth < 3 && self.dice.roll(2) == 0 {
+            self.synchronise(body);
+            return;
+        }
         let heavy = self.menu.lock_heavy && self.depth < 2 && self.dice.roll(2) == 0;
         match if heavy { 12 } else { self.dice.roll(19) } {
             0..=2 => {

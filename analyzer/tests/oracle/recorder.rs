@@ -169,6 +169,13 @@ impl Recorder {
         }
     }
 
+    /// A record as it is.
+    pub fn event(&mut self, event: Event) {
+        if self.symbolic {
+            self.events.push(event);
+        }
+    }
+
     pub fn branch(&mut self, thread: Slot, kind: Kind, aux: u32, value: u64, why: Why, pc: u64) {
         if aux != 0 || (kind == Kind::Assume && value == 0) {
             self.step(thread, kind, why as u8, aux, 0, value, pc);

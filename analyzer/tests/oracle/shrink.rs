@@ -113,6 +113,7 @@ fn random_programs() {
         unjoined: true,
         destroys: false,
         lock_heavy: false,
+        sync: &[],
     };
     let (mut failures, mut optimal) = (0, 0);
     for seed in 0..1500 {

@@ -44,12 +44,16 @@ pub(super) fn install() {
 
 /// Notes where and with which status the program asks to exit; decides on a symbolic status.
 fn ask(status: c_int, expression: u32, pc: usize) {
+    if !gate::active() {
+        return;
+    }
+    // A handler may choose another status than the one that was asked for first.
+    crate::shadow::exit_status(expression, status as u32, pc);
     // SAFETY: only the running thread comes here, and the reference is not kept.
-    if !gate::active() || unsafe { ASKED.get() }.is_some() {
+    if unsafe { ASKED.get() }.is_some() {
         return;
     }
     crate::openmp::before_exit(pc);
-    crate::shadow::exit_status(expression, status as u32, pc);
     super::announce(status, pc);
     // SAFETY: as above.
     *unsafe { ASKED.get() } = Some((pc, status));
@@ -134,7 +138,11 @@ unsafe extern "C-unwind" fn exit_at_once_from(
     _: usize,
     pc: usize,
 ) -> ! {
-    ask(status, crate::shadow::argument(c"_exit", 0), pc);
+    let expression = match crate::shadow::argument(c"_exit", 0) {
+        0 => crate::shadow::argument(c"_Exit", 0),
+        expression => expression,
+    };
+    ask(status, expression, pc);
     finish(status);
     // SAFETY: passed on.
     unsafe { real::_exit(status) }

@@ -127,7 +127,7 @@ fn announced_record(thread: Slot, p: &Pending) -> Event {
         kind: Kind::Pending as u8,
         size: p.kind as u8,
         thread,
-        aux: 0,
+        aux: crate::sync::announced_aux(p),
         object,
         value: match p.kind {
             Kind::ThreadJoin | Kind::CondWait | Kind::Free | Kind::ReadRange | Kind::WriteRange => {

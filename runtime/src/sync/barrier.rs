@@ -80,7 +80,12 @@ unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -
     let object = b as u64;
     check_alive(WHAT, object, pc);
     settle(model(object).init(), object, pc);
-    initialise()
+    let code = initialise();
+    if code == 0 {
+        // SAFETY: the program's barrier.
+        super::initialised(object, unsafe { count(b) }.into());
+    }
+    code
 }
 
 unsafe fn destroy(b: *mut pthread_barrier_t, pc: usize) -> c_int {

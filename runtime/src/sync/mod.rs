@@ -28,6 +28,7 @@ use model::queue::Waiters;
 use model::verdict::Verdict;
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
 /// The places of all threads in the queues of conditions, barriers and futexes.
@@ -63,6 +64,21 @@ pub fn never(_: &Pending, _: Slot) -> bool {
 /// [`Pending::holder`] where nobody is to blame.
 pub fn nobody(_: &Pending) -> (Slot, usize) {
     (slot::NONE, 0)
+}
+
+/// `aux` of the records of an announced operation, where it is known before.
+pub fn announced_aux(p: &Pending) -> u32 {
+    match p.kind {
+        Kind::RwRead | Kind::RwWrite => rwlock::record_aux(p),
+        _ => 0,
+    }
+}
+
+/// In a symbolic run: the record of an object that is initialised with this content.
+pub fn initialised(object: u64, content: u64) {
+    if gate::flags() & flags::SYMBOLIC != 0 {
+        gate::log(Kind::Init, object, content, 0);
+    }
 }
 
 /// An operation that never ends by itself, to be filled in.

@@ -7,7 +7,7 @@ use crate::gate::{self, Pending};
 use crate::{export, intercept};
 use core::ffi::c_int;
 use libc::pthread_once_t;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::{Slot, slot};
 
 const WHAT: &str = "a once control";
@@ -116,8 +116,20 @@ pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
         .enter(initialised(), gate::me(), pc);
     gate::touch(object);
     let runs = entered == Enter::Run;
-    gate::log(Kind::OnceEnter, object, u64::from(runs), pc);
+    log_guard(Kind::OnceEnter, object, runs, pc);
     runs
+}
+
+/// The record of a step on the guard of a variable.
+fn log_guard(kind: Kind, object: u64, runs: bool, pc: usize) {
+    gate::log_full(Event {
+        kind: kind as u8,
+        size: 1,
+        object,
+        value: u64::from(runs),
+        pc: pc as u64,
+        ..Event::default()
+    });
 }
 
 /// The initialisation has ended, or was left by an exception (`done` is false).
@@ -132,7 +144,7 @@ pub unsafe fn release(guard: *mut u64, done: bool, pc: usize) {
         unsafe { guard.cast::<u8>().write_volatile(1) };
     }
     drop(Running { object });
-    gate::log(Kind::OnceDone, object, 0, pc);
+    log_guard(Kind::OnceDone, object, false, pc);
 }
 
 intercept! {

@@ -165,7 +165,8 @@ unsafe fn init(s: *mut sem_t, pc: usize, initialise: impl FnOnce() -> c_int) -> 
     let code = initialise();
     if code == 0 {
         // SAFETY: the program's semaphore. Threads that wait stay counted.
-        unsafe { observe(s, pc) };
+        let model = unsafe { observe(s, pc) };
+        super::initialised(s as u64, model.value.into());
         gate::touch(s as u64);
     }
     code

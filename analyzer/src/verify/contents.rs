@@ -1,0 +1,66 @@
+//! What semaphores, barriers and once controls hold at first, read off the records of an execution.
+
+use super::forest::Forest;
+use super::objects::{RETURNED, RUNNING, WIDTH};
+use raddle_protocol::event::{Event, Kind};
+use std::collections::HashMap;
+
+/// Why the verdict is not the full one where a content changes without a step.
+const AGAIN: &str = "a synchronisation object initialised again while in use";
+/// Why the verdict is not the full one where a count is too large.
+const LARGE: &str = "a count above 32767";
+
+/// The contents along one execution.
+#[derive(Default)]
+pub struct Contents(HashMap<u64, u64>);
+
+impl Contents {
+    /// An object was initialised with this content: see [`Kind::Init`].
+    pub fn initialised(&mut self, forest: &mut Forest, event: &Event) {
+        if self.0.insert(event.object, event.value).is_some() {
+            forest.bounds_hit.insert(AGAIN);
+        }
+        first(forest, event.object, event.value);
+    }
+
+    /// A step, which may show what its object held before it, and what after.
+    pub fn step(&mut self, forest: &mut Forest, event: &Event, kind: Kind) {
+        let Some((before, after)) = around(event, kind) else {
+            return;
+        };
+        match self.0.insert(event.object, after) {
+            None => first(forest, event.object, before),
+            Some(known) if known != before => {
+                forest.bounds_hit.insert(AGAIN);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Every execution must begin with the same content.
+fn first(forest: &mut Forest, object: u64, content: u64) {
+    if content >= 1 << (WIDTH - 1) {
+        forest.bounds_hit.insert(LARGE);
+    }
+    if *forest.contents.entry(object).or_insert(content) != content {
+        forest.bounds_hit.insert(AGAIN);
+    }
+}
+
+/// The content before and after a step, where its record tells.
+fn around(event: &Event, kind: Kind) -> Option<(u64, u64)> {
+    let count = u64::from(event.aux);
+    match kind {
+        Kind::SemPost if event.value == 0 => Some((count.wrapping_sub(1), count)),
+        Kind::SemWait | Kind::SemTryWait | Kind::SemTimedWait if event.value == 0 => {
+            Some((count + 1, count))
+        }
+        Kind::SemTryWait | Kind::SemTimedWait => Some((count, count)),
+        Kind::SemGetValue => Some((event.value, event.value)),
+        Kind::OnceEnter if event.value == 1 => Some((0, RUNNING)),
+        Kind::OnceEnter => Some((RETURNED, RETURNED)),
+        Kind::OnceDone => Some((RUNNING, RETURNED)),
+        _ => None,
+    }
+}
