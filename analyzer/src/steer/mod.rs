@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 use table::{Known, PairId, Table};
 
 /// One execution in so many is drawn without constraints.
-const PLAIN: usize = 8;
+const PLAIN: usize = 16;
 
 /// The first executions, the same for every seed: nothing is known before them.
 const OPENING: [Tail; 3] = [

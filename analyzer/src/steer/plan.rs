@@ -84,7 +84,7 @@ impl Steer {
             (Way::Deep, 3),
             (Way::Drive, if hope == FRESH { 3 } else { 1 }),
             (Way::Combine, 1),
-            (Way::TakeTurns, 8),
+            (Way::TakeTurns, 16),
             (Way::Step, steps),
         ];
         match self.draw.weighted(ways.iter().map(|w| w.1)) {
