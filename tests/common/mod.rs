@@ -221,6 +221,8 @@ pub struct Summary {
     #[serde(default)]
     pub local_paths: Option<u64>,
     #[serde(default)]
+    pub solver_seconds: f64,
+    #[serde(default)]
     pub instrumented: BTreeMap<String, String>,
     #[serde(default)]
     pub notes: Vec<String>,

@@ -1,0 +1,223 @@
+//! The programs with which two papers measure: "Concurrency Verification with Maximal Path
+//! Causality" (ESEC/FSE 2018; figures 2, 8 and 9, tables 1 and 2) and "Partial Orders for Efficient
+//! Bounded Model Checking of Concurrent Software" (CAV 2013; program 1), with what `verify` must say
+//! of each and of its repaired version.
+//!
+//! How many local paths a program has does not depend on which model the solver finds first; how
+//! many executions it takes to see them all does, but each must show a path that is new.
+
+mod common;
+
+use common::{Compiler, Run, compile, in_parallel, run};
+use std::fmt::Write;
+
+/// What is to be said of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// A finding of this class within so many executions.
+    Found(&'static str, u64),
+    /// No bug, and so many local paths in all.
+    Proved(u64),
+    /// Too much for a test: only the table of `./dev paper` has it.
+    Open,
+}
+
+use Verdict::{Found, Open, Proved};
+
+/// Source, flags, arguments, verdict.
+type Case = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+    Verdict,
+);
+
+const FIGURE_2: &str = "examples/mpc_figure2.c";
+const FIGURE_8: &str = "examples/mpc_figure8.c";
+const FIGURE_9: &str = "tests/paper/figure9.c";
+const FIBONACCI: &str = "tests/marks/fibonacci.c";
+const RACEY: &str = "tests/paper/racey.c";
+const DEKKER: &str = "tests/paper/dekker.c";
+const SPINLOCK: &str = "tests/paper/spinlock.c";
+const RWLOCK: &str = "tests/paper/rwlock.c";
+const SEQLOCK: &str = "tests/paper/seqlock.c";
+const MSQUEUE: &str = "tests/paper/msqueue.c";
+const REORDER: &str = "tests/corpus/reorder.c";
+const TWOSTAGE: &str = "tests/corpus/twostage.c";
+const WRONG_LOCK: &str = "tests/paper/wrong_lock.c";
+const PHILOSOPHERS: &str = "tests/corpus/philosophers.c";
+const LAZY: &str = "tests/paper/lazy.c";
+
+const BUG: &[&str] = &["-DBUG"];
+const FIXED: &[&str] = &["-DFIXED"];
+const AFTER: &[&str] = &["-DAFTER"];
+const AFTER_FIXED: &[&str] = &["-DAFTER", "-DFIXED"];
+
+const CASES: &[Case] = &[
+    (FIGURE_2, &["-DEXTRA=0"], &[], Found("crash", 30)),
+    (FIGURE_2, &["-DEXTRA=0", "-DFIXED"], &[], Proved(8)),
+    (FIGURE_2, &["-DEXTRA=5"], &[], Found("crash", 30)),
+    (FIGURE_2, &["-DEXTRA=5", "-DFIXED"], &[], Proved(18)),
+    (FIGURE_2, &["-DEXTRA=9"], &[], Open),
+    (FIGURE_2, &["-DEXTRA=9", "-DFIXED"], &[], Open),
+    (FIGURE_2, &["-DEXTRA=20"], &[], Open),
+    (FIGURE_2, &["-DEXTRA=20", "-DFIXED"], &[], Open),
+    (FIGURE_8, &[], &[], Found("assertion", 5)),
+    (FIGURE_9, &[], &["1"], Found("assertion", 5)),
+    (FIGURE_9, FIXED, &["1"], Proved(4)),
+    (FIGURE_9, &[], &["3"], Found("assertion", 10)),
+    (FIGURE_9, FIXED, &["3"], Proved(10)),
+    (FIGURE_9, &[], &["5"], Open),
+    (FIGURE_9, FIXED, &["5"], Open),
+    (FIGURE_9, &[], &["10"], Open),
+    (FIGURE_9, FIXED, &["10"], Open),
+    (FIGURE_9, AFTER, &["3"], Found("assertion", 10)),
+    (FIGURE_9, AFTER_FIXED, &["3"], Proved(10)),
+    (FIGURE_9, AFTER, &["5"], Open),
+    (FIGURE_9, AFTER_FIXED, &["5"], Open),
+    (FIGURE_9, AFTER, &["10"], Open),
+    (FIGURE_9, AFTER_FIXED, &["10"], Open),
+    (FIBONACCI, &[], &["3"], Found("assertion", 5)),
+    (FIBONACCI, FIXED, &["3"], Proved(3)),
+    (FIBONACCI, &[], &["5"], Open),
+    (FIBONACCI, FIXED, &["5"], Open),
+    (FIBONACCI, &[], &["6"], Open),
+    (FIBONACCI, FIXED, &["6"], Open),
+    (FIBONACCI, &[], &["8"], Open),
+    (FIBONACCI, FIXED, &["8"], Open),
+    (FIBONACCI, &[], &["10"], Open),
+    (FIBONACCI, FIXED, &["10"], Open),
+    (RACEY, &[], &["1", "3"], Proved(7)),
+    (RACEY, &[], &["2", "10"], Open),
+    (DEKKER, BUG, &["6"], Found("assertion", 21)),
+    (DEKKER, &[], &["6"], Proved(21)),
+    (DEKKER, BUG, &["20"], Open),
+    (DEKKER, &[], &["20"], Open),
+    (DEKKER, BUG, &["30"], Open),
+    (DEKKER, &[], &["30"], Open),
+    (SPINLOCK, BUG, &["2", "2"], Found("assertion", 9)),
+    (SPINLOCK, &[], &["2", "2"], Proved(9)),
+    (SPINLOCK, BUG, &["2", "5"], Open),
+    (SPINLOCK, &[], &["2", "5"], Open),
+    (SPINLOCK, BUG, &["3", "3"], Open),
+    (SPINLOCK, &[], &["3", "3"], Open),
+    (RWLOCK, BUG, &["2", "2"], Found("assertion", 9)),
+    (RWLOCK, &[], &["2", "2"], Proved(9)),
+    (RWLOCK, BUG, &["2", "5"], Open),
+    (RWLOCK, &[], &["2", "5"], Open),
+    (SEQLOCK, BUG, &["2", "2"], Found("assertion", 8)),
+    (SEQLOCK, &[], &["2", "2"], Proved(6)),
+    (SEQLOCK, BUG, &["3", "3"], Open),
+    (SEQLOCK, &[], &["3", "3"], Open),
+    (MSQUEUE, BUG, &["2"], Open),
+    (MSQUEUE, &[], &["2"], Proved(9)),
+    (MSQUEUE, BUG, &["5"], Open),
+    (MSQUEUE, &[], &["5"], Open),
+    (REORDER, &[], &["10"], Found("assertion", 10)),
+    (REORDER, FIXED, &["10"], Proved(12)),
+    (REORDER, &[], &["20"], Open),
+    (REORDER, FIXED, &["20"], Open),
+    (TWOSTAGE, &[], &["5"], Found("assertion", 8)),
+    (TWOSTAGE, FIXED, &["5"], Proved(8)),
+    (TWOSTAGE, &[], &["10"], Open),
+    (TWOSTAGE, FIXED, &["10"], Open),
+    (TWOSTAGE, &[], &["50"], Open),
+    (TWOSTAGE, FIXED, &["50"], Open),
+    (WRONG_LOCK, &[], &["3"], Found("assertion", 6)),
+    (WRONG_LOCK, FIXED, &["3"], Proved(5)),
+    (WRONG_LOCK, &[], &["8"], Open),
+    (WRONG_LOCK, FIXED, &["8"], Open),
+    (PHILOSOPHERS, &[], &["3"], Found("deadlock", 5)),
+    (PHILOSOPHERS, FIXED, &["3"], Proved(4)),
+    (PHILOSOPHERS, &[], &["5"], Found("deadlock", 5)),
+    (PHILOSOPHERS, FIXED, &["5"], Proved(6)),
+    (PHILOSOPHERS, &[], &["7"], Open),
+    (PHILOSOPHERS, FIXED, &["7"], Open),
+    (LAZY, BUG, &["2"], Found("assertion", 9)),
+    (LAZY, &[], &["2"], Proved(8)),
+    (LAZY, BUG, &["4"], Open),
+    (LAZY, &[], &["4"], Open),
+];
+
+fn verify(case: &Case, options: &[&str]) -> Run {
+    let (source, flags, arguments, _) = case;
+    let program = compile(Compiler::RaddleCc, source, flags);
+    run(&[&["verify", "-q"], options].concat(), &program, arguments)
+}
+
+fn check(case: &Case) -> Result<(), String> {
+    let proof = verify(case, &[]);
+    let summary = &proof.summary;
+    let wrong = match case.3 {
+        Open => return Ok(()),
+        Found(class, executions) => {
+            let found = summary.findings.first().map(|f| f.class.as_str());
+            found != Some(class) || summary.executions > executions
+        }
+        // The first execution may only show what is shared.
+        Proved(paths) => {
+            summary.verdict != "verified"
+                || summary.local_paths != Some(paths)
+                || summary.executions > paths + 1
+        }
+    };
+    match wrong {
+        true => Err(format!(
+            "{case:?}: {} executions, local paths: {:?}\n{}\n{}",
+            summary.executions,
+            summary.local_paths,
+            proof.shown,
+            proof.output.all()
+        )),
+        false => Ok(()),
+    }
+}
+
+#[test]
+fn bugs_are_found_and_repaired_programs_verified() {
+    let cases: Vec<&Case> = CASES.iter().filter(|case| case.3 != Open).collect();
+    in_parallel(&cases, |case| check(case));
+}
+
+/// Time for one program of the table.
+const TIME: &str = "20s";
+
+/// Writes the table of `./dev paper` to the file that `RADDLE_PAPER` names; without it, there is
+/// nothing to do. Each program has [`TIME`].
+#[test]
+fn table() {
+    let Ok(path) = std::env::var("RADDLE_PAPER") else {
+        return;
+    };
+    let mut text = format!(
+        "# The papers' programs\n\nWritten by `./dev paper` from the cases of `tests/paper.rs`: \
+         `verify` with its default strategy and {TIME} for each program, without looking for a \
+         schedule with fewer preemptions. \"Not decided\": the time was over. Seconds are those of \
+         one machine and of what else it did.\n\n\
+         | program | flags | arguments | verdict | executions | local paths | queries | seconds \
+         | in the solver |\n|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for case in CASES {
+        let done = verify(case, &["--time", TIME, "--no-shrink"]);
+        let summary = &done.summary;
+        let verdict = match (summary.findings.first(), summary.verdict.as_str()) {
+            (Some(finding), _) => finding.class.as_str(),
+            (None, "verified") => "verified",
+            (None, _) => "not decided",
+        };
+        let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {verdict} | {} | {} | {} | {:.2} | {:.2} |",
+            case.0,
+            case.1.join(" "),
+            case.2.join(" "),
+            summary.executions,
+            number(summary.local_paths),
+            number(summary.queries),
+            summary.seconds,
+            summary.solver_seconds,
+        );
+        std::fs::write(&path, &text).expect("the table can be written");
+    }
+}
