@@ -211,7 +211,12 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         state.instrumented = instrumented(session.modules());
         state.sees_memory = sees_memory(session.modules());
     }
-    while let Some((n, job)) = search.next() {
+    let returns = match search.campaign.policy.executions() {
+        None if instrumented(session.modules()).is_empty() => flags::RETURNS,
+        _ => 0,
+    };
+    while let Some((n, mut job)) = search.next() {
+        job.flags |= returns;
         let started = Instant::now();
         let trace = match search.run(&mut session, &job) {
             Ok(trace) => trace,

@@ -175,7 +175,7 @@ impl Footprint {
             | Kind::SpinUnlock
             | Kind::OnceEnter
             | Kind::OnceDone => ([whole(size::WORD), Part::NONE], 0),
-            Kind::Yield | Kind::Fence => ([Part::NONE; 2], 0),
+            Kind::Yield | Kind::Return | Kind::Fence => ([Part::NONE; 2], 0),
             Kind::Sleep => ([Part::NONE; 2], marks::CLOCK),
             // At several words: the record names the first one.
             Kind::FutexWait | Kind::FutexResume if event.size != 0 => {

@@ -169,7 +169,8 @@ kinds! {
     /// `object`: control; `value`: 1 when this thread runs the routine; `size`: 1 if it is the guard
     /// of a C++ variable, which the compiler's code reads as well.
     OnceEnter = 65, true, "once";
-    /// `object`: control; the routine has returned; `size` as in [`Kind::OnceEnter`].
+    /// `object`: control; `value`: 0: the routine has returned, 1: it was left by an exception or a
+    /// cancellation; `size` as in [`Kind::OnceEnter`].
     OnceDone = 66, true, "once done";
 
     /// sched_yield and its kin.
@@ -238,6 +239,9 @@ kinds! {
     FutexTryLock = 138, true, "futex trylock";
     /// futex FUTEX_UNLOCK_PI. `object`: the word; `value`: result.
     FutexUnlock = 139, true, "futex unlock";
+    /// A call that lets others go on, or shows them something, returns to code whose accesses to
+    /// memory are no steps ([`crate::shared::flags::RETURNS`]): no effect of its own.
+    Return = 140, true, "returns";
     /// A call by which threads of an OpenMP program share out work; the step comes before the call.
     OpenMpCall = 200, true, "OpenMP call";
 

@@ -139,6 +139,9 @@ pub mod flags {
     /// go first ([`super::BUSY_WAIT`]). Never together with [`super::JobWords::rewind`], nor in a
     /// copy of an execution.
     pub const WATCH_LOOPS: u32 = 1 << 21;
+    /// The return from an operation by which others can go on is a step ([`crate::event::Kind::Return`]):
+    /// where accesses to memory are not seen, others may come by before the ones that follow.
+    pub const RETURNS: u32 = 1 << 22;
     /// For searches that are to miss nothing: the end of the process is a step
     /// ([`crate::event::Kind::ProcessEnd`]), accesses are steps from the first creation of a thread
     /// on, even while only one is alive, and what was announced and did not happen is recorded.

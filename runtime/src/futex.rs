@@ -383,7 +383,7 @@ unsafe fn futex(call: Call) -> isize {
     // A negative count means all, as it does to the kernel.
     let counts = [value as u32 as usize, fourth as u32 as usize];
     // SAFETY: the program's arguments.
-    unsafe {
+    let result = unsafe {
         match operation.request {
             Request::Wait | Request::Lock => {
                 let limit = (fourth as *const timespec).as_ref();
@@ -416,7 +416,14 @@ unsafe fn futex(call: Call) -> isize {
                 -(ENOSYS as isize)
             }
         }
+    };
+    if !matches!(
+        operation.request,
+        Request::Wait | Request::Lock | Request::TryLock
+    ) {
+        gate::returns(call.pc);
     }
+    result
 }
 
 /// The system calls by which threads wait at words: futex, futex_waitv, and futex_wake, futex_wait

@@ -234,7 +234,9 @@ fn spawn_with(
         detached: false,
         pc,
     };
-    make(s, thread, attr, &given)
+    let result = make(s, thread, attr, &given);
+    sanitizers::returns(pc);
+    result
 }
 
 /// What a new thread is to do, and where it was asked for.

@@ -94,6 +94,11 @@ pub fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         if starts && !is_own_code(&site.frames[site.shown as usize]) {
             here = String::new();
         }
+        // Worth a line where others came by in between.
+        let follows = |(before, _): &(&Record, String)| before.thread == record.thread;
+        if record.kind == Kind::Return as u8 && last.as_ref().is_some_and(follows) {
+            continue;
+        }
         let joins = match &last {
             Some((before, there)) => {
                 before.thread == record.thread && *there == here && !record.preempts

@@ -19,7 +19,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
     let value = record.value;
     let text = kind.text();
     match kind {
-        Kind::ThreadStart | Kind::ThreadExit | Kind::Yield => text.to_string(),
+        Kind::ThreadStart | Kind::ThreadExit | Kind::Yield | Kind::Return => text.to_string(),
         Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadDetach | Kind::ThreadCancel => {
             format!("{text} {}", thread())
         }

@@ -70,6 +70,7 @@ impl Class {
             | Kind::FutexResume
             | Kind::Yield
             | Kind::Sleep
+            | Kind::Return
             | Kind::Fence => return None,
             _ if kind.is_step() => Class::Access,
             _ => return None,

@@ -280,7 +280,7 @@ impl Order {
             Kind::MutexInit | Kind::MutexDestroy | Kind::CondDestroy | Kind::RwDestroy => {}
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadDetach => {}
-            Kind::Yield | Kind::Sleep | Kind::ProcessEnd => {}
+            Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
             // What one changes others see at other descriptors (the other end of a connection, a
             // poll of several), which the trace does not connect: all are ordered.
             kind if kind.is_descriptor() && !matches!(kind, Kind::FileLock | Kind::FileUnlock) => {

@@ -646,7 +646,8 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         SemTimedWait => matches!(outcome, 0 | ETIMEDOUT),
         SemPost => event.value == 0,
         // Their content is also changed by what is no step.
-        OnceEnter | OnceDone => event.size == 0,
+        OnceEnter => event.size == 0,
+        OnceDone => event.size == 0 && event.value == 0,
         SemGetValue | BarrierArrive | BarrierLeave => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,

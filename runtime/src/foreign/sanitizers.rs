@@ -166,6 +166,13 @@ pub fn point(kind: Kind, object: u64, pc: usize) {
     }
 }
 
+/// [`gate::returns`] from such a call.
+pub fn returns(pc: usize) {
+    if !found().wrapped {
+        gate::returns(pc);
+    }
+}
+
 /// Does AddressSanitizer take part?
 pub fn is_address() -> bool {
     found().address

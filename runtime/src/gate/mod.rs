@@ -297,6 +297,16 @@ pub fn access(kind: Kind, object: u64, bytes: u64, pc: usize) {
     }
 }
 
+/// The running thread returns from an operation that lets others go on, or shows them something. A
+/// step of its own where the job wants that: what follows in memory is not seen there.
+#[inline]
+pub fn returns(pc: usize) {
+    if flags() & flags::RETURNS != 0 && several() {
+        simple(Kind::Return, 0, pc);
+        log(Kind::Return, 0, 0, pc);
+    }
+}
+
 /// [`simple`] at which nobody else can be chosen.
 pub fn alone(kind: Kind, object: u64, pc: usize) {
     if let Err(Stop) = gate().announce_alone(kind, object, pc) {

@@ -212,9 +212,8 @@ enum Role {
 
 fn role(kind: Kind) -> Role {
     match kind {
-        Kind::Read | Kind::AtomicRead | Kind::Rmw | Kind::Fence | Kind::Yield | Kind::Sleep => {
-            Role::Neutral
-        }
+        Kind::Read | Kind::AtomicRead | Kind::Rmw | Kind::Fence => Role::Neutral,
+        Kind::Yield | Kind::Sleep | Kind::Return => Role::Neutral,
         Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => Role::Neutral,
         Kind::MutexLock | Kind::SpinLock => Role::Lock,
         Kind::MutexUnlock | Kind::SpinUnlock => Role::Unlock,

@@ -3,6 +3,7 @@
 use super::table::{self, Object};
 use super::wait::{Operation, WOULD_BLOCK, Waiting};
 use super::{faults, raw};
+use crate::gate;
 use crate::os::syscall;
 use crate::time;
 use core::ffi::{c_int, c_void};
@@ -68,6 +69,13 @@ impl Way {
             Way::Out => (Kind::DescriptorWrite, POLLOUT, libc::SO_SNDTIMEO),
         }
     }
+
+    /// What was written others can read before the caller goes on.
+    fn returns(self, result: isize, pc: usize) {
+        if matches!(self, Way::Out) && result >= 0 {
+            gate::returns(pc);
+        }
+    }
 }
 
 /// One operation that transfers one piece: `attempt` is given the flags that keep it from waiting.
@@ -85,16 +93,20 @@ pub unsafe fn piece(
     let (kind, ready, limit) = way.traits();
     let operation = Operation::on(kind, fd, object, pc);
     if never_waits(fd, flags) {
-        return operation.at_once(|| attempt(flags));
+        let result = operation.at_once(|| attempt(flags));
+        way.returns(result, pc);
+        return result;
     }
     let operation = Operation {
         deadline: deadline(fd, object, limit),
         ..operation
     };
     let waiting = Waiting::for_one(fd, ready, object);
-    operation.until_done(waiting, || {
+    let result = operation.until_done(waiting, || {
         gently(fd, object, |quiet| attempt(flags | quiet))
-    })
+    });
+    way.returns(result, pc);
+    result
 }
 
 /// Lets `attempt` not wait: a socket by the flag that it is given, another descriptor by its

@@ -129,6 +129,7 @@ fn unset(object: u64, pc: usize) {
             pc,
         );
     }
+    gate::returns(pc);
 }
 
 fn destroy(object: u64, pc: usize) {

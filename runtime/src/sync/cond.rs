@@ -2,7 +2,7 @@
 
 use super::model::queue::{Queue, Stage};
 use super::models::Models;
-use super::{WAITERS, check_alive, misuse, mutex, pending, shared, spurious};
+use super::{WAITERS, check_alive, misuse, mutex, pending, returning, shared, spurious};
 use crate::gate::{self, Pending, Wake};
 use crate::time::{self, Clock};
 use crate::{intercept, process};
@@ -229,7 +229,7 @@ pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     if waiting >= 2 {
         gate::log_choice(picked, waiting);
     }
-    0
+    returning(0, pc)
 }
 
 /// Wakes all waiters.
@@ -249,7 +249,7 @@ pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
         }
     }
     gate::log(Kind::CondBroadcast, object, woken, pc);
-    0
+    returning(0, pc)
 }
 
 /// Destroys. Threads that were signalled and do not have their mutex back are no obstacle: they

@@ -156,6 +156,12 @@ pub fn settle(verdict: Verdict, object: u64, pc: usize) -> c_int {
     }
 }
 
+/// The result of an operation that lets others go on; see [`gate::returns`].
+pub fn returning(result: c_int, pc: usize) -> c_int {
+    gate::returns(pc);
+    result
+}
+
 /// As [`settle`], after writing the record of the step: `value` is the result.
 pub fn conclude(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
     let value = match verdict {

@@ -3,7 +3,7 @@
 use super::model::mutex::{Kind as NativeKind, Mutex, SHARED, Type, says};
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{adopted_from, check_alive, conclude, misuse, pending, shared};
+use super::{adopted_from, check_alive, conclude, misuse, pending, returning, shared};
 use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
 use crate::serial::Serial;
@@ -255,7 +255,7 @@ pub unsafe fn unlock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     gate::simple(Kind::MutexUnlock, m as u64, pc);
     // SAFETY: the caller's promise.
     let verdict = unsafe { perform(m, pc, |model, me| model.unlock(me)) };
-    conclude(Kind::MutexUnlock, verdict, m as u64, pc)
+    returning(conclude(Kind::MutexUnlock, verdict, m as u64, pc), pc)
 }
 
 /// What a thread that is about to wait with this mutex must hear first: 0, or an errno, or a

@@ -33,19 +33,51 @@ fn holder(p: &Pending) -> (Slot, usize) {
     }
 }
 
-/// The running routine. If it is left by an exception or a cancellation, the next thread to enter
-/// runs it.
+/// The running routine. Dropped: it was left by an exception or a cancellation, and the next thread
+/// to enter runs it.
 struct Running {
     object: u64,
+    pc: usize,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(once) = MODELS.get(self.object) {
-            once.leave();
-        }
-        gate::touch(self.object);
+        leave(self.object, Control::Once, false, self.pc, || {});
     }
+}
+
+/// What kind of control it is; the `size` of its records.
+#[derive(Clone, Copy)]
+enum Control {
+    Once = 0,
+    /// Of a variable that is initialised when a thread comes to it.
+    Guard = 1,
+}
+
+/// The step with which whoever ran the routine of `object` leaves it: it has `returned`, which
+/// `note` writes into the object, or was left by an exception.
+fn leave(object: u64, control: Control, returned: bool, pc: usize, note: impl FnOnce()) {
+    gate::simple(Kind::OnceDone, object, pc);
+    if returned {
+        note();
+    }
+    if let Some(once) = MODELS.get(object) {
+        once.leave();
+    }
+    gate::touch(object);
+    log(Kind::OnceDone, control, object, !returned, pc);
+    gate::returns(pc);
+}
+
+fn log(kind: Kind, control: Control, object: u64, value: bool, pc: usize) {
+    gate::log_full(Event {
+        kind: kind as u8,
+        size: control as u8,
+        object,
+        value: u64::from(value),
+        pc: pc as u64,
+        ..Event::default()
+    });
 }
 
 /// Runs `routine` unless that was done.
@@ -75,21 +107,17 @@ pub unsafe fn once(
         .entry(object, || Once::IDLE)
         .enter(returned, gate::me(), pc);
     gate::touch(object);
-    gate::log(
-        Kind::OnceEnter,
-        object,
-        u64::from(entered == Enter::Run),
-        pc,
-    );
-    if entered == Enter::Run {
-        let running = Running { object };
+    let runs = entered == Enter::Run;
+    log(Kind::OnceEnter, Control::Once, object, runs, pc);
+    if runs {
+        let running = Running { object, pc };
         routine();
-        gate::simple(Kind::OnceDone, object, pc);
-        check_alive(WHAT, object, pc);
-        // SAFETY: the caller's promise.
-        unsafe { control.write(RETURNED) };
-        drop(running);
-        gate::log(Kind::OnceDone, object, 0, pc);
+        core::mem::forget(running);
+        leave(object, Control::Once, true, pc, || {
+            check_alive(WHAT, object, pc);
+            // SAFETY: the caller's promise.
+            unsafe { control.write(RETURNED) };
+        });
     }
     0
 }
@@ -116,20 +144,8 @@ pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
         .enter(initialised(), gate::me(), pc);
     gate::touch(object);
     let runs = entered == Enter::Run;
-    log_guard(Kind::OnceEnter, object, runs, pc);
+    log(Kind::OnceEnter, Control::Guard, object, runs, pc);
     runs
-}
-
-/// The record of a step on the guard of a variable.
-fn log_guard(kind: Kind, object: u64, runs: bool, pc: usize) {
-    gate::log_full(Event {
-        kind: kind as u8,
-        size: 1,
-        object,
-        value: u64::from(runs),
-        pc: pc as u64,
-        ..Event::default()
-    });
 }
 
 /// The initialisation has ended, or was left by an exception (`done` is false).
@@ -137,14 +153,10 @@ fn log_guard(kind: Kind, object: u64, runs: bool, pc: usize) {
 /// # Safety
 /// As [`acquire`], which returned true.
 pub unsafe fn release(guard: *mut u64, done: bool, pc: usize) {
-    let object = guard as u64;
-    gate::simple(Kind::OnceDone, object, pc);
-    if done {
+    leave(guard as u64, Control::Guard, done, pc, || {
         // SAFETY: the caller's promise.
         unsafe { guard.cast::<u8>().write_volatile(1) };
-    }
-    drop(Running { object });
-    log_guard(Kind::OnceDone, object, false, pc);
+    });
 }
 
 intercept! {

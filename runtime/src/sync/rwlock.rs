@@ -3,7 +3,7 @@
 use super::model::rwlock::{Reader, Readers, RwLock, says};
 use super::model::verdict::{DONE, Verdict};
 use super::models::Models;
-use super::{adopted_from, check_alive, conclude, misuse, pending, settle};
+use super::{adopted_from, check_alive, conclude, misuse, pending, returning, settle};
 use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
 use crate::serial::Serial;
@@ -269,7 +269,7 @@ unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
     gate::simple(Kind::RwUnlock, l as u64, pc);
     // SAFETY: the program's lock.
     let verdict = unsafe { perform(l, pc, |model, readers, me| model.unlock(readers, me)) };
-    conclude(Kind::RwUnlock, verdict, l as u64, pc)
+    returning(conclude(Kind::RwUnlock, verdict, l as u64, pc), pc)
 }
 
 unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {

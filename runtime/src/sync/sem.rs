@@ -4,7 +4,7 @@
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{check_alive, conclude, pending, settle, shared};
+use super::{check_alive, conclude, pending, returning, settle, shared};
 use crate::gate::{self, Interrupt, Pending, Wake};
 use crate::intercept;
 use crate::time::{self, Clock};
@@ -146,7 +146,8 @@ unsafe fn post(s: *mut sem_t, pc: usize) -> c_int {
         shared::wake(count(s).cast());
         verdict
     };
-    time::errno_result(conclude_counted(Kind::SemPost, verdict, s as u64, pc))
+    let result = conclude_counted(Kind::SemPost, verdict, s as u64, pc);
+    time::errno_result(returning(result, pc))
 }
 
 unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {

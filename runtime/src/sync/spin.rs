@@ -3,7 +3,7 @@
 use super::model::spin::{Spin, says};
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{check_alive, conclude, misuse, pending};
+use super::{check_alive, conclude, misuse, pending, returning};
 use crate::gate::{self, Pending};
 use crate::intercept;
 use core::ffi::c_int;
@@ -89,7 +89,8 @@ unsafe fn try_lock(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
 unsafe fn unlock(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     gate::simple(Kind::SpinUnlock, l as u64, pc);
     // SAFETY: the program's lock.
-    unsafe { perform(l, Kind::SpinUnlock, pc, |model, me| model.unlock(me)) }
+    let result = unsafe { perform(l, Kind::SpinUnlock, pc, |model, me| model.unlock(me)) };
+    returning(result, pc)
 }
 
 unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {

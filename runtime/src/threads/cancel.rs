@@ -83,6 +83,7 @@ unsafe extern "C-unwind" fn cancel_from(
     info(target).cancel_requested = true;
     update(target);
     act_at_once();
+    gate::returns(pc);
     0
 }
 
