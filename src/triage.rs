@@ -2,6 +2,7 @@
 
 mod inputs;
 mod marks;
+mod returns;
 mod shrink;
 
 pub use marks::Sighted;
@@ -242,6 +243,7 @@ impl<'a> Triage<'a> {
                     true => again,
                     false => self.with_small_inputs(&mut seen, &failure, again)?,
                 };
+                let again = self.without_returns(&mut seen, &failure, again)?;
                 let shrunk = self.shrink(&seen, &failure, &again)?;
                 let last = self.rerun(&seen.job, &shrunk.steps, witness_records(&shrunk.steps))?;
                 // What is still running where a witness of it is cut short may yet end.
