@@ -317,6 +317,16 @@ fn who_looks_gives_way_to_the_newest() {
     assert_eq!(world.picks(3), [2, 2, 2], "before it locks");
 }
 
+/// Lockstep comes to an end: from some time on a thread goes on for as long as it can.
+#[test]
+fn threads_do_not_give_way_for_ever() {
+    let mut world = giving_way(Moment::Changes, 2, Kind::MutexUnlock);
+    let picks = world.picks(10_000);
+    let switches = |picks: &[Slot]| picks.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!(switches(&picks[..1_000]), 999);
+    assert!(switches(&picks[5_000..]) <= 5_000 / PATIENCE as usize);
+}
+
 /// Two that look time and again let the third one pass.
 #[test]
 fn nobody_starves_where_threads_give_way() {

@@ -6,6 +6,10 @@ use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::Moment;
 
+/// So often threads give way. Those that avoid each other (`std::lock`) may do so in lockstep for as
+/// long as that goes on.
+const MOST: u32 = 4_000;
+
 /// [`raddle_protocol::schedule::Tail::GiveWay`].
 pub struct GiveWay {
     moment: Moment,
@@ -14,6 +18,8 @@ pub struct GiveWay {
     ran: PerSlot<u64>,
     /// The moment has come with the step that was taken last.
     due: bool,
+    /// How often it may come again.
+    left: u32,
 }
 
 impl GiveWay {
@@ -25,6 +31,7 @@ impl GiveWay {
             patience: Patience::new(),
             ran,
             due: false,
+            left: MOST,
         }
     }
 
@@ -34,6 +41,9 @@ impl GiveWay {
             None if self.stays(view, &operation) => view.running,
             None => self.another(view),
         };
+        if next != view.running {
+            self.left = self.left.saturating_sub(1);
+        }
         let performed = operation(next);
         self.due = follows(self.moment, performed);
         self.ran[next] = view.step;
@@ -43,10 +53,10 @@ impl GiveWay {
 
     /// Does the running thread go on?
     fn stays(&self, view: &View, operation: impl Fn(Slot) -> Operation) -> bool {
+        let gives_way = self.due || precedes(self.moment, operation(view.running));
         view.ready.contains(view.running)
-            && !self.due
             && !self.patience.exhausted(view)
-            && !precedes(self.moment, operation(view.running))
+            && !(gives_way && self.left > 0)
     }
 
     /// Who goes before the running thread; that one itself if there is nobody else.
