@@ -3,9 +3,9 @@
 //! The bytes that are accessed are cut into cells at every first and last byte of an access, so
 //! an access covers whole cells. For each cell and each place that reads it, one of the places
 //! that write it is chosen: the write is executed, before the read, has the value that the read
-//! returns there, and no other write to the cell lies between. Left out are pairs whose order
-//! program order and creation fix, threads that exclude each other, and what a write of the same
-//! path hides.
+//! returns there, and no other write of another value to the cell lies between: which of several
+//! writes of one value it is does not matter. Left out are pairs whose order program order and
+//! creation fix, threads that exclude each other, and what a write of the same path hides.
 
 use super::forest::NodeId;
 use super::formula::{Formula, read_value};
@@ -173,7 +173,7 @@ fn read(
                 formula.precedes(source.place, place),
                 equal(&value, &source.value),
             ];
-            undisturbed(formula, &sources, Some(source.place), place, &mut parts);
+            undisturbed(formula, &sources, Some(source), place, &mut parts);
             options.push(all(&parts));
         }
         if hiding.is_none() {
@@ -223,22 +223,23 @@ fn can_reach(formula: &Formula<'_>, write: Place, read: Place, hiding: Option<Pl
         && formula.coexist(write.tree, read.tree)
 }
 
-/// No other write lies between the source (or the start) and the read.
+/// No write of another value lies between the source (or the start) and the read. If the last write
+/// before the read is another of the same value, it can be named as the source as well.
 fn undisturbed(
     formula: &Formula<'_>,
     sources: &[&Write],
-    source: Option<Place>,
+    source: Option<&Write>,
     read: Place,
     parts: &mut Vec<Bool>,
 ) {
     let forest = formula.forest;
     for other in sources {
         let place = other.place;
-        if source == Some(place) {
+        if source.is_some_and(|s| s.place == place || s.value == other.value) {
             continue;
         }
         let mut options = vec![other.executed.not()];
-        if let Some(source) = source {
+        if let Some(source) = source.map(|s| s.place) {
             if forest.before(place, source) || !formula.coexist(place.tree, source.tree) {
                 continue;
             }
