@@ -96,6 +96,17 @@ fn unknown_words_are_refused() {
 }
 
 #[test]
+fn somebody_goes_on_where_the_running_thread_has_ended() {
+    for tail in tails() {
+        let mut world = World::new(tail, 3);
+        world.picks(5);
+        world.ready.set(world.running, false);
+        world.running = raddle_protocol::slot::NONE;
+        world.pick();
+    }
+}
+
+#[test]
 fn equal_seeds_choose_equally_and_others_differently() {
     for tail in tails() {
         let (mut a, mut b) = (World::new(tail, 5), World::new(tail, 5));

@@ -53,10 +53,10 @@ impl GiveWay {
 
     /// Does the running thread go on?
     fn stays(&self, view: &View, operation: impl Fn(Slot) -> Operation) -> bool {
-        let gives_way = self.due || precedes(self.moment, operation(view.running));
+        // Nobody runs where the running thread has ended.
         view.ready.contains(view.running)
             && !self.patience.exhausted(view)
-            && !(gives_way && self.left > 0)
+            && (self.left == 0 || !self.due && !precedes(self.moment, operation(view.running)))
     }
 
     /// Who goes before the running thread; that one itself if there is nobody else.
