@@ -398,6 +398,7 @@ mod tests {
         OnceEnter,
         OnceDone,
         Yield,
+        Return,
         Fence,
         Sleep,
         FutexWait,
