@@ -211,6 +211,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         state.instrumented = instrumented(session.modules());
         state.sees_memory = sees_memory(session.modules());
     }
+    // What the systematic searches promise is about calls alone.
     let returns = match search.campaign.policy.executions() {
         None if instrumented(session.modules()).is_empty() => flags::RETURNS,
         _ => 0,

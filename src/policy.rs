@@ -34,8 +34,8 @@ pub enum Policy {
 
 impl Policy {
     /// The search of this name, at its start. `ordinary_first`: what the first execution does is
-    /// expected of all others, so it is one as users know it. `history`: what earlier runs have tested; `places`:
-    /// makes what knows the program's lines.
+    /// expected of all others, so it is one as users know it. `history`: what earlier runs have
+    /// tested; `places`: makes what knows the program's lines.
     pub fn search(
         self,
         seed: u64,

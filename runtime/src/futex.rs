@@ -417,9 +417,9 @@ unsafe fn futex(call: Call) -> isize {
             }
         }
     };
-    if !matches!(
+    if matches!(
         operation.request,
-        Request::Wait | Request::Lock | Request::TryLock
+        Request::Wake | Request::Requeue { .. } | Request::WakeOp | Request::Unlock
     ) {
         gate::returns(call.pc);
     }

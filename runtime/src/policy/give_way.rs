@@ -18,7 +18,7 @@ pub struct GiveWay {
     ran: PerSlot<u64>,
     /// The moment has come with the step that was taken last.
     due: bool,
-    /// How often it may come again.
+    /// After so many more switches threads do not give way any more.
     left: u32,
 }
 

@@ -26,7 +26,7 @@ use crate::serial::Serial;
 use core::ffi::c_int;
 use model::queue::Waiters;
 use model::verdict::Verdict;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
@@ -164,16 +164,32 @@ pub fn returning(result: c_int, pc: usize) -> c_int {
 
 /// As [`settle`], after writing the record of the step: `value` is the result.
 pub fn conclude(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
-    let value = match verdict {
-        Verdict::Returns(code) => code as u64,
-        Verdict::Misuse(_) => 0,
-    };
     if matches!(
         kind,
         Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait
     ) {
-        tried(value == 0, object);
+        tried(result(&verdict) == 0, object);
     }
-    gate::log(kind, object, value, pc);
+    conclude_with(0, kind, verdict, object, pc)
+}
+
+/// The result that a verdict stands for in the record of a step.
+fn result(verdict: &Verdict) -> u64 {
+    match *verdict {
+        Verdict::Returns(code) => code as u64,
+        Verdict::Misuse(_) => 0,
+    }
+}
+
+/// As [`settle`], after writing the record of the step with `aux`.
+pub fn conclude_with(aux: u32, kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
+    gate::log_full(Event {
+        kind: kind as u8,
+        aux,
+        object,
+        value: result(&verdict),
+        pc: pc as u64,
+        ..Event::default()
+    });
     settle(verdict, object, pc)
 }

@@ -3,7 +3,7 @@
 use super::model::rwlock::{Reader, Readers, RwLock, says};
 use super::model::verdict::{DONE, Verdict};
 use super::models::Models;
-use super::{adopted_from, check_alive, conclude, misuse, pending, returning, settle};
+use super::{adopted_from, check_alive, conclude, conclude_with, misuse, pending, returning};
 use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
 use crate::serial::Serial;
@@ -13,7 +13,7 @@ use core::ffi::{c_int, c_uint};
 use libc::{
     EAGAIN, EBUSY, EINVAL, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec,
 };
-use raddle_protocol::event::{Event, Kind, RW_TIMED, RW_WRITERS_FIRST};
+use raddle_protocol::event::{Kind, RW_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::{Slot, slot};
 
 const WHAT: &str = "a read-write lock";
@@ -126,7 +126,6 @@ fn aux(who: Slot, writers_first: bool) -> u64 {
     u64::from(who) << 1 | u64::from(writers_first)
 }
 
-/// The writer, or one of the readers; the one who waits itself, if it reads.
 /// `aux` of its record: see [`Kind::RwRead`].
 pub fn record_aux(p: &Pending) -> u32 {
     let timed = if p.deadline != 0 { RW_TIMED } else { 0 };
@@ -134,6 +133,7 @@ pub fn record_aux(p: &Pending) -> u32 {
     timed | first
 }
 
+/// The writer, or one of the readers; the one who waits itself, if it reads.
 fn holder(p: &Pending) -> (Slot, usize) {
     match MODELS.get(p.object) {
         Some(l) if l.writer != slot::NONE => (l.writer, l.taken_at),
@@ -215,19 +215,7 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
             Verdict::Returns(ETIMEDOUT)
         }
     };
-    let value = match verdict {
-        Verdict::Returns(code) => code as u64,
-        Verdict::Misuse(_) => 0,
-    };
-    gate::log_full(Event {
-        kind: kind as u8,
-        aux: record_aux(&announced),
-        object,
-        value,
-        pc: pc as u64,
-        ..Event::default()
-    });
-    settle(verdict, object, pc)
+    conclude_with(record_aux(&announced), kind, verdict, object, pc)
 }
 
 unsafe fn try_lock(l: *mut pthread_rwlock_t, write: bool, pc: usize) -> c_int {

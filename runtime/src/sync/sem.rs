@@ -4,14 +4,14 @@
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
 use super::models::Models;
-use super::{check_alive, conclude, pending, returning, settle, shared};
+use super::{check_alive, conclude, conclude_with, pending, returning, shared};
 use crate::gate::{self, Interrupt, Pending, Wake};
 use crate::intercept;
 use crate::time::{self, Clock};
 use core::ffi::{c_int, c_uint};
 use libc::{EINVAL, ETIMEDOUT, clockid_t, sem_t, timespec};
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 
 const WHAT: &str = "a semaphore";
 
@@ -67,19 +67,8 @@ unsafe fn perform(s: *mut sem_t, pc: usize, change: impl Fn(&mut Semaphore) -> V
 
 /// As [`super::conclude`], with the count in the record.
 fn conclude_counted(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
-    let value = match verdict {
-        Verdict::Returns(code) => code as u64,
-        Verdict::Misuse(_) => 0,
-    };
-    gate::log_full(Event {
-        kind: kind as u8,
-        aux: MODELS.get(object).map_or(0, |model| model.value),
-        object,
-        value,
-        pc: pc as u64,
-        ..Event::default()
-    });
-    settle(verdict, object, pc)
+    let count = MODELS.get(object).map_or(0, |model| model.value);
+    conclude_with(count, kind, verdict, object, pc)
 }
 
 unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
