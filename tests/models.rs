@@ -186,3 +186,42 @@ fn reads_that_are_not_followed_are_named() {
     let named = format!("{:?}", found.summary.concretised);
     assert!(named.contains("scanf"), "{named}\n{}", found.output.all());
 }
+
+const ONE_BODY: &str = "tests/models/one_body.c";
+
+/// Scenario, the exit statuses, and the function that the verdict has to name.
+const ONE_BODIES: &[(u32, &[u32], Option<&str>)] = &[
+    (1, &[0, 1], None),
+    (2, &[0, 1, 2], None),
+    (3, &[0], Some("strverscmp")),
+    (4, &[0], Some("vsnprintf")),
+    (5, &[0], None),
+    (6, &[0, 1, 3], None),
+    (7, &[0], Some("peek")),
+];
+
+#[test]
+fn what_functions_with_one_body_call_is_followed_or_named() {
+    let mut cases = Vec::new();
+    for row in ONE_BODIES {
+        cases.extend(["-O0", "-O2"].map(|level| (row, level)));
+    }
+    in_parallel(&cases, |&(&(scenario, all, named), level)| {
+        let scenario = format!("-DSCENARIO={scenario}");
+        let program = compile(Compiler::RaddleCc, ONE_BODY, &[&scenario, level, "-w"]);
+        let found = run(&["verify", "--keep-going", "--no-shrink"], &program, &[]);
+        let all: BTreeSet<String> = all.iter().map(|n| format!("exit {n}")).collect();
+        let (seen, concretised) = (statuses(&found), &found.summary.concretised);
+        let said = match named {
+            Some(name) => format!("{concretised:?}").contains(name),
+            None => concretised.is_empty() && found.summary.bounds.is_empty(),
+        };
+        match seen == all && said {
+            true => Ok(()),
+            false => Err(format!(
+                "{}: {seen:?} instead of {all:?}, {concretised:?}, {:?}",
+                found.shown, found.summary.bounds
+            )),
+        }
+    });
+}

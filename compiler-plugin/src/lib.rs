@@ -6,6 +6,7 @@ mod hooks;
 mod ir;
 mod locations;
 mod module;
+mod outside;
 mod schedule;
 mod sharing;
 mod shim;

@@ -171,7 +171,7 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
 }
 
 /// Is this a function that gets hooks?
-fn is_ours(function: Value) -> bool {
+pub fn is_ours(function: Value) -> bool {
     if function.is_declaration() {
         return false;
     }

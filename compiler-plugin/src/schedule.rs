@@ -1,12 +1,13 @@
 //! The scheduling body: every access that others may see goes through a hook while
 //! [`MODE_ACCESSES`] is set, and is done as it stands while not.
 
+mod alone;
+
 use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
 use crate::hooks::Hooks;
 use crate::ir::{Context, Emit, Layout, Module, Opcode, Place, Predicate, Type, Value};
 use crate::locations;
-use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_SYMBOLIC};
 
 /// Inserts scheduling hooks into one function.
@@ -14,6 +15,7 @@ pub struct Schedule<'a> {
     context: Context,
     layout: Layout,
     hooks: &'a Hooks,
+    module: Module,
     function: Value,
     /// The function has no symbolic body: this one runs in symbolic runs, too, and tells the
     /// shadow of everything.
@@ -27,6 +29,7 @@ impl<'a> Schedule<'a> {
             context: module.context(),
             layout: module.layout(),
             hooks,
+            module,
             function,
             alone,
         }
@@ -38,13 +41,11 @@ impl<'a> Schedule<'a> {
         let checked = has("sanitize_address") || has("sanitize_hwaddress");
         // From the end, so that a split moves what little stands behind it.
         for instruction in self.function.instructions().into_iter().rev() {
-            if self.alone && starts_list(instruction) {
-                self.list(instruction);
+            let access = Access::of(instruction);
+            if self.alone {
+                self.tell_shadow(instruction, access.as_ref());
             }
-            if let Some(access) = Access::of(instruction) {
-                if self.alone {
-                    self.shadow(instruction, &access);
-                }
+            if let Some(access) = access {
                 self.access(instruction, &access, checked);
             }
         }
@@ -205,122 +206,6 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// Without a symbolic body: what scheduling hooks do not tell the shadow in a symbolic run.
-    fn shadow(&self, i: Value, access: &Access) {
-        let private = Access::is_private(self.context, i, 0);
-        match *access {
-            Access::Load { pointer, ty } | Access::AtomicLoad { pointer, ty, .. } if private => {
-                self.private_load(i, pointer, ty)
-            }
-            Access::Store { pointer, value } | Access::AtomicStore { pointer, value, .. }
-                if private =>
-            {
-                self.forget_after(i, pointer, self.layout.store_size(value.ty()))
-            }
-            Access::Copy {
-                to,
-                from,
-                length,
-                limit,
-            } => self.in_symbolic_runs(i, to, length, limit, |emit| {
-                let arguments = [to, from, widened(emit, length), emit.c32(0)];
-                self.hooks.call(emit, "raddle_sym_copy", &arguments);
-            }),
-            Access::Set {
-                to,
-                byte,
-                length,
-                limit,
-            } => self.in_symbolic_runs(i, to, length, limit, |emit| {
-                let byte = if byte.ty().int_width() > 8 {
-                    emit.trunc(byte, emit.int(8))
-                } else {
-                    byte
-                };
-                let zero = emit.c32(0);
-                let arguments = [to, byte, widened(emit, length), zero, zero];
-                self.hooks.call(emit, "raddle_sym_set", &arguments);
-            }),
-            _ => {}
-        }
-    }
-
-    /// What a private variable holds is decided upon.
-    fn private_load(&self, i: Value, pointer: Value, ty: Type) {
-        let Some(at) = i.next() else { return };
-        let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
-        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
-        emit.when(symbolic, |emit| {
-            let Some(cell) = Cell::of(self.layout, ty) else {
-                let length = emit.c64(self.layout.store_size(ty));
-                self.hooks
-                    .call(emit, "raddle_range_read", &[pointer, length]);
-                return;
-            };
-            let size = emit.c32(cell.size);
-            let expr = self
-                .hooks
-                .call(emit, "raddle_sym_local_load", &[pointer, size]);
-            let there = emit.compare(Predicate::LLVMIntNE, expr, emit.c32(0));
-            emit.when(there, |emit| {
-                let value = widened(emit, to_cell(emit, i, cell));
-                let arguments = [expr, value, emit.c32(Why::Memory as u32)];
-                self.hooks.call(emit, "raddle_sym_branch", &arguments);
-            });
-        });
-    }
-
-    fn forget_after(&self, i: Value, pointer: Value, length: u64) {
-        let Some(at) = i.next() else { return };
-        let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
-        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
-        emit.when(symbolic, |emit| {
-            let arguments = [pointer, emit.c64(length)];
-            self.hooks.call(emit, "raddle_sym_forget", &arguments);
-        });
-    }
-
-    /// The registers' arguments were stored by the function's entry, out of sight. System V ABI for
-    /// x86-64: the third word of a list points to these 176 bytes.
-    fn list(&self, i: Value) {
-        let Some(at) = i.next() else { return };
-        let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
-        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
-        emit.when(symbolic, |emit| {
-            let place = emit.offset(i.operand(0), emit.c64(16));
-            let area = emit.load(self.context.pointer(), place);
-            let arguments = [area, emit.c64(176)];
-            self.hooks.call(emit, "raddle_sym_forget", &arguments);
-        });
-    }
-
-    /// Calls a hook in place of a block operation on `to` in symbolic runs, unless the operation
-    /// will refuse the length.
-    fn in_symbolic_runs(
-        &self,
-        i: Value,
-        to: Value,
-        length: Value,
-        limit: Option<Value>,
-        hook: impl FnOnce(&mut Emit),
-    ) {
-        let Some(at) = i.next() else { return };
-        let location = locations::of(self.context, i);
-        let mut emit = Emit::new(self.context, at, location);
-        if i.first_use().is_some() {
-            i.replace_uses(to);
-        }
-        let mut symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
-        if let Some(limit) = limit {
-            let (length, limit) = (widened(&emit, length), widened(&emit, limit));
-            let within = emit.compare(Predicate::LLVMIntULE, length, limit);
-            symbolic = emit.and(symbolic, within);
-        }
-        let (rare, usual) = emit.fork(symbolic);
-        i.move_before(usual);
-        emit.inside(rare, hook);
-    }
-
     fn range(&self, emit: &Emit, name: &str, pointer: Value, length: Value) {
         let length = widened(emit, length);
         self.hooks.call(emit, name, &[pointer, length]);
@@ -344,9 +229,20 @@ impl<'a> Schedule<'a> {
 
     /// Calls a hook in place of the instruction; it yields the value if there is one.
     fn instead(&self, i: Value, hook: impl FnOnce(&mut Emit) -> Option<Value>) {
-        let at = i.next().expect("an access does not end a block");
-        let mut emit = self.emit_before(i);
+        let emit = self.emit_before(i);
         let mode = self.guard(&emit);
+        self.instead_when(emit, i, mode, hook);
+    }
+
+    /// Calls a hook in place of the instruction where `mode` holds. `emit` is before it.
+    fn instead_when(
+        &self,
+        mut emit: Emit,
+        i: Value,
+        mode: Value,
+        hook: impl FnOnce(&mut Emit) -> Option<Value>,
+    ) {
+        let at = i.next().expect("it does not end a block");
         emit.move_to(at, locations::of(self.context, i));
         let (rare, usual) = emit.fork(mode);
         i.move_before(usual);
@@ -360,12 +256,6 @@ impl<'a> Schedule<'a> {
             phi.add_incoming(i, usual.block());
         }
     }
-}
-
-fn starts_list(i: Value) -> bool {
-    i.is_call()
-        && i.intrinsic_called()
-            .is_some_and(|name| name.starts_with("va_start"))
 }
 
 /// The hook that announces an access of any length.

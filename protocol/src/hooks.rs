@@ -36,7 +36,9 @@
 //! become a coroutine has the scheduling body only and no [`PREFIX`]. There [`MODE`]'s bit 1 has it
 //! go through the scheduling hooks, too, so these have to treat what they read as decided upon
 //! (`Why::Memory`) and what they write as concrete; block operations it does by `raddle_sym_copy`
-//! and `raddle_sym_set`, and of its private variables it tells the shadow by the local hooks.
+//! and `raddle_sym_set`, and of its private variables it tells the shadow by the local hooks. Its
+//! calls of the C library and of unknown functions go through the same hooks as those of symbolic
+//! bodies, with concrete arguments; a symbolic result is decided upon.
 //!
 //! # Shadow of memory
 //! There is one shadow for all memory: what a frame stores with `raddle_sym_local_store` a callee
@@ -52,6 +54,12 @@ pub const PREFIX: u64 = u64::from_le_bytes(*b"RaddleFn");
 /// `u32`, bits: 1 accesses are scheduling points now; 2 symbolic. Read by instrumented code
 /// before every hook.
 pub const MODE: &str = "raddle_mode";
+/// Bit of the shape of a call that `raddle_sym_foreign` announces: what it is given leaves the
+/// program.
+pub const FOREIGN_OUTPUT: u64 = 1 << 63;
+/// Bit of the same shape: the callee is of this file and has no hooks, so what it reads besides its
+/// arguments is not known either.
+pub const FOREIGN_BLIND: u64 = 1 << 62;
 /// Bit of [`MODE`].
 pub const MODE_ACCESSES: u32 = 1;
 /// Bit of [`MODE`].
@@ -321,8 +329,9 @@ pub const TABLE: &[Hook] = &[
     ),
     hook("raddle_sym_lost", Void, &[I32 /* why */]),
     // In place of a call of a function of the C library. `model` is the number of a
-    // [`crate::library::Model`], `values` one `u64` and `exprs` one `u32` per argument. The
-    // result is that of the function, zero-extended; RESULT holds its expression.
+    // [`crate::library::Model`], `values` one `u64` and `exprs` one `u32` per argument (null: all
+    // are concrete). The result is that of the function, zero-extended; RESULT holds its
+    // expression.
     hook(
         "raddle_sym_library",
         I64,
@@ -334,15 +343,16 @@ pub const TABLE: &[Hook] = &[
         ],
     ),
     // Before a call of what may be code without a symbolic body. Of an
-    // [`crate::library::Output`] whose result nobody takes `exprs` is given; of others it is null,
-    // and the scalar arguments go through `raddle_sym_call`.
+    // [`crate::library::Output`] whose result nobody takes the shape has FOREIGN_OUTPUT, and
+    // `exprs` is given (null: all are concrete); of others it is null, and the scalar arguments
+    // go through `raddle_sym_call`.
     hook(
         "raddle_sym_foreign",
         Void,
         &[
             Ptr, /* callee */
             Ptr, /* its name, if the caller knows it */
-            I64, /* bit i: argument i is a pointer; count << 32 */
+            I64, /* bit i: argument i is a pointer; count << 32; FOREIGN_* */
             Ptr, /* values */
             Ptr, /* exprs */
         ],

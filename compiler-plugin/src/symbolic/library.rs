@@ -5,9 +5,9 @@ use super::Body;
 use super::leaf::width;
 use super::terms::Term;
 use crate::convert::widened;
-use crate::ir::{Emit, Kind, Opcode, Type, Value};
+use crate::ir::{Emit, Value};
+use crate::outside::{Foreign, model};
 use raddle_protocol::hooks::{ARGS_LEN, Ty};
-use raddle_protocol::library::{Model, Output, is_silent};
 
 /// Two arrays on the stack, by which hooks get arguments: values and expressions.
 pub struct Scratch {
@@ -30,46 +30,6 @@ impl Scratch {
             exprs: emit.alloca(emit.int(32).array(longest.into())),
         })
     }
-}
-
-fn is(ty: Ty, found: Type) -> bool {
-    match ty {
-        Ty::Void => found.kind() == Kind::LLVMVoidTypeKind,
-        Ty::Ptr => found.kind() == Kind::LLVMPointerTypeKind && found.address_space() == 0,
-        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 => {
-            let bits = match ty {
-                Ty::I8 => 8,
-                Ty::I16 => 16,
-                Ty::I32 => 32,
-                _ => 64,
-            };
-            found.kind() == Kind::LLVMIntegerTypeKind && found.int_width() == bits
-        }
-    }
-}
-
-/// The name of the function that is called, if this file only declares it.
-fn declared(call: Value) -> Option<String> {
-    let callee = call.callee().as_function()?;
-    callee.is_declaration().then(|| callee.name())
-}
-
-/// The model of the function that is called, with the types that it has in the C library.
-fn model(call: Value) -> Option<Model> {
-    if call.opcode() != Opcode::LLVMCall || call.argument_count() > ARGS_LEN as u32 {
-        return None;
-    }
-    let model = Model::find(&declared(call)?)?;
-    let params = model.params();
-    let ty = call.callee_type();
-    let fits = ty.is_variadic() == model.is_variadic()
-        && ty.param_count() as usize == params.len()
-        && params
-            .iter()
-            .zip(call.arguments())
-            .all(|(&param, argument)| is(param, argument.ty()))
-        && is(model.result(), call.ty());
-    fits.then_some(model)
 }
 
 impl Body<'_> {
@@ -111,35 +71,21 @@ impl Body<'_> {
     /// Before a call of what may be code without a symbolic body. `true`: the arguments need no
     /// further attention.
     pub(super) fn foreign(&mut self, emit: &mut Emit, i: Value) -> bool {
-        let callee = i.callee();
-        let name = declared(i);
-        let defined = callee.as_function().is_some() && name.is_none();
-        if defined || name.as_deref().is_some_and(is_silent) {
+        let (Some(foreign), true) = (Foreign::of(i), self.scratch.is_some()) else {
             return false;
-        }
-        let unused = i.first_use().is_none();
-        let output = name.as_deref().and_then(Output::find).filter(|_| unused);
-        let pointers: u64 = i
-            .arguments()
-            .take(32)
-            .enumerate()
-            .filter(|(_, argument)| argument.ty().kind() == Kind::LLVMPointerTypeKind)
-            .map(|(index, _)| 1 << index)
-            .sum();
-        if (pointers == 0 && output.is_none()) || self.scratch.is_none() {
-            return false;
-        }
+        };
         let count = self.list_arguments(emit, i);
         let Some(Scratch { values, exprs }) = &self.scratch else {
             return false;
         };
         let null = self.context.pointer().null();
-        let name = name.map_or(null, |name| self.module.text(&name));
-        let exprs = if output.is_some() { *exprs } else { null };
-        let shape = emit.c64(pointers | u64::from(count) << 32);
-        let arguments = [callee, name, shape, *values, exprs];
+        let name = foreign.name.as_deref();
+        let name = name.map_or(null, |name| self.module.text(name));
+        let exprs = if foreign.is_output() { *exprs } else { null };
+        let shape = emit.c64(foreign.shape | u64::from(count) << 32);
+        let arguments = [i.callee(), name, shape, *values, exprs];
         self.hooks.call(emit, "raddle_sym_foreign", &arguments);
-        output.is_some()
+        foreign.is_output()
     }
 
     /// Writes the arguments to the arrays; how many.

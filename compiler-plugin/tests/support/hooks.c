@@ -360,7 +360,7 @@ u64 raddle_sym_library(u64 (*real)(u64, u64, u64, u64, u64), u32 code, u64 *valu
   if (count > 5) fail("%u arguments for a model", count);
   for (u32 i = 0; i < count; i++) {
     v[i] = values[i];
-    if (exprs[i]) decision(exprs[i], v[i]);
+    if (exprs && exprs[i]) decision(exprs[i], v[i]);
   }
   raddle_sym_lost(3);
   raddle_sym_callee = 0;
@@ -369,7 +369,7 @@ u64 raddle_sym_library(u64 (*real)(u64, u64, u64, u64, u64), u32 code, u64 *valu
   return result;
 }
 void raddle_sym_foreign(void *callee, const char *name, u64 shape, u64 *values, u32 *exprs) {
-  u32 count = shape >> 32;
+  u32 count = shape << 2 >> 34;
   if (!callee || count > 64 || (name && !*name)) fail("a call of %p", callee);
   for (u32 i = 0; exprs && i < count; i++)
     if (exprs[i]) operand("output", exprs[i], nodes[exprs[i]].width, values[i]);

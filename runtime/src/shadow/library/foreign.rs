@@ -10,6 +10,7 @@ use crate::shadow::{lost, world};
 use core::ffi::{CStr, c_char};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
+use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT};
 use raddle_protocol::library::{Output, reads_files};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
@@ -29,23 +30,26 @@ pub unsafe extern "C-unwind" fn call(
     if has_symbolic_body(callee as usize) {
         return;
     }
-    let count = (shape >> 32) as usize;
+    let (output, blind) = (shape & FOREIGN_OUTPUT != 0, shape & FOREIGN_BLIND != 0);
+    let count = ((shape & !(FOREIGN_OUTPUT | FOREIGN_BLIND)) >> 32) as usize;
     // SAFETY: by the contract of the hook.
-    let values = unsafe { core::slice::from_raw_parts(values.cast::<u64>(), count) };
+    let (values, exprs) = unsafe { super::arguments(count, values, exprs) };
     // SAFETY: as above; a string of the compiler plugin.
     let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name.cast::<c_char>()) });
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
-    let is_lost = if exprs.is_null() {
+    let is_lost = if blind {
+        true
+    } else if output {
+        Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
+    } else {
         // A number that is an argument may be a size.
         let is_pointer = |i: usize| shape >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
-        (reads_files(known) && Source::any()) || pointers.any(|i| is_symbolic(values[i], size))
-    } else {
-        // SAFETY: as above.
-        let exprs = unsafe { core::slice::from_raw_parts(exprs.cast::<u32>(), count) };
-        Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
+        (reads_files(known) && Source::any())
+            || pointers.any(|i| is_symbolic(values[i], size))
+            || list_of(known, values).is_some_and(|(list, format)| leads_there(list, format))
     };
     if is_lost {
         lost(Why::Call, pc);
@@ -77,6 +81,53 @@ fn comes_back(output: Output, values: &[u64], exprs: &[u32]) -> bool {
     let text =
         (0..values.len() as u8).any(|i| Some(i) != output.stream && is_symbolic(argument(i), 0));
     !pointer && (symbolic || text)
+}
+
+/// The `va_list` of a function that takes one in place of its last arguments, and the format that
+/// goes with it.
+fn list_of(name: &str, values: &[u64]) -> Option<(u64, u64)> {
+    let bare = name.trim_start_matches('_').trim_start_matches("isoc99_");
+    let takes_list = bare.starts_with('v') && (bare.contains("printf") || bare.contains("scanf"));
+    match values {
+        [.., format, list] if takes_list => Some((*list, *format)),
+        _ => None,
+    }
+}
+
+/// May one of the pointers in a `va_list` lead to symbolic bytes? (System V ABI for x86-64, section
+/// 3.5.7: how far the list is in 48 bytes of registers, then the area on the stack.)
+fn leads_there(list: u64, format: u64) -> bool {
+    #[repr(C)]
+    struct List {
+        used: u32,
+        used_floating: u32,
+        stack: *const u64,
+        registers: *const u8,
+    }
+    const REGISTERS: u32 = 48;
+    // SAFETY: the program calls a function that reads the list and the format.
+    let (list, format) = unsafe {
+        (
+            &*(list as *const List),
+            CStr::from_ptr(format as *const c_char),
+        )
+    };
+    // Each argument belongs to one of these characters.
+    let count = format
+        .to_bytes()
+        .iter()
+        .filter(|&&c| c == b'%' || c == b'*')
+        .count();
+    let in_registers = (list.used.min(REGISTERS)..REGISTERS)
+        .step_by(8)
+        // SAFETY: within the area.
+        .map(|at| unsafe { list.registers.add(at as usize).cast::<u64>().read() });
+    // SAFETY: at most so many words are arguments; what stands above them on the stack are frames.
+    let on_stack = (0..count).map(|i| unsafe { list.stack.add(i).read() });
+    in_registers
+        .take(count)
+        .chain(on_stack)
+        .any(|pointer| is_symbolic(pointer, 0))
 }
 
 /// May a function find symbolic or shared bytes behind this pointer? It can look at all of a block

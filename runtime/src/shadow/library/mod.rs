@@ -56,14 +56,8 @@ unsafe extern "C-unwind" fn library(
     let Some(model) = Model::from_number(model & 0xffff) else {
         crate::os::die("raddle: a function without a model", b"");
     };
-    // SAFETY: by the contract of the hook. The slices are read before any other thread runs, or
-    // lie in the caller's frame, which stays.
-    let (values, exprs) = unsafe {
-        (
-            core::slice::from_raw_parts(values.cast::<u64>(), count),
-            core::slice::from_raw_parts(exprs.cast::<u32>(), count),
-        )
-    };
+    // SAFETY: by the contract of the hook.
+    let (values, exprs) = unsafe { arguments(count, values, exprs) };
     let m = &mut Live { pc };
     let call = Call {
         m,
@@ -78,6 +72,23 @@ unsafe extern "C-unwind" fn library(
     };
     vars::set_result(super::built(result.expr, pc));
     result.value
+}
+
+/// The values and expressions of the arguments of a call.
+///
+/// # Safety
+/// They are those that a hook got: arrays of `count`, in the caller's frame, which stays as long as
+/// they are used. The expressions may be null, where all are concrete.
+unsafe fn arguments<'a>(count: usize, values: Address, exprs: Address) -> (&'a [u64], &'a [u32]) {
+    // SAFETY: by the contract above.
+    unsafe {
+        let values = core::slice::from_raw_parts(values.cast::<u64>(), count);
+        let exprs = match exprs.is_null() {
+            true => &[],
+            false => core::slice::from_raw_parts(exprs.cast::<u32>(), count),
+        };
+        (values, exprs)
+    }
 }
 
 impl<M: Machine> Call<'_, M> {

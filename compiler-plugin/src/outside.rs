@@ -1,0 +1,86 @@
+//! Calls of code that may have no symbolic body: functions of the C library and what else this file
+//! only declares, function pointers.
+
+use crate::ir::{Kind, Opcode, Type, Value};
+use crate::module::is_ours;
+use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, Ty};
+use raddle_protocol::library::{Model, Output, is_silent};
+
+/// A call that has to be announced (`raddle_sym_foreign`).
+pub struct Foreign {
+    /// The function, if the file knows it.
+    pub name: Option<String>,
+    /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`].
+    pub shape: u64,
+}
+
+impl Foreign {
+    /// What there is to announce of a call; `None` if its callee has hooks of its own, reads nothing
+    /// that could be symbolic, or is followed in another way.
+    pub fn of(call: Value) -> Option<Foreign> {
+        let callee = call.callee().as_function();
+        if callee.is_some_and(is_ours) {
+            return None;
+        }
+        let name = callee.map(Value::name);
+        if name.as_deref().is_some_and(is_silent) {
+            return None;
+        }
+        let unused = call.first_use().is_none();
+        let output = name.as_deref().and_then(Output::find).filter(|_| unused);
+        let pointers: u64 = call
+            .arguments()
+            .take(32)
+            .enumerate()
+            .filter(|(_, argument)| argument.ty().kind() == Kind::LLVMPointerTypeKind)
+            .map(|(index, _)| 1 << index)
+            .sum();
+        let blind = callee.is_some_and(|callee| !callee.is_declaration());
+        let shape =
+            pointers | output.map_or(0, |_| FOREIGN_OUTPUT) | if blind { FOREIGN_BLIND } else { 0 };
+        (shape != 0).then_some(Foreign { name, shape })
+    }
+
+    /// Does what it is given leave the program?
+    pub fn is_output(&self) -> bool {
+        self.shape & FOREIGN_OUTPUT != 0
+    }
+}
+
+fn is(ty: Ty, found: Type) -> bool {
+    match ty {
+        Ty::Void => found.kind() == Kind::LLVMVoidTypeKind,
+        Ty::Ptr => found.kind() == Kind::LLVMPointerTypeKind && found.address_space() == 0,
+        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 => {
+            let bits = match ty {
+                Ty::I8 => 8,
+                Ty::I16 => 16,
+                Ty::I32 => 32,
+                _ => 64,
+            };
+            found.kind() == Kind::LLVMIntegerTypeKind && found.int_width() == bits
+        }
+    }
+}
+
+/// The model of the function that is called, with the types that it has in the C library.
+pub fn model(call: Value) -> Option<Model> {
+    if call.opcode() != Opcode::LLVMCall
+        || call.is_must_tail()
+        || call.argument_count() > ARGS_LEN as u32
+    {
+        return None;
+    }
+    let callee = call.callee().as_function()?;
+    let model = Model::find(&callee.name()).filter(|_| callee.is_declaration())?;
+    let params = model.params();
+    let ty = call.callee_type();
+    let fits = ty.is_variadic() == model.is_variadic()
+        && ty.param_count() as usize == params.len()
+        && params
+            .iter()
+            .zip(call.arguments())
+            .all(|(&param, argument)| is(param, argument.ty()))
+        && is(model.result(), call.ty());
+    fits.then_some(model)
+}
