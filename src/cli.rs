@@ -313,8 +313,9 @@ pub struct WatchOptions {
 
 #[derive(Debug, Args)]
 pub struct ReplayOptions {
-    /// The witness file
-    pub witness: PathBuf,
+    /// The witness file; several are replayed one after the other, with a verdict on each
+    #[arg(required = true, value_name = "WITNESS")]
+    pub witnesses: Vec<PathBuf>,
 
     /// Replay so many times and count
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
@@ -369,6 +370,11 @@ pub struct VerifyOptions {
     /// 0: no limit
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub loop_bound: u32,
+
+    /// Keep in this directory a witness of each finding and of each execution that took a path not
+    /// taken before, as tests: `raddle replay DIR/*`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["witness", "witness_dir"])]
+    pub keep: Option<PathBuf>,
 
     #[command(flatten)]
     pub outside: OutsideOptions,

@@ -14,7 +14,7 @@ use crate::formats::Files;
 use crate::interrupt::Interrupt;
 use crate::outside;
 use crate::progress::Progress;
-use crate::replay::replay;
+use crate::replay::{replay, replay_several};
 use crate::report::{Style, report};
 use crate::rust::{self, suite};
 use crate::setup::{self, Setup};
@@ -38,10 +38,13 @@ pub fn run(cli: Cli) -> Result<Exit> {
         }
         Command::Show(options) => show(&options),
         Command::Coverage(options) => coverage_command(&options),
-        Command::Replay(options) => {
-            let files = Files::of_replay(&options.output, &options.witness)?;
-            recorded(&files, || replay(&options, &files))
-        }
+        Command::Replay(options) => match &options.witnesses[..] {
+            [witness] => {
+                let files = Files::of_replay(&options.output, witness)?;
+                recorded(&files, || replay(witness, &options, &files))
+            }
+            _ => replay_several(&options),
+        },
         Command::Verify(options) => {
             let files = Files::new(&options.output, &options.target.command)?;
             recorded(&files, || verify_command(&options, &files))
@@ -190,7 +193,10 @@ fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let mut setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
     outside::apply(&options.outside, &mut setup)?;
-    let wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
+    let mut wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
+    if let Some(dir) = &options.keep {
+        wishes.place = Place::Folder(dir.clone());
+    }
     let triage = Triage::new(&setup, wishes, &interrupt);
     let progress = Progress::new(None, options.output.quiet);
     let result = verify::verify(&setup, options, triage, &interrupt, &progress);

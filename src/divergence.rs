@@ -25,6 +25,8 @@ pub enum Difference {
     Failure { expected: String, got: String },
     /// The same events, but no failure.
     NoFailure { expected: String },
+    /// It fails; the execution of the witness ended well.
+    Fails { got: String },
 }
 
 /// A replay that is not what its witness says.
@@ -74,6 +76,7 @@ impl std::fmt::Display for Divergence {
                 f,
                 "all {of} events are the same, but it did not fail: expected {expected}"
             ),
+            Difference::Fails { got } => write!(f, "it failed: {got}"),
         }?;
         match self.changed.is_empty() {
             true => write!(

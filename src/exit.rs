@@ -50,6 +50,14 @@ impl Exit {
         self as u8
     }
 
+    /// What a raddle process that ended with this code said; `None`, and any other number: that it
+    /// is defective.
+    pub fn of_code(code: Option<i32>) -> Exit {
+        let all = Exit::ALL.into_iter();
+        let mut same = all.filter(|exit| Some(i32::from(exit.code())) == code);
+        same.next().unwrap_or(Exit::ToolFault)
+    }
+
     /// What it means, for the table.
     pub const fn meaning(self) -> &'static str {
         match self {

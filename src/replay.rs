@@ -1,5 +1,9 @@
 //! `raddle replay`: the execution of a witness again, compared event by event.
 
+mod several;
+
+pub use several::replay_several;
+
 use crate::class::Class;
 use crate::cli::ReplayOptions;
 use crate::describe::{self, Failure};
@@ -21,30 +25,29 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_protocol::witness::{Module, Witness};
+use raddle_protocol::witness::{Module, PATH, Witness};
 use raddle_scheduler::{RunError, StopFlag, direct};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The subcommand.
-pub fn replay(options: &ReplayOptions, files: &Files) -> Result<Exit> {
+/// The subcommand for one witness.
+pub fn replay(path: &Path, options: &ReplayOptions, files: &Files) -> Result<Exit> {
     if options.times == 0 {
         return Err(Error::usage(
             "`-n 0` asks for no replay at all",
             "give at least 1",
         ));
     }
-    let witness = read_witness(&options.witness)?;
-    let file = std::path::absolute(&options.witness).unwrap_or(options.witness.clone());
+    let witness = read_witness(path)?;
+    let file = std::path::absolute(path).unwrap_or(path.to_path_buf());
     let style = Style::of_stdout();
     let interrupt = Interrupt::install()?;
     let setup = setup(&witness, options)?;
-    let identity = &witness.modules[0].identity;
-    check_program(&witness, &setup, options)?;
+    check_program(path, &witness, &setup)?;
     if options.other {
-        return replay_other(&witness, &setup, options, files, &interrupt);
+        return replay_other(path, &witness, &setup, options, files, &interrupt);
     }
     if options.gdb {
         return debug(&witness, &setup, options);
@@ -69,26 +72,14 @@ pub fn replay(options: &ReplayOptions, files: &Files) -> Result<Exit> {
     }
     summary.took(started.elapsed(), started.elapsed());
     summary.interrupted = interrupt.requested();
-    let repaired = matches!(
-        &replays.divergence,
-        Some(Divergence {
-            difference: Difference::NoFailure { .. },
-            ..
-        })
-    ) && setup.program.identity != *identity;
-    summary.verdict = match &replays.divergence {
-        None if replays.reproduced > 0 => Verdict::Finding,
-        None => Verdict::NothingFound,
-        Some(_) if repaired && replays.reproduced == 0 => Verdict::NothingFound,
-        Some(_) => Verdict::Diverged,
-    };
-    if replays.reproduced > 0 {
-        let mut found = Found::new(&witness, Some(file.clone()));
-        found.seen = replays.reproduced;
+    let rebuilt = setup.program.identity != witness.modules[0].identity;
+    summary.verdict = verdict(&witness, &replays, rebuilt);
+    if summary.verdict == Verdict::Finding {
+        let found = replayer.found(summary.executions, &replays, file);
         summary.findings.push(found);
     }
-    if !options.output.quiet && summary.verdict == Verdict::Finding {
-        print(&report(&witness, Some(&options.witness), style));
+    if !options.output.quiet && summary.verdict == Verdict::Finding && replays.reproduced > 0 {
+        print(&report(&witness, Some(path), style));
     }
     let conclusion = conclusion(&witness, &summary, &replays, replayer.changed(), style);
     print(&format!("{conclusion}\n"));
@@ -108,6 +99,20 @@ pub fn replay(options: &ReplayOptions, files: &Files) -> Result<Exit> {
     }
 }
 
+/// What the replays show. `rebuilt`: the program is not the one of the witness.
+fn verdict(witness: &Witness, replays: &Replays, rebuilt: bool) -> Verdict {
+    let is_path = witness.finding.class == PATH;
+    match replays.divergence.as_ref().map(|d| &d.difference) {
+        Some(Difference::Fails { .. }) => Verdict::Finding,
+        None if is_path || replays.reproduced == 0 => Verdict::NothingFound,
+        None => Verdict::Finding,
+        Some(Difference::NoFailure { .. }) if rebuilt && replays.reproduced == 0 => {
+            Verdict::NothingFound
+        }
+        Some(_) => Verdict::Diverged,
+    }
+}
+
 fn conclusion(
     witness: &Witness,
     summary: &Summary,
@@ -120,13 +125,24 @@ fn conclusion(
         "{} of {total} replays in {:.2} s",
         replays.reproduced, summary.seconds
     );
+    let is_path = witness.finding.class == PATH;
     let mut text = match summary.verdict {
+        Verdict::Finding if is_path => {
+            let found = summary.findings.first();
+            let what = found.map(|f| format!("{}: {}", f.class, f.message));
+            let what = what.unwrap_or_default();
+            format!("raddle: {}: {what} ({counts} do not)", style.red("failed"))
+        }
         Verdict::Finding => {
             let again = style.red("failed again in the same way");
             format!("raddle: {again}: {} ({counts})", witness.finding.class)
         }
         Verdict::Diverged => format!("raddle: {}: {counts} are the same", style.red("diverged")),
         Verdict::NothingFound if total == 0 => "raddle: stopped".to_string(),
+        Verdict::NothingFound if is_path => {
+            let again = style.green("took the same path again");
+            format!("raddle: {again}, without a failure ({counts})")
+        }
         _ => format!(
             "raddle: {}: the schedule was followed to its end without a failure",
             style.green("no longer fails")
@@ -203,7 +219,7 @@ fn job(witness: &Witness) -> Job {
 }
 
 /// Refuses a witness of another program; one that was built again is compared all the same.
-fn check_program(witness: &Witness, setup: &Setup, options: &ReplayOptions) -> Result<()> {
+fn check_program(path: &Path, witness: &Witness, setup: &Setup) -> Result<()> {
     let recorded = &witness.modules[0];
     if recorded.identity == setup.program.identity {
         return Ok(());
@@ -218,7 +234,7 @@ fn check_program(witness: &Witness, setup: &Setup, options: &ReplayOptions) -> R
             Exit::BadWitness,
             format!(
                 "{}: the witness is for another program: {theirs}, not {ours}",
-                options.witness.display()
+                path.display()
             ),
             "name the right program with --program",
         )),
@@ -231,6 +247,8 @@ struct Replayer<'a> {
     symbols: Symbols,
     job: Job,
     changed: Vec<String>,
+    /// How an execution failed whose witness ended well.
+    failure: Option<Failure>,
 }
 
 impl<'a> Replayer<'a> {
@@ -246,11 +264,25 @@ impl<'a> Replayer<'a> {
             symbols,
             job,
             changed,
+            failure: None,
         })
     }
 
     fn changed(&self) -> &[String] {
         &self.changed
+    }
+
+    /// What the replays show for a finding.
+    fn found(&self, executions: u64, replays: &Replays, file: PathBuf) -> Found {
+        let mut found = Found::new(self.witness, Some(file));
+        found.seen = replays.reproduced;
+        if let Some(failure) = &self.failure {
+            found.class = failure.class.to_string();
+            found.message.clone_from(&failure.message);
+            found.fingerprint.clone_from(&failure.fingerprint);
+            found.seen = executions - replays.reproduced;
+        }
+        found
     }
 
     /// One replay: how it ended, and what is different. `None`: it was stopped.
@@ -299,6 +331,13 @@ impl<'a> Replayer<'a> {
             difference,
             changed: self.changed.clone(),
         };
+        if finding.class == PATH
+            && let Some(failure) = shown.first()
+        {
+            let got = format!("{}: {}", failure.class, failure.message);
+            self.failure.get_or_insert(failure.clone());
+            return Some(diverged(of + 1, Difference::Fails { got }));
+        }
         // How far an execution gets within a time limit is not the program's doing.
         if !shown.iter().any(endless)
             && let Some((event, difference)) = first(self.witness, &replayed, words)
@@ -309,7 +348,8 @@ impl<'a> Replayer<'a> {
             true => f.fingerprint == finding.fingerprint,
             false => f.class.name() == finding.class,
         };
-        if shown.iter().any(same) {
+        let again = finding.class == PATH && crate::class::label(&trace.outcome) == finding.message;
+        if again || shown.iter().any(same) {
             return None;
         }
         let expected = format!("{}: {}", finding.class, finding.message);
@@ -330,6 +370,7 @@ impl<'a> Replayer<'a> {
 
 /// Runs the other execution that a witness holds, and says how it ended.
 fn replay_other(
+    path: &Path,
     witness: &Witness,
     setup: &Setup,
     options: &ReplayOptions,
@@ -339,10 +380,7 @@ fn replay_other(
     let other = witness.finding.other.as_ref();
     let Some(other) = other.filter(|other| !other.steps.is_empty()) else {
         return Err(Error::usage(
-            format!(
-                "{}: there is no other execution in it",
-                options.witness.display()
-            ),
+            format!("{}: there is no other execution in it", path.display()),
             "leave --other out",
         ));
     };

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod marks;
+mod paths;
 mod returns;
 mod shrink;
 
@@ -10,7 +11,7 @@ pub use shrink::Effort;
 
 use crate::class::{Class, Meaning, meaning};
 use crate::corpus::{Keeper, Known, NewFinding};
-use crate::describe::{self, Failure};
+use crate::describe::{self, Failure, Story};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::report::{Style, report};
@@ -128,6 +129,7 @@ pub struct Triage<'a> {
     written: usize,
     /// What became of marks: see [`marks`].
     marked: marks::Marked,
+    paths: paths::Paths,
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
 }
@@ -151,6 +153,7 @@ impl<'a> Triage<'a> {
             reports: Vec::new(),
             written: 0,
             marked: marks::Marked::default(),
+            paths: paths::Paths::default(),
             notes: Vec::new(),
             trouble: None,
         }
@@ -159,6 +162,7 @@ impl<'a> Triage<'a> {
     /// All that was found.
     pub fn done(mut self) -> Gathered {
         self.notes.extend(self.marked.notes());
+        self.notes.extend(self.paths.notes());
         let used = self.wishes.suppressions.used();
         Gathered {
             suppressed: used.map(|(rule, n)| (rule.to_string(), n)).collect(),
@@ -463,8 +467,6 @@ impl<'a> Triage<'a> {
             failure.message = message;
         }
         let other = self.other(seen, &mut failure, trace)?;
-        let command = self.setup.command()?;
-        let timeout = self.setup.limits.wall;
         let (policy, seed) = (self.wishes.policy.clone(), self.wishes.seed);
         let symbols = self.symbols()?;
         if seen.job.flags & flags::SPURIOUS != 0 {
@@ -473,44 +475,65 @@ impl<'a> Triage<'a> {
         let mut story = describe::story(trace, symbols);
         story.place(&mut failure, trace);
         let left_out = leave_out_middle(&mut story.records);
-        let outcome = &trace.outcome;
+        let finding = Finding {
+            class: failure.class.to_string(),
+            message: failure.message,
+            fingerprint: failure.fingerprint,
+            thread: failure.thread.unwrap_or(trace.outcome.thread),
+            stack: failure.stack,
+            waits: std::mem::take(&mut story.waits),
+            notes: [failure.notes, crate::faults::notes(&story.records)].concat(),
+            execution: seen.execution,
+            preemptions: trace.counters.preemptions,
+            found_preemptions: seen.trace.counters.preemptions,
+            fewest: false,
+            reproduced,
+            policy,
+            seed,
+            uncontrolled: trace.uncontrolled.clone(),
+            stdout: last_bytes(&trace.stdout),
+            stderr: last_bytes(&trace.stderr),
+            accesses: failure.accesses,
+            threads: failure.threads,
+            other,
+        };
+        let recipe = Recipe {
+            expected_output: seen.expected_output(),
+            ..self.recipe(&seen.job, trace, &story)
+        };
+        self.assemble(recipe, finding, story, left_out)
+    }
+
+    /// What makes an execution repeatable.
+    fn recipe(&self, job: &Job, trace: &Trace, story: &Story) -> Recipe {
+        Recipe {
+            steps: trace.taken.iter().map(|s| (s.what, s.count)).collect(),
+            inputs: describe::inputs(&job.inputs, &story.inputs),
+            ranges: job.ranges.clone(),
+            flags: job.flags & !RECORDING,
+            max_steps: job.max_steps,
+            timeout_ms: self.setup.limits.wall.as_millis() as u64,
+            clock_base: job.clock_base,
+            entropy: job.entropy,
+            expected_output: None,
+        }
+    }
+
+    fn assemble(
+        &mut self,
+        recipe: Recipe,
+        finding: Finding,
+        story: Story,
+        left_out: u64,
+    ) -> Result<Witness> {
+        let command = self.setup.command()?;
+        let symbols = self.symbols()?;
         Ok(Witness {
             raddle: env!("CARGO_PKG_VERSION").to_string(),
             command,
             modules: symbols.modules(),
-            recipe: Recipe {
-                steps: trace.taken.iter().map(|s| (s.what, s.count)).collect(),
-                inputs: describe::inputs(&seen.job.inputs, &story.inputs),
-                ranges: seen.job.ranges.clone(),
-                flags: seen.job.flags & !RECORDING,
-                max_steps: seen.job.max_steps,
-                timeout_ms: timeout.as_millis() as u64,
-                clock_base: seen.job.clock_base,
-                entropy: seen.job.entropy,
-                expected_output: seen.expected_output(),
-            },
-            finding: Finding {
-                class: failure.class.to_string(),
-                message: failure.message,
-                fingerprint: failure.fingerprint,
-                thread: failure.thread.unwrap_or(outcome.thread),
-                stack: failure.stack,
-                waits: story.waits,
-                notes: [failure.notes, crate::faults::notes(&story.records)].concat(),
-                execution: seen.execution,
-                preemptions: trace.counters.preemptions,
-                found_preemptions: seen.trace.counters.preemptions,
-                fewest: false,
-                reproduced,
-                policy,
-                seed,
-                uncontrolled: trace.uncontrolled.clone(),
-                stdout: last_bytes(&trace.stdout),
-                stderr: last_bytes(&trace.stderr),
-                accesses: failure.accesses,
-                threads: failure.threads,
-                other,
-            },
+            recipe,
+            finding,
             sites: symbols.sites().to_vec(),
             objects: story.objects,
             events: story.records,

@@ -77,17 +77,24 @@ pub fn verify(
                 continue;
             }
         };
+        summary.executions += 1;
         for noted in verifier.observe(&job, &trace) {
-            if let Noted::Corrupt(what) = noted {
-                verifier.stop("an execution left records that make no sense");
-                failed = Some(Error::new(
-                    Exit::Unsupported,
-                    format!("the program overwrote raddle's records: {what}"),
-                    "a wild write; look for it with AddressSanitizer",
-                ));
+            match noted {
+                Noted::Corrupt(what) => {
+                    verifier.stop("an execution left records that make no sense");
+                    failed = Some(Error::new(
+                        Exit::Unsupported,
+                        format!("the program overwrote raddle's records: {what}"),
+                        "a wild write; look for it with AddressSanitizer",
+                    ));
+                }
+                Noted::NewPaths(_) if options.keep.is_some() => {
+                    triage.keep_path(summary.executions, &job, &trace)?;
+                }
+                Noted::NewShared(_) => triage.forget_paths(),
+                _ => {}
             }
         }
-        summary.executions += 1;
         *summary.outcomes.entry(label(&trace.outcome)).or_default() += 1;
         uncontrolled.extend(trace.uncontrolled.iter().cloned());
         progress.executions(summary.executions);

@@ -14,7 +14,7 @@ pub use words::words as event_words;
 use crate::symbols::is_own_code;
 use raddle_protocol::descriptor;
 use raddle_protocol::slot;
-use raddle_protocol::witness::{Bytes, Input, Site, Witness};
+use raddle_protocol::witness::{Bytes, Input, PATH, Site, Witness};
 use std::fmt::Write as _;
 use std::path::Path;
 use text::{cut, full_place, short_function};
@@ -48,7 +48,11 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     let finding = &witness.finding;
     let program = base_name(&witness.command.program.to_text()).to_string();
     let title = format!("{} in {program}", finding.class);
-    let mut lines = vec![format!("{}: {}", style.red(&title), finding.message)];
+    let title = match finding.class.as_str() {
+        PATH => style.green(&title),
+        _ => style.red(&title),
+    };
+    let mut lines = vec![format!("{title}: {}", finding.message)];
     let how = match finding.policy.as_str() {
         "verify" => "verify".to_string(),
         policy => format!("policy {policy}, seed {}", finding.seed),

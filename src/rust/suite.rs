@@ -86,11 +86,7 @@ fn one(options: &[OsString], program: &OsStr, args: &[OsString]) -> Result<Exit>
         .env("RUST_BACKTRACE", "0")
         .status()
         .map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))?;
-    let code = status.code();
-    let exit = Exit::ALL
-        .into_iter()
-        .find(|exit| Some(i32::from(exit.code())) == code);
-    Ok(exit.unwrap_or(Exit::ToolFault))
+    Ok(Exit::of_code(status.code()))
 }
 
 impl Suite<'_> {

@@ -196,10 +196,13 @@ pub struct Input {
     pub site: Option<u32>,
 }
 
+/// The class of a witness of an execution that ended well, kept to be replayed as a test.
+pub const PATH: &str = "path";
+
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// "deadlock", "assertion" …
+    /// "deadlock", "assertion" … or [`PATH`].
     pub class: String,
     /// One line.
     pub message: String,
