@@ -353,8 +353,9 @@ pub struct ShowOptions {
 
 #[derive(Debug, Args)]
 pub struct VerifyOptions {
-    /// How paths are chosen: `frontier` ends in a proof; `mpc-s1` is strategy 1 of the MPC
-    /// paper, for comparison
+    /// How paths are chosen: `frontier` takes the fewest executions; for comparison, as the MPC
+    /// paper has them, its strategy 1 (which can miss paths), its strategy 2, and maximal causality
+    /// reduction (which leaves inputs zero)
     #[arg(long, value_enum, default_value_t = StrategyName::Frontier)]
     pub strategy: StrategyName,
 
@@ -414,6 +415,9 @@ pub enum StrategyName {
     Frontier,
     #[value(name = "mpc-s1")]
     MpcS1,
+    #[value(name = "mpc-s2")]
+    MpcS2,
+    Mcr,
 }
 
 impl RunOptions {

@@ -49,6 +49,8 @@ pub fn verify(
     let strategy = match options.strategy {
         StrategyName::Frontier => Strategy::Frontier,
         StrategyName::MpcS1 => Strategy::MpcS1,
+        StrategyName::MpcS2 => Strategy::MpcS2,
+        StrategyName::Mcr => Strategy::Mcr,
     };
     let bounds = Bounds {
         executions: options.max_executions,
@@ -140,6 +142,8 @@ fn strategy_name(strategy: StrategyName) -> &'static str {
     match strategy {
         StrategyName::Frontier => "frontier",
         StrategyName::MpcS1 => "mpc-s1",
+        StrategyName::MpcS2 => "mpc-s2",
+        StrategyName::Mcr => "mcr",
     }
 }
 

@@ -101,6 +101,14 @@ fn figure_8_needs_a_branch_and_a_schedule() {
     let finding = &found.summary.findings[0];
     assert!(input(finding, "i") <= 0);
     assert!(input(finding, "j") > 0);
+    // The first execution, with inputs of zero, takes the branch without which strategy 1 misses the
+    // error; analyzer/tests/oracle has the paper's order.
+    for strategy in ["mpc-s1", "mpc-s2"] {
+        let found = run(&["verify", "--strategy", strategy], &program, &[]);
+        expect(&found, "finding", 66);
+    }
+    let missed = run(&["verify", "--strategy", "mcr"], &program, &[]);
+    expect(&missed, "verified-within-bounds", 69);
 }
 
 #[test]

@@ -131,6 +131,9 @@ pub struct Forest {
     pub unstable: BTreeSet<u64>,
     /// Kinds of steps whose conditions the formula does not know.
     pub unmodelled: BTreeSet<Kind>,
+    /// As maximal causality reduction sees the program (papers/mpc.txt, section 2.2): what a read
+    /// returns is a decision, and all inputs are zero.
+    pub by_value: bool,
     /// The end of the process is announced as a step, so that others may come before it.
     pub announces_end: bool,
     /// Who touched what is not known to be shared.
@@ -172,6 +175,7 @@ impl Forest {
             lost: BTreeMap::new(),
             unstable: BTreeSet::new(),
             unmodelled: BTreeSet::new(),
+            by_value: false,
             announces_end: false,
             footprint: Footprint::default(),
             shared: Vec::new(),
@@ -287,7 +291,8 @@ impl Forest {
         creations
     }
 
-    fn is_above(&self, a: NodeId, b: NodeId) -> bool {
+    /// Does `a` lie above `b` in its tree, or is it `b`?
+    pub fn is_above(&self, a: NodeId, b: NodeId) -> bool {
         let mut at = Some(b);
         while let Some(id) = at {
             if id == a {

@@ -245,6 +245,12 @@ impl<'f> Formula<'f> {
         self.at.push(at.clone());
         match node.what {
             What::Open if !node.fatal => self.target(id, Aim::Enter, at),
+            What::Input(index, length) if self.forest.by_value => {
+                for byte in 0..length {
+                    let zero = equal(&input_byte(node.tree, index, byte), &solver::constant(0, 8));
+                    self.solver.assert(&zero);
+                }
+            }
             What::Open | What::Input(..) | What::Gone | What::Bound | What::End => {}
             What::Decide(term, _) => {
                 let value = self.value(term);
@@ -333,6 +339,11 @@ impl<'f> Formula<'f> {
                 self.target(id, Aim::Outcome(None), all(&unseen));
             }
         }
+    }
+
+    /// Can the step come out in several ways?
+    pub fn has_results(&self, id: NodeId) -> bool {
+        !matches!(self.results(id), objects::Result::One)
     }
 
     /// How a step comes out, if that depends on others, and not on what they return or write.

@@ -250,6 +250,9 @@ impl Insertion<'_> {
         }
         let outcome = self.outcome(event, kind);
         let followed = self.move_on(event, at, What::Step(action), outcome);
+        if self.forest.by_value && followed && is_access(kind) {
+            self.decide_value(event, kind, at, term);
+        }
         if kind == Kind::ThreadExit {
             if followed {
                 self.finish(event.thread, What::Gone);
@@ -257,6 +260,25 @@ impl Insertion<'_> {
             self.unfollowed(event, kind);
         }
         Ok(())
+    }
+
+    /// What an access that reads has read decides what its thread does; of an atomic update, what it
+    /// has written says that.
+    fn decide_value(&mut self, event: &Event, kind: Kind, at: NodeId, written: Option<TermId>) {
+        let width = 8 * event.size;
+        let term = match kind {
+            Kind::Write | Kind::AtomicWrite => return,
+            Kind::Rmw => written,
+            _ => {
+                let place = self.forest.place(at);
+                Some(self.forest.terms.id(Term::Read { place, width }))
+            }
+        };
+        let next = self.cursors.get(&event.thread).and_then(|c| c.at);
+        if let (Some(term), Some(next)) = (term, next) {
+            let what = What::Decide(term, Why::Branch);
+            self.move_on(event, next, what, event.value & mask(width));
+        }
     }
 
     fn create(&mut self, event: &Event, at: NodeId) {

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod contents;
+mod cores;
 mod deadlock;
 mod exclusion;
 mod footprint;
@@ -23,7 +24,8 @@ mod terms;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Strategy, Verdict};
 
-use forest::Forest;
+use cores::Cores;
+use forest::{Forest, What};
 use frontier::{Decision, Frontier};
 use mpc::Mpc;
 use plan::Plan;
@@ -47,6 +49,8 @@ pub struct Verifier {
     forest: Forest,
     frontier: Frontier,
     mpc: Mpc,
+    cores: Cores,
+    left_over: u64,
     ranges: Ranges,
     /// Inputs of the first execution after a restart.
     inputs: Vec<Input>,
@@ -69,9 +73,11 @@ impl Verifier {
             strategy,
             bounds,
             start: Instant::now(),
-            forest: Forest::new(),
+            forest: forest(strategy),
             frontier: Frontier::default(),
             mpc: Mpc::default(),
+            cores: Cores::default(),
+            left_over: 0,
             ranges: Ranges::default(),
             inputs: Vec::new(),
             effort: Effort::default(),
@@ -126,6 +132,16 @@ impl Verifier {
         let decision = match self.strategy {
             Strategy::Frontier => self.frontier.decide(&self.forest, limits, effort),
             Strategy::MpcS1 => self.mpc.decide(limits, effort),
+            Strategy::MpcS2 | Strategy::Mcr => {
+                match self.cores.decide(&self.forest, limits, effort) {
+                    Decision::Exhausted => {
+                        let last = self.frontier.decide(&self.forest, limits, effort);
+                        self.left_over += u64::from(matches!(last, Decision::Run { .. }));
+                        last
+                    }
+                    decision => decision,
+                }
+            }
         };
         match decision {
             Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
@@ -169,11 +185,15 @@ impl Verifier {
         self.observed += 1;
         let before = self.forest.facts;
         let mut shared = self.ranges.learn(trace);
+        let mut positions = None;
         if shared == 0 {
             let inserted = insert::insert(&mut self.forest, trace, self.bounds.branches);
-            if let Err(corrupt) = inserted {
-                self.corrupt += 1;
-                noted.push(Noted::Corrupt(corrupt));
+            match inserted {
+                Ok(at) => positions = Some(at),
+                Err(corrupt) => {
+                    self.corrupt += 1;
+                    noted.push(Noted::Corrupt(corrupt));
+                }
             }
             for (first, end) in std::mem::take(&mut self.forest.shared) {
                 shared += usize::from(self.ranges.add(first, end));
@@ -187,6 +207,10 @@ impl Verifier {
         match self.strategy {
             Strategy::Frontier => self.frontier.observed(&self.forest),
             Strategy::MpcS1 => self.mpc.observed(trace, self.bounds.branches),
+            Strategy::MpcS2 | Strategy::Mcr => {
+                self.frontier.observed(&self.forest);
+                self.cores.observed(positions);
+            }
         }
         noted.push(match self.forest.facts - before {
             0 => Noted::Nothing,
@@ -197,14 +221,16 @@ impl Verifier {
 
     /// What was learnt with too small ranges is worth nothing.
     fn restart(&mut self, job: &Job) {
-        self.forest = Forest::new();
+        self.forest = forest(self.strategy);
         self.frontier = Frontier::default();
         self.mpc = Mpc::default();
-        // What is known of the program's inputs helps the frontier; mpc-s1 depends on where it
-        // starts, and starts from zeros.
+        self.cores = Cores::default();
+        self.left_over = 0;
+        // What is known of the program's inputs helps the frontier; the others depend on where they
+        // start, and start from zeros.
         self.inputs = match self.strategy {
             Strategy::Frontier => job.inputs.clone(),
-            Strategy::MpcS1 => Vec::new(),
+            _ => Vec::new(),
         };
         self.observed = 0;
         self.restarts += 1;
@@ -228,6 +254,7 @@ impl Verifier {
             assumptions: self.assumptions(),
             concretised: self.concretised(),
             unreached,
+            left_over: self.left_over,
             settled: self.observed,
             restarts: self.restarts,
             diverged: self.diverged,
@@ -239,6 +266,10 @@ impl Verifier {
         let mut limits: Vec<String> = self.stopped.iter().cloned().collect();
         if self.strategy == Strategy::MpcS1 {
             limits.push("the strategy mpc-s1 can miss paths".into());
+        }
+        let mut nodes = self.forest.nodes.iter();
+        if self.forest.by_value && nodes.any(|n| matches!(n.what, What::Input(..))) {
+            limits.push("the strategy mcr leaves all inputs zero".into());
         }
         let bounds = self.forest.bounds_hit.iter();
         limits.extend(bounds.map(|b| format!("bound reached: {b}")));
@@ -320,5 +351,13 @@ impl Verifier {
             count,
         })
         .collect()
+    }
+}
+
+/// An empty forest, as the strategy sees programs.
+fn forest(strategy: Strategy) -> Forest {
+    Forest {
+        by_value: strategy == Strategy::Mcr,
+        ..Forest::new()
     }
 }

@@ -13,6 +13,12 @@ pub enum Strategy {
     /// Strategy 1 of papers/mpc.txt, section 3.4.1. Can miss paths; never ends in
     /// [`Verdict::Verified`].
     MpcS1,
+    /// Strategy 2 of papers/mpc.txt, section 3.4.2: extends threads by unsatisfiable cores. What it
+    /// has left at its end is explored by the question of [`Strategy::Frontier`].
+    MpcS2,
+    /// Maximal causality reduction (section 2.2): an execution for every combination of values that
+    /// the threads' reads can return, with inputs that stay zero.
+    Mcr,
 }
 
 /// Where exploration stops although something may be left.
@@ -80,6 +86,8 @@ pub struct Report {
     pub concretised: Vec<Concretised>,
     /// Frontiers that were reachable in the formula but not in the executions that aimed at them.
     pub unreached: Vec<String>,
+    /// Executions for what [`Strategy::MpcS2`] or [`Strategy::Mcr`] had left.
+    pub left_over: u64,
     /// Executions since the exploration last started anew.
     pub settled: u64,
     /// How often the exploration started anew because a location turned out to be shared.

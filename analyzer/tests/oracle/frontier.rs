@@ -59,6 +59,60 @@ pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explore
     }
 }
 
+/// `mpc-s2` and `mcr` reach what brute force reaches. Where no program ends early, hardly anything is
+/// left to the last question. Programs with a deadlock, with a single path, or with very many are
+/// not looked at.
+fn compare(strategy: Strategy, seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
+    let bounds = Bounds {
+        executions: 300,
+        ..Bounds::default()
+    };
+    let ends = |b: &Behaviour| {
+        let mut endings = b.endings.clone();
+        endings.remove(&Ending::Assumed);
+        endings
+    };
+    let (mut programs, mut few, mut many, mut calm, mut left) = (0, 0, 0, 0, 0);
+    for seed in seeds {
+        let program = random::program(seed, menu);
+        let Some(expected) = brute_force(&program, inputs, INPUT_BOUND, 20_000) else {
+            continue;
+        };
+        let is_deadlock = |e: &Ending| matches!(e, Ending::Deadlock(_));
+        if expected.endings.iter().any(is_deadlock) || expected.outcomes() < 3 {
+            continue;
+        }
+        let explored = explore(&program, strategy, bounds);
+        let found = &explored.behaviour;
+        let report = &explored.report;
+        let context = || format!("seed {seed}\n{program:#?}\n{report:#?}");
+        assert!(found.paths.is_subset(&expected.paths), "{}", context());
+        assert_eq!(explored.diverged, 0, "{}", context());
+        if report.executions >= bounds.executions {
+            continue;
+        }
+        assert_eq!(report.verdict, Verdict::Verified, "{}", context());
+        let missing: Vec<_> = expected.paths.difference(&found.paths).collect();
+        assert!(missing.is_empty(), "{missing:?} is missed: {}", context());
+        assert_eq!(ends(found), ends(&expected), "{}", context());
+        programs += 1;
+        many += report.executions;
+        few += explore(&program, Strategy::Frontier, bounds)
+            .report
+            .executions;
+        if ends(&expected).iter().all(|e| *e == Ending::Exit(0)) {
+            calm += report.executions;
+            left += report.left_over;
+        }
+    }
+    eprintln!(
+        "{strategy:?}: {programs} programs, {many} executions (frontier {few}); \
+         of {calm} in programs that do not end early {left} were left over"
+    );
+    assert!(programs >= 20, "{programs}");
+    assert!(left * 20 <= calm, "{left} of {calm}");
+}
+
 /// Compares with brute force; `None` when that is too much work.
 fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
     let program = random::program(seed, menu);
@@ -303,6 +357,31 @@ fn destroyed_mutexes() {
     }
     eprintln!("destroyed: {wrong} wrong, {right} right");
     assert!(wrong > 20 && right > 20);
+}
+
+#[test]
+fn mpc_s2_reaches_everything() {
+    let menu = Menu { inputs: 1, ..MENU };
+    compare(Strategy::MpcS2, 0..120, menu, &[(1, 0), (2, 0)]);
+    let menu = Menu {
+        locks: 2,
+        threads: 3,
+        statements: 4,
+        nested_threads: true,
+        ..MENU
+    };
+    compare(Strategy::MpcS2, 1000..1080, menu, &[]);
+}
+
+#[test]
+fn mcr_reaches_everything_without_inputs() {
+    compare(Strategy::Mcr, 0..120, MENU, &[]);
+    let menu = Menu {
+        locks: 2,
+        statements: 4,
+        ..MENU
+    };
+    compare(Strategy::Mcr, 1000..1080, menu, &[]);
 }
 
 /// mpc-s1 sees nothing that brute force does not, and claims nothing that it did not do.

@@ -107,8 +107,15 @@ fn figure_1() {
     assert!(explored.first_failure.is_some_and(|n| n <= 3));
     assert_eq!(explored.report.verdict, Verdict::Verified);
     assert_eq!(explored.report.settled, 2);
-    let explored = run("figure 1", &figure1(), Strategy::MpcS1);
-    assert_eq!(explored.report.settled, 2);
+    for strategy in [Strategy::MpcS1, Strategy::MpcS2] {
+        let explored = run("figure 1", &figure1(), strategy);
+        assert_eq!(explored.report.settled, 2);
+    }
+    // Section 1: 4 executions, one for each value that the only read can return (here 3: both
+    // inputs are the same).
+    let explored = run("figure 1", &figure1(), Strategy::Mcr);
+    assert!(explored.first_failure.is_none());
+    assert_eq!(explored.report.settled, 3);
 }
 
 #[test]
@@ -125,6 +132,10 @@ fn figure_2() {
     let explored = run("figure 2", &figure2(0, true), Strategy::MpcS1);
     assert!(!explored.behaviour.endings.contains(&Ending::Exit(13)));
     assert_eq!(explored.report.settled, 6);
+    // Strategy 2 finds it.
+    let explored = run("figure 2", &figure2(0, true), Strategy::MpcS2);
+    assert!(explored.behaviour.endings.contains(&Ending::Exit(13)));
+    assert_eq!(explored.report.verdict, Verdict::Verified);
 }
 
 #[test]
@@ -161,6 +172,14 @@ fn figure_8() {
     assert_eq!(explored.report.verdict, Verdict::Verified);
     // Section 3.4.2: Strategy 2 explores the 4 reachable paths.
     assert!(explored.report.settled <= 4);
+    let explored = run("figure 8", &figure8(), Strategy::MpcS2);
+    assert!(failed(&explored));
+    assert_eq!(explored.report.verdict, Verdict::Verified);
+    assert_eq!(explored.report.left_over, 0);
+    // Those 4, and one execution that extends thread 1 along the other side of A.
+    assert_eq!(explored.report.settled, 5);
+    let explored = run("figure 8", &figure8(), Strategy::Mcr);
+    assert!(!failed(&explored), "mcr takes the inputs as zero");
 }
 
 /// Figure 9: the loop is written out, as the number of rounds is fixed.

@@ -130,7 +130,7 @@ fn steps_that_are_limited() {
 #[test]
 fn a_question_can_be_interrupted() {
     let program = random::program(1, MENU);
-    for strategy in [Strategy::Frontier, Strategy::MpcS1] {
+    for strategy in [Strategy::Frontier, Strategy::MpcS1, Strategy::MpcS2] {
         let mut verifier = Verifier::new(strategy, Bounds::default());
         let Next::Run(job) = verifier.next() else {
             panic!("there is a first job")
@@ -149,7 +149,13 @@ fn a_question_can_be_interrupted() {
 fn records_of_any_content() {
     for seed in 0..300 {
         let program = random::program(seed, MENU);
-        let strategy = [Strategy::Frontier, Strategy::MpcS1][(seed % 2) as usize];
+        let strategies = [
+            Strategy::Frontier,
+            Strategy::MpcS1,
+            Strategy::MpcS2,
+            Strategy::Mcr,
+        ];
+        let strategy = strategies[(seed % 4) as usize];
         let mut dice = Dice::new(seed);
         explore(&program, strategy, |job, play| {
             let mut played = play(job);
