@@ -25,8 +25,11 @@ pub const MAX_STEPS: u64 = 100_000;
 const ENOUGH: &str = "a finding";
 
 /// Libraries whose functions are taken as the manuals describe them.
-const SYSTEM: [&str; 6] = [
+const SYSTEM: [&str; 9] = [
     "libc.so",
+    "libdl.so",
+    "libresolv.so",
+    "librt.so",
     "libm.so",
     "libpthread.so",
     "libgcc_s.so",

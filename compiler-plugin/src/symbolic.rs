@@ -5,6 +5,7 @@
 //! an operand's index is not 0, so that concrete stretches run at nearly full speed.
 
 mod arith;
+mod bounds;
 mod calls;
 mod control;
 mod intrinsics;

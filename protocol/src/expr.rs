@@ -141,6 +141,8 @@ pub enum Why {
     Divisor = 10,
     /// Memory written behind the shadow's back (code that is not instrumented).
     Memory = 11,
+    /// Whether an access stays in the block that its address was computed from.
+    Bounds = 12,
 }
 
 impl Why {
@@ -159,6 +161,7 @@ impl Why {
             9 => Why::Full,
             10 => Why::Divisor,
             11 => Why::Memory,
+            12 => Why::Bounds,
             _ => return None,
         })
     }
@@ -177,6 +180,7 @@ impl Why {
             Why::Asm => "inline assembly",
             Why::Full => "expression arena full",
             Why::Divisor => "divisor",
+            Why::Bounds => "bounds of a block",
             Why::Memory => "memory written by code that is not instrumented",
         }
     }

@@ -328,6 +328,20 @@ pub const TABLE: &[Hook] = &[
         ],
     ),
     hook("raddle_sym_lost", Void, &[I32 /* why */]),
+    // Before an access at an address that was computed from `base`, where the address or the
+    // length is symbolic and `base` is not: decides whether it stays in the block, and ends the
+    // execution if it does not.
+    hook(
+        "raddle_sym_bounds",
+        Void,
+        &[
+            Ptr, /* base */
+            I64, /* bytes of the variable at base; 0: perhaps a block of the heap */
+            Ptr, /* address */
+            I64, /* length */
+            I64, /* address_expr | length_expr << 32 */
+        ],
+    ),
     // In place of a call of a function of the C library. `model` is the number of a
     // [`crate::library::Model`], `values` one `u64` and `exprs` one `u32` per argument (null: all
     // are concrete). The result is that of the function, zero-extended; RESULT holds its

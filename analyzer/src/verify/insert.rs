@@ -458,6 +458,7 @@ impl Insertion<'_> {
             // Symbolic runs do not look for livelocks.
             End::Livelock => self.stop(ender),
             End::Deadlock => self.deadlock(),
+            End::HeapOverflow if ends_announced(self.trace) => self.finish(ender, What::End),
             // What others did before may be the reason.
             End::Misuse | End::UseAfterFree | End::DoubleFree | End::HeapOverflow => {
                 self.fatal_step(ender);
@@ -607,6 +608,12 @@ pub fn ends_in_a_step(trace: &Trace) -> bool {
         .iter()
         .filter(|e| e.kind().is_some_and(Kind::is_step));
     taken > steps.count() as u64
+}
+
+/// Was the end of the process a step of its own?
+pub fn ends_announced(trace: &Trace) -> bool {
+    let kinds = trace.events.iter().rev().filter_map(Event::kind);
+    kinds.into_iter().find(|kind| kind.is_step()) == Some(Kind::ProcessEnd)
 }
 
 /// Accesses of 1 to 8 bytes.

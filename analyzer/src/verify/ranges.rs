@@ -1,6 +1,6 @@
 //! Addresses that more than one thread touches.
 
-use super::insert::{ends_in_a_step, is_access};
+use super::insert::{ends_announced, ends_in_a_step, is_access};
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
@@ -56,7 +56,7 @@ impl Ranges {
             outcome.end,
             End::Signal | End::UseAfterFree | End::HeapOverflow
         );
-        if failed && !ends_in_a_step(trace) {
+        if failed && !ends_in_a_step(trace) && !ends_announced(trace) {
             let address = outcome.detail[0];
             new += usize::from(self.add(address, address.saturating_add(1)));
         }

@@ -39,6 +39,7 @@ impl Body<'_> {
 
     fn private_load(&mut self, i: Value, pointer: Value, ty: Type) {
         let mut emit = self.before(i);
+        self.check_fixed(&mut emit, pointer, self.layout.store_size(ty));
         self.decide_address(&mut emit, pointer);
         if sharing::is_constant(i) {
             return;
@@ -58,8 +59,10 @@ impl Body<'_> {
     }
 
     fn private_store(&mut self, i: Value, pointer: Value, value: Value) {
-        self.decide_address(&mut self.before(i), pointer);
         let ty = value.ty();
+        let mut emit = self.before(i);
+        self.check_fixed(&mut emit, pointer, self.layout.store_size(ty));
+        self.decide_address(&mut emit, pointer);
         let mut emit = self.after(i);
         match Cell::of(self.layout, ty) {
             Some(cell) if width(self.layout, ty).is_some() => {
@@ -128,6 +131,8 @@ impl Body<'_> {
             }
             _ => return,
         };
+        let size = self.layout.store_size(ty);
+        self.check_fixed(&mut self.before(i), pointer, size);
         match Cell::of(self.layout, ty) {
             Some(cell) => self.shared_cell(i, access, cell, ty),
             None => self.shared_block(i, access, pointer, ty),
@@ -296,6 +301,7 @@ impl Body<'_> {
             return;
         };
         let mut emit = self.before(i);
+        self.check_fixed(&mut emit, pointer, length);
         self.decide_address(&mut emit, pointer);
         if !self.is_private(i) {
             let arguments = [pointer, emit.c64(length)];
@@ -325,14 +331,13 @@ impl Body<'_> {
     /// memcpy and memmove.
     pub(super) fn copy(&mut self, i: Value, to: Value, from: Value, length: Value) {
         let mut emit = self.before(i);
+        let length = self.terms.cast(&mut emit, Op::ZExt, self.term(length), 64);
+        for pointer in [to, from] {
+            self.check_bounds(&mut emit, pointer, length);
+        }
         self.decide_address(&mut emit, to);
         self.decide_address(&mut emit, from);
-        let arguments = [
-            to,
-            from,
-            widened(&emit, length),
-            self.length_expr(&mut emit, length),
-        ];
+        let arguments = [to, from, length.value, length.expr];
         self.hooks.call(&emit, "raddle_sym_copy", &arguments);
         self.finish_block(i, to);
     }
@@ -340,20 +345,14 @@ impl Body<'_> {
     /// memset.
     pub(super) fn set(&mut self, i: Value, to: Value, byte: Value, length: Value) {
         let mut emit = self.before(i);
+        let length = self.terms.cast(&mut emit, Op::ZExt, self.term(length), 64);
+        self.check_bounds(&mut emit, to, length);
         self.decide_address(&mut emit, to);
         let term = self.term(byte);
         let byte = self.terms.cast(&mut emit, Op::Extract, term, 8);
-        let length_expr = self.length_expr(&mut emit, length);
-        let length = widened(&emit, length);
-        let arguments = [to, byte.value, length, byte.expr, length_expr];
+        let arguments = [to, byte.value, length.value, byte.expr, length.expr];
         self.hooks.call(&emit, "raddle_sym_set", &arguments);
         self.finish_block(i, to);
-    }
-
-    /// The expression of a length, of 64 bits.
-    fn length_expr(&self, emit: &mut Emit, length: Value) -> Value {
-        let term = self.term(length);
-        self.terms.cast_expr(emit, Op::ZExt, term, 64)
     }
 
     /// The operation was done by a hook; a library function's value is its first argument.

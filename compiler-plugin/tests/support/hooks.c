@@ -344,13 +344,22 @@ u32 raddle_sym_ite(u32 code, u32 condition, u64 exprs, u64 av, u64 bv) {
   return add_node(ITE, width, 0, condition, a, b, 0);
 }
 void raddle_sym_branch(u32 expr, u64 value, u32 why) {
-  if (!expr || why > 11) fail("decision on %u, why %u", expr, why);
+  if (!expr || why > 12) fail("decision on %u, why %u", expr, why);
   decision(expr, value);
 }
 void raddle_sym_lost(u32 why) {
-  if (why > 11) fail("lost, why %u", why);
+  if (why > 12) fail("lost, why %u", why);
   losses++;
   if (dump) fprintf(dump, "l %u\n", why);
+}
+
+void raddle_sym_bounds(void *base, u64 size, void *at, u64 len, u64 exprs) {
+  u32 at_expr = (u32)exprs, len_expr = (u32)(exprs >> 32);
+  if (!exprs) fail("bounds of a concrete access at %p", at);
+  if (at_expr) operand("address", at_expr, 64, (u64)at);
+  if (len_expr) operand("length", len_expr, 64, len);
+  u64 offset = (u64)at - (u64)base;
+  if (size && (offset > size || len > size - offset)) fail("%p is outside of %p", at, base);
 }
 
 // The function itself, on decided arguments; what it reads and writes is not followed.

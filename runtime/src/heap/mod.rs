@@ -17,6 +17,7 @@ mod report;
 mod tests;
 mod world;
 
+pub use arena::Fault;
 use arena::Info;
 pub use block::{State, looks_freed};
 pub use callers::{is_c_library, range_of};

@@ -33,6 +33,7 @@ crate::hooks! { ROWS:
     fn raddle_sym_call(callee: Address, index: u32, expr: u32, value: u64) = call;
     fn raddle_sym_branch(expr: u32, value: u64, why: u32) = branch_from;
     fn raddle_sym_lost(why: u32) = lost_from;
+    fn raddle_sym_bounds(base: Address, size: u64, at: Address, len: u64, exprs: u64) = bounds;
 }
 
 fn access(kind: Kind, at: Address, size: u32, pc: usize) -> Access {
@@ -273,6 +274,25 @@ unsafe extern "C-unwind" fn branch_from(
 ) {
     let why = Why::from_u8(why as u8).unwrap_or(Why::Branch);
     branch(expr, value, why, pc);
+}
+
+unsafe extern "C-unwind" fn bounds(
+    base: Address,
+    size: u64,
+    at: Address,
+    len: u64,
+    exprs: u64,
+    pc: usize,
+) {
+    let (at_expr, len_expr) = pair(exprs);
+    let operand = |expr, value| operand(expr, value, 64);
+    let block = (base as u64, size);
+    super::bounds::check(
+        block,
+        operand(at_expr, at as u64),
+        operand(len_expr, len),
+        pc,
+    );
 }
 
 unsafe extern "C-unwind" fn lost_from(why: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {

@@ -8,6 +8,7 @@
 mod access;
 mod atomic;
 mod blocks;
+mod bounds;
 mod calls;
 mod cells;
 mod harness;

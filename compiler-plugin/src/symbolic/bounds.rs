@@ -1,0 +1,88 @@
+//! Accesses at a symbolic address, or of a symbolic length: whether they stay in the block that the
+//! address was computed from is a decision.
+
+use super::Body;
+use super::terms::{Term, is_zero, pack};
+use crate::ir::{Emit, Linkage, Opcode, Predicate, Value};
+
+/// What an address was computed from.
+enum Root {
+    /// A variable of the function or the file, of so many bytes.
+    Variable(Value, u64),
+    /// Another pointer: the block of the heap that it leads to, if it does.
+    Pointer(Value),
+}
+
+impl Body<'_> {
+    /// Before an access of `length` (64 bits) at `pointer`.
+    pub(super) fn check_bounds(&self, emit: &mut Emit, pointer: Value, length: Term) {
+        let at = self.term(pointer);
+        let Some(symbolic) = self.terms.any(emit, [at.expr, length.expr]) else {
+            return;
+        };
+        let root = self.root(pointer);
+        let (base, size, base_expr) = match root {
+            Root::Variable(base, size) => (base, size, emit.c32(0)),
+            Root::Pointer(base) => (base, 0, self.expr(base)),
+        };
+        // Of a pointer that is symbolic itself the block is not known.
+        if base == pointer && is_zero(length.expr) {
+            return;
+        }
+        let known = emit.compare(Predicate::LLVMIntEQ, base_expr, emit.c32(0));
+        let wanted = emit.and(symbolic, known);
+        emit.when(wanted, |emit| {
+            let exprs = pack(emit, at.expr, length.expr);
+            let arguments = [base, emit.c64(size), pointer, length.value, exprs];
+            self.hooks.call(emit, "raddle_sym_bounds", &arguments);
+        });
+    }
+
+    /// Before an access of so many bytes at `pointer`.
+    pub(super) fn check_fixed(&self, emit: &mut Emit, pointer: Value, length: u64) {
+        let length = Term::constant(emit, 64, length);
+        self.check_bounds(emit, pointer, length);
+    }
+
+    fn root(&self, pointer: Value) -> Root {
+        let base = match pointer.objects().as_deref() {
+            Some([one]) => *one,
+            _ => pointer,
+        };
+        match self.size_of(base) {
+            0 => Root::Pointer(base),
+            size => Root::Variable(base, size),
+        }
+    }
+
+    /// The bytes of a variable; 0: it is none, or of a size that this file does not know.
+    fn size_of(&self, base: Value) -> u64 {
+        if let Some(instruction) = base.as_instruction() {
+            let local = instruction.is_call()
+                && instruction
+                    .intrinsic_called()
+                    .is_some_and(|name| name.starts_with("threadlocal.address"));
+            return match instruction.opcode() {
+                Opcode::LLVMAlloca => {
+                    let one = self.layout.alloc_size(base.allocated_type());
+                    let count = base.operand(0).as_int_constant();
+                    count.map_or(0, |count| one.saturating_mul(count.int_value()))
+                }
+                _ if local => self.size_of(instruction.operand(0)),
+                _ => 0,
+            };
+        }
+        // A definition that another file may replace can be of another size there.
+        let fixed = |global: &Value| {
+            !global.is_declaration()
+                && matches!(
+                    global.linkage(),
+                    Linkage::LLVMExternalLinkage
+                        | Linkage::LLVMInternalLinkage
+                        | Linkage::LLVMPrivateLinkage
+                )
+        };
+        let global = base.as_global_variable().filter(fixed);
+        global.map_or(0, |global| self.layout.alloc_size(global.value_type()))
+    }
+}
