@@ -11,7 +11,7 @@ use std::time::Duration;
 const SOURCE: &str = "tests/models/scenarios.c";
 
 /// Scenarios with the number of input bytes.
-const SCENARIOS: [(u32, u32); 10] = [
+const SCENARIOS: [(u32, u32); 12] = [
     (1, 3),
     (2, 2),
     (3, 3),
@@ -22,6 +22,8 @@ const SCENARIOS: [(u32, u32); 10] = [
     (8, 1),
     (9, 2),
     (10, 3),
+    (12, 3),
+    (13, 3),
 ];
 
 fn brute_force(flags: &[&str]) -> BTreeSet<String> {
@@ -76,14 +78,13 @@ fn verify_reaches_what_all_inputs_reach() {
 
 #[test]
 fn a_function_without_a_model_is_named() {
-    let found = verify(&["-DSCENARIO=11", "-DBYTES=1", "-O1"]);
-    assert_eq!(found.summary.verdict, "verified-within-bounds");
-    let named = format!("{:?}", found.summary.concretised);
-    assert!(
-        named.contains("strverscmp"),
-        "{named}\n{}",
-        found.output.all()
-    );
+    for (scenario, name) in [(11, "strverscmp"), (14, "sscanf"), (15, "getopt")] {
+        let scenario = format!("-DSCENARIO={scenario}");
+        let found = verify(&[&scenario, "-DBYTES=1", "-O1"]);
+        assert_eq!(found.summary.verdict, "verified-within-bounds");
+        let named = format!("{:?}", found.summary.concretised);
+        assert!(named.contains(name), "{named}\n{}", found.output.all());
+    }
 }
 
 const OUTSIDE: &str = "tests/models/outside.c";

@@ -70,6 +70,8 @@ models! {
     Strcspn = ["strcspn"], I64 (Ptr, Ptr);
     Strpbrk = ["strpbrk"], Ptr (Ptr, Ptr);
     StrtokR = ["strtok_r", "__strtok_r"], Ptr (Ptr, Ptr, Ptr);
+    Strtok = ["strtok"], Ptr (Ptr, Ptr);
+    Sscanf = ["sscanf", "__isoc99_sscanf", "__isoc23_sscanf"], I32 (Ptr, Ptr) variadic;
     Strsep = ["strsep"], Ptr (Ptr, Ptr);
     Strdup = ["strdup", "__strdup"], Ptr (Ptr);
     Strndup = ["strndup", "__strndup"], Ptr (Ptr, I64);
@@ -193,6 +195,21 @@ pub fn reads_files(name: &str) -> bool {
         "ungetc",
     ];
     NAMES.contains(&name)
+}
+
+/// The argument of the function with this name that is an array of texts, up to a null pointer.
+pub fn texts(name: &str) -> Option<usize> {
+    const NAMES: &[&str] = &[
+        "getopt",
+        "__posix_getopt",
+        "getopt_long",
+        "getopt_long_only",
+        "execv",
+        "execve",
+        "execvp",
+        "execvpe",
+    ];
+    NAMES.contains(&name).then_some(1)
 }
 
 /// Does a call of the function with this name take nothing from memory that could be symbolic, or

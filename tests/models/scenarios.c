@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef unsigned char byte;
 
@@ -19,8 +20,9 @@ static int scenario(byte *in)
     char text[8] = {(char)in[0], (char)in[1], (char)in[2]};
     char other[8] = "";
     char *end = text, *copy;
-    int result = 0;
-    (void)signed_order, (void)copy;
+    int result = 0, number = 0;
+    unsigned second = 0;
+    (void)signed_order, (void)copy, (void)number, (void)second;
     switch (SCENARIO) {
     case 1:
         return strcmp(text, "go") == 0 ? 1 : strcmp(text, "go") < 0 ? 2 : strlen(text) == 1 ? 3 : 4;
@@ -59,6 +61,19 @@ static int scenario(byte *in)
     case 11:
         /* Without a model. */
         return strverscmp(text, "b") == 77;
+    case 12:
+        result = sscanf(text, "%d-%x", &number, &second);
+        return result == 2 ? 10 + second : result == 1 && number > 8 ? 1 : result < 0 ? 2 : 3;
+    case 13:
+        copy = strtok(text, ",");
+        copy = copy ? strtok(NULL, ",") : text;
+        return !copy ? 1 : copy == text ? 2 : *copy == '7' ? 3 : 4;
+    case 14:
+        /* A format without a model. */
+        return sscanf(text, "%[a-f]", other) == 77;
+    case 15:
+        copy = text;
+        return getopt(2, (char *[]){"program", text, NULL}, "a") == 77;
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

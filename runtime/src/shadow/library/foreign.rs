@@ -8,10 +8,11 @@ use crate::shadow::calls::has_symbolic_body;
 use crate::shadow::outside::Source;
 use crate::shadow::{lost, world};
 use core::ffi::{CStr, c_char};
+use core::num::NonZero;
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT};
-use raddle_protocol::library::{Output, reads_files};
+use raddle_protocol::library::{Output, reads_files, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -49,13 +50,18 @@ pub unsafe extern "C-unwind" fn call(
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
         (reads_files(known) && Source::any())
             || pointers.any(|i| is_symbolic(values[i], size))
+            || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))
             || list_of(known, values).is_some_and(|(list, format)| leads_there(list, format))
     };
     if is_lost {
-        lost(Why::Call, pc);
-        let name = name.map_or(b"a function" as &[u8], CStr::to_bytes);
-        gate::log_full(Event::name(gate::me(), name));
+        lose(name.map_or(b"a function" as &[u8], CStr::to_bytes), pc);
     }
+}
+
+/// Records that what this function reads is not followed.
+pub fn lose(name: &[u8], pc: usize) {
+    lost(Why::Call, pc);
+    gate::log_full(Event::name(gate::me(), name));
 }
 
 /// Does what is written decide anything? A format does, and the program may read again what it
@@ -94,17 +100,41 @@ fn list_of(name: &str, values: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-/// May one of the pointers in a `va_list` lead to symbolic bytes? (System V ABI for x86-64, section
-/// 3.5.7: how far the list is in 48 bytes of registers, then the area on the stack.)
-fn leads_there(list: u64, format: u64) -> bool {
-    #[repr(C)]
-    struct List {
-        used: u32,
-        used_floating: u32,
-        stack: *const u64,
-        registers: *const u8,
+/// Does one of the texts of an array, which ends with a null pointer, hold symbolic bytes?
+fn any_text(array: u64) -> bool {
+    let array = array as *const u64;
+    // SAFETY: the function that is called reads the array, too.
+    let mut texts = (0..).map_while(|i| unsafe { NonZero::new(array.add(i).read()) });
+    !array.is_null() && texts.any(|text| is_symbolic(text.get(), 0))
+}
+
+/// A `va_list` (System V ABI for x86-64, section 3.5.7).
+#[repr(C)]
+pub struct List {
+    /// How much of the registers' 48 bytes was used.
+    used: u32,
+    used_floating: u32,
+    stack: *const u64,
+    registers: *const u8,
+}
+
+impl List {
+    /// Of these words, as if none had come in a register.
+    pub fn of(words: &[u64]) -> List {
+        List {
+            used: REGISTERS,
+            used_floating: 176,
+            stack: words.as_ptr(),
+            registers: core::ptr::null(),
+        }
     }
-    const REGISTERS: u32 = 48;
+}
+
+/// Bytes of the registers for integers.
+const REGISTERS: u32 = 48;
+
+/// May one of the pointers in a `va_list` lead to symbolic bytes?
+fn leads_there(list: u64, format: u64) -> bool {
     // SAFETY: the program calls a function that reads the list and the format.
     let (list, format) = unsafe {
         (

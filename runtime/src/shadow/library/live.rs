@@ -42,6 +42,16 @@ impl Machine for Live {
         byte_access(Kind::Write, at, self.pc).write(byte.value, byte.expr);
     }
 
+    fn write_value(&mut self, at: u64, value: Val) {
+        let access = Access {
+            kind: Kind::Write,
+            at,
+            size: u32::from(value.width / 8),
+            pc: self.pc,
+        };
+        access.write(value.value, value.expr);
+    }
+
     fn write_word(&mut self, at: u64, value: u64) {
         self.word(Kind::Write, at).write(value, 0);
     }

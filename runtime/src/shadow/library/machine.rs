@@ -54,6 +54,8 @@ pub trait Machine {
     fn read(&mut self, at: u64) -> Val;
     /// Writes a byte of the program.
     fn write(&mut self, at: u64, byte: Val);
+    /// Writes a value of 8, 16, 32 or 64 bits.
+    fn write_value(&mut self, at: u64, value: Val);
     /// Writes a word.
     fn write_word(&mut self, at: u64, value: u64);
     /// Reads a word; a symbolic one is decided upon.

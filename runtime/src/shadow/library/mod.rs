@@ -6,6 +6,7 @@ mod foreign;
 mod live;
 mod machine;
 mod numbers;
+mod scan;
 mod sort;
 mod streams;
 mod strings;
@@ -14,6 +15,7 @@ mod tests;
 
 use super::access::Access;
 use crate::vars;
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use live::Live;
 use machine::{Machine, Val};
@@ -66,9 +68,10 @@ unsafe extern "C-unwind" fn library(
         exprs,
         real: real as u64,
     };
-    let result = match streams::is_ours(model) {
-        true => call.read_outside(),
-        false => call.perform(),
+    let result = match model {
+        Model::Sscanf if !scan::knows(call.m, values[1]) => call.scan_unseen(),
+        model if streams::is_ours(model) => call.read_outside(),
+        _ => call.perform(),
     };
     vars::set_result(super::built(result.expr, pc));
     result.value
@@ -203,6 +206,14 @@ impl<M: Machine> Call<'_, M> {
                 let byte = self.m.read(at);
                 pointer(if self.m.is(byte, 0) { 0 } else { at })
             }
+            Strtok => {
+                let set = self.address(1);
+                pointer(strings::token(self.m, first, set, TOKEN.place()))
+            }
+            Sscanf => {
+                let format = self.address(1);
+                scan::scan(self.m, first, format, &self.values[2..])
+            }
             StrtokR => {
                 let (set, state) = (self.address(1), self.address(2));
                 pointer(strings::token(self.m, first, set, state))
@@ -265,6 +276,34 @@ impl<M: Machine> Call<'_, M> {
             self.m.write_word(end, behind);
         }
         value
+    }
+}
+
+/// Where strtok keeps the rest of its text.
+struct Token(UnsafeCell<u64>);
+
+// SAFETY: accessed like memory of the program, by one thread at a time.
+unsafe impl Sync for Token {}
+
+impl Token {
+    fn place(&self) -> u64 {
+        self.0.get() as u64
+    }
+}
+
+static TOKEN: Token = Token(UnsafeCell::new(0));
+
+impl Call<'_, Live> {
+    /// sscanf by a format without a model: what it reads is lost.
+    fn scan_unseen(self) -> Val {
+        unsafe extern "C" {
+            fn vsscanf(text: u64, format: u64, list: *mut foreign::List) -> i32;
+        }
+        foreign::lose(b"sscanf", self.m.pc);
+        let mut list = foreign::List::of(&self.values[2..]);
+        // SAFETY: the program's call, with its arguments in a list.
+        let read = unsafe { vsscanf(self.values[0], self.values[1], &mut list) };
+        Val::of(32, u64::from(read as u32))
     }
 }
 

@@ -37,15 +37,18 @@ pub fn read(m: &mut impl Machine, text: u64, reading: Reading) -> Option<(Val, u
         Val::of(1, 0)
     };
     let (base, start) = prefix(m, at, reading.base);
-    Some(match digits(m, start, base, negative, reading.signed) {
-        // "0x" without a digit behind: the 0 is the number.
-        None if start != at => (Val::word(0), at + 1),
-        None => (Val::word(0), text),
-        Some(found) => found,
-    })
+    Some(
+        match digits(m, start, u64::MAX, base, negative, reading.signed) {
+            // "0x" without a digit behind: the 0 is the number.
+            None if start != at => (Val::word(0), at + 1),
+            None => (Val::word(0), text),
+            Some(found) => found,
+        },
+    )
 }
 
-fn is_space(m: &mut impl Machine, byte: Val) -> bool {
+/// Decides whether it is white space.
+pub fn is_space(m: &mut impl Machine, byte: Val) -> bool {
     let blank = m.with(Op::Eq, byte, b' '.into());
     let from = m.with(Op::Sub, byte, 9);
     let control = m.with(Op::Ule, from, 4);
@@ -69,10 +72,12 @@ fn prefix(m: &mut impl Machine, at: u64, base: u32) -> (u32, u64) {
     (if base == 0 { 10 } else { base }, at)
 }
 
-/// The value of the digits, with its sign, and where they end. `None`: there is no digit.
-fn digits(
+/// The value of the digits, `room` at most, with its sign, and where they end. `None`: there is no
+/// digit.
+pub fn digits(
     m: &mut impl Machine,
     start: u64,
+    room: u64,
     base: u32,
     negative: Val,
     signed: bool,
@@ -89,7 +94,7 @@ fn digits(
     let mut most = 0u128;
     let mut over = false;
     let mut at = start;
-    loop {
+    while at - start < room {
         let byte = m.read(at);
         let Some(digit) = digit(m, byte, base) else {
             break;

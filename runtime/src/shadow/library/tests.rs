@@ -10,7 +10,7 @@ use crate::shadow::tests::{evaluate, nodes};
 use raddle_protocol::expr::{Node, Op, Why};
 use raddle_protocol::library::Model;
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 /// Memory of the test's own with a shadow of it.
 struct Bench {
@@ -43,6 +43,13 @@ impl Machine for Bench {
         // SAFETY: as above.
         unsafe { *(at as *mut u8) = byte.value as u8 };
         self.shadow.insert(at, byte.expr);
+    }
+    fn write_value(&mut self, at: u64, value: Val) {
+        for i in 0..u64::from(value.width / 8) {
+            let shifted = self.with(Op::LShr, value, 8 * i);
+            let byte = self.low(shifted, 8);
+            self.write(at + i, byte);
+        }
     }
     fn write_word(&mut self, at: u64, value: u64) {
         // SAFETY: as above.
@@ -107,6 +114,9 @@ enum Arg {
     /// A character of the input.
     Char,
     Number(u64),
+    Format(&'static CStr),
+    /// A place in the target.
+    Place(u64),
     /// The function that orders signed bytes.
     Order,
 }
@@ -150,6 +160,8 @@ fn value(arena: &mut Arena, arg: Arg, input: &[u8]) -> u64 {
         Arg::Word => &raw mut arena.word as u64,
         Arg::Char => u64::from(i32::from(input[2 * LEN] as i8) as u32),
         Arg::Number(n) => n,
+        Arg::Format(format) => format.as_ptr() as u64,
+        Arg::Place(offset) => &raw mut arena.target as u64 + offset,
         Arg::Order => order as *const () as u64,
     }
 }
@@ -180,7 +192,7 @@ fn is_comparison(model: Model) -> bool {
 fn result(model: Model, raw: u64, arena: &Arena) -> u64 {
     match model {
         model if is_comparison(model) => (raw as i32).signum() as u64,
-        Model::Character | Model::Atoi => u64::from(raw as u32),
+        Model::Character | Model::Atoi | Model::Sscanf => u64::from(raw as u32),
         Model::Qsort | Model::Bzero => 0,
         Model::Strdup | Model::Strndup => 0,
         _ => relative(raw, arena),
@@ -330,6 +342,23 @@ fn check(model: Model, name: &str, args: &[Arg], inputs: &[Vec<u8>]) -> usize {
     predictions
 }
 
+/// Each with three places at most, of eight bytes.
+const FORMATS: &[&CStr] = &[
+    c"%d",
+    c"%i %n",
+    c"%x:%o%n",
+    c"%3d%2x%c",
+    c" %hhu -%hd",
+    c"%*d%ld",
+    c"%u%% %s",
+    c"%3s%n%li",
+    c"%2c:%i",
+    c"%1i%hhn%X",
+    c"a%d",
+    c"%4i%n",
+    c"-%zu",
+];
+
 /// Arguments of a call.
 fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
     use Arg::*;
@@ -350,6 +379,12 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         Strcpy | Stpcpy | Strcat => vec![Target, Text(0)],
         Strncpy | Strncat => vec![Target, Text(0), size],
         Strchr | Strrchr | Strchrnul => vec![Text(0), Char],
+        Strtok => vec![Text(0), Text(1)],
+        Sscanf => {
+            let format = FORMATS[rng.below(FORMATS.len())];
+            let places = [0, 8, 16].map(Place);
+            [&[Text(0), Format(format)][..], &places].concat()
+        }
         StrtokR => vec![[Text(0), Number(0)][rng.below(2)], Text(1), Word],
         Strsep => vec![Word, Text(1)],
         Character => vec![Char],
@@ -392,11 +427,8 @@ fn inputs(model: Model, rng: &mut Rng) -> Vec<Vec<u8>> {
 fn models_are_the_functions_of_the_c_library() {
     let all = Model::ALL.iter().copied();
     for model in all.filter(|&model| !super::streams::is_ours(model)) {
-        for name in model
-            .names()
-            .iter()
-            .filter(|name| !name.starts_with("__isoc23"))
-        {
+        let here = |name: &&&str| !name.starts_with("__isoc23");
+        for name in model.names().iter().filter(here) {
             let mut rng = Rng::new(7 + model as u64);
             let mut predictions = 0;
             for _ in 0..60 {
