@@ -54,6 +54,16 @@ impl Part {
         }
     }
 
+    /// Is a byte of memory from `first` until before `end` changed?
+    pub const fn is_written_in(&self, first: u64, end: u64) -> bool {
+        self.writes != 0 && self.space == space::MEMORY && self.first < end && first < self.end
+    }
+
+    /// Are all bytes of `other` among those of this part?
+    const fn covers(&self, other: &Part) -> bool {
+        self.space == other.space && self.first <= other.first && other.end <= self.end
+    }
+
     fn meets(&self, other: &Part) -> bool {
         self.first < other.end
             && other.first < self.end
@@ -216,6 +226,30 @@ impl Footprint {
             pad: 0,
             parts: [Part::NONE; 2],
         }
+    }
+
+    /// The footprint of this step where the thread was parked before it ([`Kind::Parked`]): it is
+    /// possible as long as one of these words (address, bytes) is not what the thread read, so it
+    /// looks at all of them. More than there is place for are taken for one stretch of memory.
+    #[must_use]
+    pub fn awaiting(mut self, words: impl IntoIterator<Item = (u64, u64)>) -> Footprint {
+        for (at, bytes) in words {
+            let word = Part::new(space::MEMORY, at, bytes, false);
+            if self.parts.iter().any(|part| part.covers(&word)) {
+                continue;
+            }
+            let [first, second] = &mut self.parts;
+            match (first.first == first.end, second.first == second.end) {
+                (true, _) => *first = word,
+                (false, true) => *second = word,
+                (false, false) if second.space == word.space => {
+                    second.first = second.first.min(word.first);
+                    second.end = second.end.max(word.end);
+                }
+                _ => self.marks |= marks::EVERYTHING,
+            }
+        }
+        self
     }
 
     /// Do the two operations conflict? Those of one thread always do.

@@ -228,6 +228,17 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
+impl Summary {
+    /// Executions of `dpor` that were given up; `None` if it began again where a thread ended the
+    /// process in the middle, so that more were in vain.
+    pub fn in_vain(&self) -> Option<u64> {
+        let again = |note: &String| note.contains("the search began again");
+        let given_up = |note: &String| note.split_once(" executions were given up")?.0.parse().ok();
+        let count: u64 = self.notes.iter().filter_map(given_up).sum();
+        (!self.notes.iter().any(again)).then_some(count)
+    }
+}
+
 /// One finding of a summary.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct Finding {

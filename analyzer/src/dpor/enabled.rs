@@ -1,6 +1,7 @@
 //! Could a step have been taken earlier? Locks and semaphores, looked at in another context: a
 //! subset of an execution's steps in their order.
 
+use super::awaited::has_changed;
 use super::execution::{Execution, Step};
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
@@ -67,7 +68,7 @@ impl Locks {
     }
 
     /// Could `step` be taken where exactly the steps `in_context` have happened (that of its own
-    /// thread before it among them)?
+    /// thread before it among them)? Where the records do not tell, it is taken that it could.
     pub fn allow(
         &self,
         execution: &Execution,
@@ -80,6 +81,10 @@ impl Locks {
             step.event.kind() == Some(Kind::CondWake) && step.enabler.is_some_and(in_context);
         if step.timed && !signalled {
             return true;
+        }
+        if !step.awaited.is_empty() {
+            let changed = has_changed(step.thread, &step.awaited, &execution.steps, in_context);
+            return changed != Some(false);
         }
         let me = step.thread;
         let at = step.event.object;

@@ -1,5 +1,6 @@
 //! One execution as a sequence of steps with their footprints, and which step happens before which.
 
+use super::awaited::has_changed;
 use raddle_protocol::conflict::{Footprint, Waiting, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
 use raddle_protocol::outcome::End;
@@ -30,10 +31,24 @@ pub struct Step {
     pub mutex: u64,
     /// The step that made this one possible, where that is no matter of a lock's state.
     pub enabler: Option<usize>,
+    /// The thread was parked before it: what it awaited, any of which makes it possible. All of it
+    /// is in the footprint, so there is no `enabler`.
+    pub awaited: Vec<Awaited>,
     /// The step of the same thread before it.
     pub previous: Option<usize>,
     /// Place among the steps of its thread, from 1.
     pub number: u32,
+}
+
+/// A word that a parked thread found as it is not to stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    pub at: u64,
+    /// At most eight.
+    pub bytes: u8,
+    pub value: u64,
+    /// The step that read it.
+    pub read: usize,
 }
 
 /// The steps of one execution, in the order in which they happened.
@@ -69,6 +84,8 @@ struct Reader {
     waits: HashMap<Slot, Wait>,
     /// Threads in the queue of each condition.
     queues: HashMap<u64, Vec<Slot>>,
+    /// What threads that are parked await.
+    awaited: HashMap<Slot, Vec<Awaited>>,
     cancels: HashMap<Slot, usize>,
     exits: HashMap<Slot, usize>,
     /// Before each step: who was enabled.
@@ -237,6 +254,7 @@ impl Reader {
                 }
             }
             Some(Kind::Choice) => self.pick(event),
+            Some(Kind::Parked) => self.park(event),
             Some(Kind::Pending) => self.announce(event),
             Some(kind) if kind.is_step() => self.step(event, kind),
             _ => {}
@@ -264,6 +282,25 @@ impl Reader {
         }
     }
 
+    /// The thread waits in a loop until this word changes, or another one.
+    fn park(&mut self, event: &Event) {
+        let thread = event.thread;
+        let mut last = self.last.get(&thread).copied();
+        while let Some(step) = last
+            && self.steps[step].event.object != event.object
+        {
+            last = self.steps[step].previous;
+        }
+        if let Some(read) = last {
+            self.awaited.entry(thread).or_default().push(Awaited {
+                at: event.object,
+                bytes: event.size.min(8),
+                value: event.value,
+                read,
+            });
+        }
+    }
+
     fn step(&mut self, event: &Event, kind: Kind) {
         let index = self.steps.len();
         let enabled = std::mem::take(&mut self.gathering);
@@ -276,9 +313,18 @@ impl Reader {
         let wait = self.waits.get(&event.thread).copied().unwrap_or_default();
         let timed =
             self.timed.take() == Some(event.thread) || (waits && wait.timed && !wait.gave_up);
-        let enabler = self.enabler(event, kind, &wait, previous, index);
+        let mut awaited = self.awaited.remove(&event.thread).unwrap_or_default();
+        let unchanged =
+            || has_changed(event.thread, &awaited, &self.steps, &|_| true) == Some(false);
+        if !awaited.is_empty() && unchanged() {
+            awaited.clear();
+        }
+        let enabler = match awaited.is_empty() {
+            true => self.enabler(event, kind, &wait, previous, index),
+            false => None,
+        };
         self.note(event, kind, index);
-        let foot = Footprint::of(event, wait.waiting());
+        let foot = Footprint::of(event, wait.waiting()).awaiting(words(&awaited));
         self.steps.push(Step {
             thread: event.thread,
             picks: Vec::new(),
@@ -288,6 +334,7 @@ impl Reader {
             timed,
             mutex: wait.mutex,
             enabler,
+            awaited,
             previous,
             number,
         });
@@ -394,21 +441,23 @@ impl Reader {
         let enabled = record.aux & PENDING_ENABLED != 0;
         self.others_enabled |= enabled;
         let previous = self.last.get(&thread).copied();
+        let awaited = self.awaited.remove(&thread).unwrap_or_default();
         let enabler = match kind {
+            _ if !awaited.is_empty() => None,
             Kind::CondWake => wait.released_by,
             Kind::ThreadJoin => self.exits.get(&(event.value as Slot)).copied(),
             _ if of_state(kind) => None,
             _ => self.unblocked(thread, previous, self.steps.len()),
         };
         let waits_for_lock = of_state(kind) || (kind == Kind::CondWake && wait.waiting().released);
-        if !enabled && !waits_for_lock {
+        if !enabled && !waits_for_lock && awaited.is_empty() {
             return;
         }
         let foot = match kind {
             Kind::ThreadCancel | Kind::ThreadDetach | Kind::FutexWake => {
                 Footprint::everything(thread)
             }
-            _ => Footprint::of(&event, wait.waiting()),
+            _ => Footprint::of(&event, wait.waiting()).awaiting(words(&awaited)),
         };
         let number = self.counts.get(&thread).copied().unwrap_or_default() + 1;
         self.announced.push(Step {
@@ -421,10 +470,15 @@ impl Reader {
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
             mutex: wait.mutex,
             enabler,
+            awaited,
             previous,
             number,
         });
     }
+}
+
+fn words(awaited: &[Awaited]) -> impl Iterator<Item = (u64, u64)> + '_ {
+    awaited.iter().map(|a| (a.at, u64::from(a.bytes)))
 }
 
 /// Does the state of a lock or a semaphore say whether such an operation is possible?

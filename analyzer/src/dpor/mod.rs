@@ -5,6 +5,7 @@
 //! and its extended version in JACM 64(4), 2017. What does not commute is said by
 //! [`raddle_protocol::conflict`].
 
+mod awaited;
 mod baseline;
 mod enabled;
 mod execution;
@@ -65,7 +66,7 @@ pub trait Guide {
     /// Is this race of the execution that was read last to be turned round?
     fn wants(&mut self, race: Race) -> bool;
 
-    /// Does it want every race?
+    /// Does it want every race? One that does not may have learnt, and so not begin again.
     fn wants_all(&self) -> bool {
         false
     }
@@ -100,11 +101,9 @@ pub struct Dpor {
     classes: u64,
     redundant: u64,
     mismatches: u64,
+    /// It was started anew because a thread ended the process in the middle.
+    cut_off: bool,
     bounds: BTreeSet<String>,
-    /// There were several under way at a time.
-    several: bool,
-    /// There are to be no more several.
-    alone: bool,
 }
 
 #[derive(Debug)]
@@ -125,9 +124,8 @@ impl Dpor {
             classes: 0,
             redundant: 0,
             mismatches: 0,
+            cut_off: false,
             bounds: BTreeSet::new(),
-            several: false,
-            alone: false,
         }
     }
 
@@ -139,8 +137,11 @@ impl Dpor {
     /// Forgets all that was explored.
     fn begin_again(&mut self) {
         self.generation += 1;
+        let covers_less = self.tree.covers_less();
         self.tree = self.algorithm.tree();
-        self.several = false;
+        if covers_less {
+            self.tree.cover_less();
+        }
         self.classes = 0;
     }
 
@@ -162,15 +163,15 @@ impl Dpor {
             }
             execution = Execution::new(trace, true);
         }
-        // What another thread could have done after the step that ended the process is not known. So
-        // it may seem to be covered by a thread that sleeps; whether it is, only the branches show in
-        // which that thread went first, and these have to be finished before.
-        if self.algorithm == Algorithm::Optimal && execution.is_cut_off() {
-            self.alone = guide.wants_all();
-            match self.several {
-                true if self.alone => return self.begin_again(),
-                true => self.bounds.extend([CUT_OFF.to_string()]),
-                false => {}
+        if self.algorithm == Algorithm::Optimal
+            && execution.is_cut_off()
+            && !self.tree.covers_less()
+        {
+            // What was taken to be covered until now may not have been.
+            self.tree.cover_less();
+            if out.leaf.node != tree::ROOT && guide.wants_all() {
+                self.cut_off = true;
+                return self.begin_again();
             }
         }
         let items = execution.steps.iter().map(Item::of);
@@ -219,10 +220,6 @@ impl Dpor {
     }
 }
 
-/// A guide that has learnt cannot begin again.
-const CUT_OFF: &str = "the process ended in the middle while several executions were under way: not \
-                       everything that others could have done by then was tried (-j 1 does that)";
-
 /// What an execution leaves unsaid.
 fn bound(trace: &Trace) -> Option<String> {
     let end = trace.outcome.end;
@@ -243,9 +240,6 @@ impl Search for Dpor {
             flags: RECORDS,
             ..Plan::tail(Tail::RunUntilBlocked)
         };
-        if self.alone && !self.out.is_empty() {
-            return Next::Wait;
-        }
         let Some(start) = self.tree.start() else {
             return match self.out.is_empty() {
                 true => Next::Done,
@@ -266,7 +260,9 @@ impl Search for Dpor {
             generation: self.generation,
             leaf: start.leaf,
         };
-        self.several |= !self.out.is_empty();
+        if !self.out.is_empty() {
+            self.tree.cover_less();
+        }
         self.out.insert(n, out);
         Next::Run(plan)
     }
@@ -295,8 +291,8 @@ impl Search for Dpor {
             notes
                 .push("the clock is read: steps that move it are told apart by their order".into());
         }
-        if self.alone {
-            notes.push("a thread ends the process in the middle: one execution at a time".into());
+        if self.cut_off {
+            notes.push("a thread ends the process in the middle: the search began again".into());
         }
         Standing {
             complete: self.tree.finished(),
@@ -310,7 +306,7 @@ impl Search for Dpor {
         }
     }
 
-    /// Three flags, three numbers, the bounds as texts, and the tree.
+    /// Two flags, three numbers, the bounds as texts, and the tree.
     fn save(&self) -> Option<Vec<u64>> {
         let mut under_way: Vec<(&u64, &Out)> = self.out.iter().collect();
         under_way.sort_unstable_by_key(|&(&n, _)| std::cmp::Reverse(n));
@@ -320,8 +316,8 @@ impl Search for Dpor {
             .map(|(_, out)| out.leaf)
             .collect();
         let counts = [self.classes, self.redundant, self.mismatches];
-        let flags = [self.clock, self.several, self.alone].map(u64::from);
-        let mut saved = [flags, counts].concat();
+        let flags = [self.clock, self.cut_off].map(u64::from);
+        let mut saved = [&flags[..], &counts[..]].concat();
         let bounds: Vec<&String> = self.bounds.iter().collect();
         put_list(&mut saved, &bounds, |row, text| put_text(row, text));
         saved.append(&mut self.tree.save(&leaves));
@@ -342,8 +338,7 @@ impl Dpor {
     fn of_saved(algorithm: Algorithm, row: &mut Row<'_>) -> Option<Dpor> {
         let mut dpor = Dpor {
             clock: row.flag()?,
-            several: row.flag()?,
-            alone: row.flag()?,
+            cut_off: row.flag()?,
             classes: row.number()?,
             redundant: row.number()?,
             mismatches: row.number()?,

@@ -5,6 +5,7 @@
 //! the paper assumes: a race counts where the later operation could have been taken before the
 //! earlier one, which [`Locks`] decides.
 
+use super::awaited::has_changed;
 use super::enabled::Locks;
 use super::execution::{Execution, Step, Touched, join};
 use raddle_protocol::Slot;
@@ -213,6 +214,8 @@ impl Races<'_> {
             return true;
         }
         let in_context = |k: usize| kept(execution, &gone, k, j);
+        let goes_on = later.awaited.is_empty()
+            || has_changed(later.thread, &later.awaited, &execution.steps, &in_context).is_some();
         let last = Item {
             thread: later.thread,
             picks: Vec::new(),
@@ -220,7 +223,7 @@ impl Races<'_> {
             foot: self.foot_there(later, i..j.min(execution.steps.len()), &in_context),
             seen: false,
         };
-        self.push(i, j, &gone, last, certain(later));
+        self.push(i, j, &gone, last, goes_on && certain(later));
         true
     }
 

@@ -4,8 +4,13 @@
 //! Source: Abdulla, Aronis, Jonsson, Sagonas, JACM 64(4), 2017, sections 5 (source sets) and 6
 //! (wakeup trees). Differently from there, branches of different nodes can be under way at the same
 //! time: a branch that has been *started* counts as one that has been explored, for the sleep sets
-//! of its later siblings and for what is inserted beside it. That keeps both guarantees: the
-//! subtree of a started branch holds everything that begins with it, whenever that is run.
+//! of its later siblings and for what is inserted beside it: its subtree holds everything that
+//! begins with it, whenever that is run. But a sequence that lacks its step and commutes with it is
+//! covered only if what the subtree turns round beside the branch is known before the branches of
+//! its later siblings are explored; and what that is does not show where a step ends the process. So
+//! from then on that several executions are under way at a time, or one was cut off like that, it
+//! is not covered, as among source sets. The price are executions that are given up because all that
+//! is left to do in them sleeps.
 //!
 //! The paper looks at the state to tell what commutes. Here the last step of a sequence has never
 //! been seen where it is to be taken ([`Item::seen`]): it may read another value than it did
@@ -88,6 +93,8 @@ pub struct Tree {
     again: Vec<Leaf>,
     /// Only one step of each sequence is kept: source sets instead of wakeup trees.
     source: bool,
+    /// What lacks a step is not covered by it.
+    occurring: bool,
 }
 
 /// What to run: a way from the root.
@@ -129,7 +136,19 @@ impl Tree {
                 from: 0,
             }],
             source,
+            occurring: false,
         }
+    }
+
+    /// From now on steps cover only what they occur in: several executions are under way at a time,
+    /// or a step ended the process in the middle.
+    pub fn cover_less(&mut self) {
+        self.occurring = true;
+    }
+
+    /// Was [`Tree::cover_less`] called?
+    pub fn covers_less(&self) -> bool {
+        self.occurring
     }
 
     /// Is everything explored?
@@ -253,9 +272,9 @@ impl Tree {
     /// Adds a sequence to what is to be explored from `node`, unless something that is there
     /// already covers it.
     pub fn insert(&mut self, node: usize, sequence: Vec<Item>, tentative: bool) {
-        let source = self.source;
+        let (source, occurs) = (self.source, self.source || self.occurring);
         let here = self.node(node);
-        let cover = |item: &Item| Cover::of(item, &sequence, source);
+        let cover = |item: &Item| Cover::of(item, &sequence, occurs);
         let started = here.started.iter().map(|branch| &branch.item);
         let mut explored = here.sleep.iter().chain(started);
         if explored.any(|item| cover(item) == Cover::Whole) {
@@ -268,7 +287,7 @@ impl Tree {
         if source {
             insert_first(&mut here.pending, sequence, tentative);
         } else {
-            insert(&mut here.pending, sequence, tentative);
+            insert(&mut here.pending, sequence, tentative, occurs);
         }
         self.ready_again(node);
     }
@@ -357,11 +376,11 @@ enum Cover {
 }
 
 impl Cover {
-    /// Among source sets only a step that the sequence has covers it.
-    fn of(item: &Item, sequence: &[Item], source: bool) -> Cover {
+    /// `occurs`: only a step that the sequence has covers it.
+    fn of(item: &Item, sequence: &[Item], occurs: bool) -> Cover {
         match weak_initial(item, sequence) {
             None => Cover::No,
-            Some(None) if source => Cover::No,
+            Some(None) if occurs => Cover::No,
             Some(Some(0)) => Cover::Whole,
             _ if item.seen => Cover::Whole,
             _ => Cover::AsGuessed,
@@ -370,9 +389,9 @@ impl Cover {
 }
 
 /// JACM 2017, section 6.1: `insert[E](v, B)`.
-fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool) {
+fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool, occurs: bool) {
     for branch in branches.iter_mut() {
-        let cover = Cover::of(&branch.item, &sequence, false);
+        let cover = Cover::of(&branch.item, &sequence, occurs);
         if cover == Cover::No {
             continue;
         }
@@ -385,7 +404,7 @@ fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool) 
         if branch.children.is_empty() || sequence.is_empty() {
             return;
         }
-        return insert(&mut branch.children, sequence, tentative);
+        return insert(&mut branch.children, sequence, tentative, occurs);
     }
     let mut chain = Vec::new();
     let mut last = tentative;

@@ -40,6 +40,10 @@ pub enum Op {
     /// acc = the clock.
     Look,
     Yield,
+    /// Reads the variables of this set, lowest first, again and again until their sum is at least
+    /// so much; acc = the sum. After a round in vain the thread is parked until one of them is
+    /// another than it read.
+    Poll(u8, u64),
     /// Leaves out the next line unless acc is this.
     If(u64),
     /// Ends the process, as a step of its own, if acc is this.
@@ -85,6 +89,12 @@ struct Thread {
     phase: Phase,
     released: bool,
     held: Vec<usize>,
+    /// What this round of a [`Op::Poll`] read so far.
+    round: Vec<(usize, u64)>,
+    /// It was in vain.
+    parked: bool,
+    /// What its step under way awaited: words (address, bytes).
+    awaited: Vec<(u64, u64)>,
 }
 
 const NOBODY: usize = usize::MAX;
@@ -116,6 +126,10 @@ fn variable(n: usize) -> u64 {
     0x1000 + 8 * n as u64
 }
 
+fn accesses(kind: Kind) -> bool {
+    matches!(kind, Kind::Read | Kind::Write | Kind::Rmw | Kind::Parked)
+}
+
 fn object(kind: u64, n: usize) -> u64 {
     kind << 16 | (64 * n as u64)
 }
@@ -142,6 +156,9 @@ impl<'a> Machine<'a> {
             },
             released: false,
             held: Vec::new(),
+            round: Vec::new(),
+            parked: false,
+            awaited: Vec::new(),
         };
         let steps = plan.prefix.iter();
         let asked = steps.flat_map(|s| std::iter::repeat_n(s.what, usize::from(s.count)));
@@ -288,6 +305,10 @@ impl<'a> Machine<'a> {
                 Op::ReadLock(r) => self.writers[r] == NOBODY,
                 Op::WriteLock(r) => self.writers[r] == NOBODY && self.readers[r].is_empty(),
                 Op::Join(other) => self.threads[other].phase == Phase::Ended,
+                Op::Poll(..) if self.threads[t].parked => {
+                    let round = &self.threads[t].round;
+                    round.iter().any(|&(v, value)| self.memory[v] != value)
+                }
                 _ => true,
             },
         }
@@ -371,6 +392,7 @@ impl<'a> Machine<'a> {
                 self.memory[v] += 1;
                 self.log(t, Kind::Rmw, variable(v), self.memory[v], 0);
             }
+            Op::Poll(set, enough) => next = self.poll(t, set, enough),
             Op::Lock(_) | Op::Unlock(_) | Op::TryLock(_) | Op::UnlockIf(_) => self.mutex(t, op),
             Op::SemWait(_) | Op::SemTry(_) | Op::SemPost(_) => self.semaphore(t, op),
             Op::ReadLock(_) | Op::WriteLock(_) | Op::RwUnlock(_) => self.rwlock(t, op),
@@ -406,6 +428,35 @@ impl<'a> Machine<'a> {
             Op::If(_) | Op::CrashIf(_) | Op::Look => unreachable!("no steps"),
         }
         self.threads[t].line += usize::from(next);
+    }
+
+    /// One read of a loop; true if it is the last.
+    fn poll(&mut self, t: usize, set: u8, enough: u64) -> bool {
+        let thread = &mut self.threads[t];
+        if std::mem::take(&mut thread.parked) {
+            let round = thread.round.drain(..);
+            thread.awaited = round.map(|(v, _)| (variable(v), 4)).collect();
+        }
+        let read = self.threads[t].round.len();
+        let variables = || (0..self.memory.len()).filter(|v| set & 1 << v != 0);
+        let v = variables().nth(read).expect("one is left");
+        let (last, value) = (variables().count() == read + 1, self.memory[v]);
+        self.log(t, Kind::Read, variable(v), value, 0);
+        self.threads[t].awaited.clear();
+        self.threads[t].round.push((v, value));
+        if !last {
+            return false;
+        }
+        self.threads[t].acc = self.threads[t].round.iter().map(|&(_, value)| value).sum();
+        if self.threads[t].acc >= enough {
+            self.threads[t].round.clear();
+            return true;
+        }
+        self.threads[t].parked = true;
+        for (v, value) in self.threads[t].round.clone() {
+            self.log(t, Kind::Parked, variable(v), value, 0);
+        }
+        false
     }
 
     fn mutex(&mut self, t: usize, op: Op) {
@@ -517,7 +568,7 @@ impl<'a> Machine<'a> {
     fn log(&mut self, t: usize, kind: Kind, object: u64, value: u64, aux: u32) {
         let event = Event {
             kind: kind as u8,
-            size: 4 * u8::from(matches!(kind, Kind::Read | Kind::Write | Kind::Rmw)),
+            size: 4 * u8::from(accesses(kind)),
             thread: t as u16,
             aux,
             object,
@@ -540,7 +591,8 @@ impl<'a> Machine<'a> {
                 released: matches!(self.threads[t].phase, Phase::Woken | Phase::Left)
                     && kind == Kind::CondWake,
             };
-            Footprint::of(&event, waiting)
+            let awaited = self.threads[t].awaited.iter().copied();
+            Footprint::of(&event, waiting).awaiting(awaited)
         } else {
             return;
         };
@@ -569,7 +621,7 @@ impl<'a> Machine<'a> {
             let Some((kind, at, value)) = self.announced(t) else {
                 continue;
             };
-            let bytes = 4 * u32::from(matches!(kind, Kind::Read | Kind::Write | Kind::Rmw));
+            let bytes = 4 * u32::from(accesses(kind));
             let timed = u32::from(self.timed(t)) * PENDING_TIMED;
             let enabled = u32::from(self.enabled(t)) * PENDING_ENABLED;
             self.events.push(Event {
@@ -599,6 +651,14 @@ impl<'a> Machine<'a> {
             Phase::Arrived => plain(Kind::BarrierLeave, 0),
             Phase::Line => match self.op(t) {
                 Op::Read(v) => plain(Kind::Read, variable(v)),
+                Op::Poll(set, _) => {
+                    let thread = &self.threads[t];
+                    let read = if thread.parked { 0 } else { thread.round.len() };
+                    let next = (0..self.memory.len())
+                        .filter(|v| set & 1 << v != 0)
+                        .nth(read);
+                    plain(Kind::Read, variable(next.expect("one is left")))
+                }
                 Op::Write(v, _) => plain(Kind::Write, variable(v)),
                 Op::Add(v) => plain(Kind::Rmw, variable(v)),
                 Op::Lock(m) => plain(Kind::MutexLock, object(MUTEX, m)),

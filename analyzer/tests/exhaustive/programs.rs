@@ -130,6 +130,26 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
             ]),
             Some(17),
         ),
+        // The reader's round comes before the write, or after it; if before, it is parked.
+        ("a flag", program(&[&[Poll(1, 1)], &[Write(0, 1)]]), Some(2)),
+        // Neither word, and it is woken by either, before or after the other one changes; or it
+        // reads the first before and the second after its change, or the other way round; or both
+        // after.
+        (
+            "two flags",
+            program(&[&[Poll(3, 1)], &[Write(0, 1)], &[Write(1, 1)]]),
+            None,
+        ),
+        (
+            "a flag that is taken back",
+            program(&[&[Poll(1, 1)], &[Write(0, 1), Write(0, 0)]]),
+            Some(4),
+        ),
+        (
+            "a flag that is set twice",
+            program(&[&[Poll(1, 1)], &[Write(0, 0), Write(0, 1)]]),
+            Some(3),
+        ),
         (
             "sleeps",
             program(&[&[Sleep, Sleep], &[Sleep, Write(0, 1)]]),
@@ -248,6 +268,35 @@ pub fn abrupt(seed: u64) -> Program {
     Program {
         threads: (0..count)
             .map(|_| thread(if count == 2 { 5 } else { 3 }))
+            .collect(),
+        tokens: 0,
+    }
+}
+
+/// A program of a seed in which threads wait in loops for what others write.
+pub fn polling(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let count = 2 + random.below(2);
+    let mut thread = |most: usize| {
+        let mut lines = Vec::new();
+        for _ in 0..1 + random.below(most) {
+            let object = random.below(3);
+            let value = random.below(3) as u64;
+            match random.below(12) {
+                0..4 => lines.push(Write(object, value)),
+                4 | 5 => lines.push(Add(object)),
+                6..9 => lines.push(Poll(1 + random.below(7) as u8, 1 + value % 2)),
+                9 => lines.push(Read(object)),
+                10 => lines.extend([Lock(0), Write(object, value), Unlock(0)]),
+                _ => lines.extend([Read(object), ExitIf(value)]),
+            }
+        }
+        lines.push(Yield);
+        lines
+    };
+    Program {
+        threads: (0..count)
+            .map(|_| thread(if count == 2 { 4 } else { 2 }))
             .collect(),
         tokens: 0,
     }

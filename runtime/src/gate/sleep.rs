@@ -142,7 +142,8 @@ impl<O: Os> Gate<O> {
                 thread: self.running(),
                 ..*event
             };
-            Footprint::of(&event, waiting(self.pending(self.running()), &event))
+            let waiting = waiting(self.pending(self.running()), &event);
+            Footprint::of(&event, waiting).awaiting(self.awaited())
         } else {
             return;
         };

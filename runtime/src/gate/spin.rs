@@ -23,6 +23,10 @@ use raddle_protocol::{Slot, slot};
 const READS: usize = 16;
 /// Most operations of an iteration.
 const LONGEST: u32 = 64;
+/// So many operations are waited for the first one to come back, before another one is taken for the
+/// beginning of the loop and twice as many are waited for (Brent, An Improved Monte Carlo
+/// Factorization Algorithm, 1980, section 2): compilers peel off first iterations.
+const FIRST_WAIT: u32 = 4;
 /// Equal iterations of which nothing is known but yields, before others go first.
 const PATIENCE: u32 = 50;
 /// The same where the search is to end on programs that wait in such loops.
@@ -75,6 +79,8 @@ struct Track {
     object: u64,
     /// Operations and reads of this iteration, and locks that it took and did not give back.
     operations: u32,
+    /// Operations after which another beginning is tried.
+    wait: u32,
     reads: u32,
     locks: i32,
     seen: [Seen; READS],
@@ -92,6 +98,9 @@ struct Track {
     rounds: u32,
     /// Waits until something that it saw has changed.
     parked: bool,
+    /// The operation announced last was announced by a parked thread: so many of `seen` decide
+    /// whether it is possible.
+    awaited: u32,
     /// [`Spins::changes`] during an iteration without effect, plus one.
     idle: u64,
     /// The operation announced last changes something.
@@ -101,7 +110,12 @@ struct Track {
 }
 
 impl Track {
+    /// A loop may begin with this operation; see [`FIRST_WAIT`].
     fn begin(&mut self, kind: Kind, pc: usize, object: u64, changes: u64) {
+        self.wait = match self.pc {
+            0 => FIRST_WAIT,
+            _ => (2 * self.wait).min(LONGEST),
+        };
         (self.pc, self.object) = (pc, object);
         self.has_state = false;
         (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
@@ -142,9 +156,10 @@ impl Track {
     }
 
     /// The iteration is over and changed nothing: did the one before end in the same state?
-    /// `look`: what the state is now.
+    /// `look`: what the state is now. What others did meanwhile is no matter: whether a thread is
+    /// parked must not depend on steps that nothing orders against its own.
     fn repeats(&mut self, look: impl FnOnce() -> Option<State>) -> bool {
-        if !self.is_current() || self.locks != 0 || self.pause > 0 {
+        if self.locks != 0 || self.pause > 0 {
             self.pause = self.pause.saturating_sub(1);
             self.has_state = false;
             return false;
@@ -260,8 +275,8 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// The running thread has announced its next operation: must it wait for a change (if it
-    /// `may_wait` at all)?
+    /// The running thread has announced its next operation: must it wait for a change, or let
+    /// others go first (if it `may_wait` at all)?
     #[inline]
     pub(super) fn spins_at(&mut self, kind: Kind, object: u64, pc: usize, may_wait: bool) -> bool {
         if !self.spins.on {
@@ -270,6 +285,7 @@ impl<O: Os> Gate<O> {
         let me = self.running();
         let spins = &mut self.spins;
         let track = &mut spins.tracks[me];
+        track.awaited = 0;
         if core::mem::take(&mut spins.passes) {
             (track.pc, track.parked, track.found) = (0, false, spins.operations);
             self.lets_others_go(me, Kind::PassedOver, pc);
@@ -283,7 +299,7 @@ impl<O: Os> Gate<O> {
         if matches!(role(kind), Role::Change) {
             (track.pc, track.changing) = (0, true);
             spins.changes += 1;
-        } else if track.pc == 0 || track.operations > LONGEST {
+        } else if track.pc == 0 || track.operations > track.wait {
             // At the end of a sleep time has passed, which is nothing to wait for.
             if kind != Kind::Sleep {
                 track.begin(kind, pc, object, spins.changes);
@@ -307,7 +323,8 @@ impl<O: Os> Gate<O> {
         let known = track.reads > 0;
         let parks = same && known && !track.locking && may_wait;
         let passes = same && !known && track.rounds >= patience && may_wait;
-        if same && known && track.began == changes {
+        let current = track.is_current();
+        if same && known && current && track.began == changes {
             track.idle = changes + 1;
             self.spins.check = true;
         }
@@ -315,15 +332,39 @@ impl<O: Os> Gate<O> {
             track.iterate(kind, changes);
         }
         track.parked = parks;
-        if parks || passes {
-            let kind = if parks {
-                Kind::Parked
-            } else {
-                Kind::PassedOver
-            };
-            self.lets_others_go(me, kind, pc);
+        if parks {
+            self.parks(me, pc);
+        } else if passes {
+            self.lets_others_go(me, Kind::PassedOver, pc);
         }
-        parks || passes
+        passes || (parks && current)
+    }
+
+    /// `me` is parked, and says what it read.
+    fn parks(&mut self, me: Slot, pc: usize) {
+        let track = &mut self.spins.tracks[me];
+        track.awaited = track.reads;
+        self.spins.parked.set(me, true);
+        for n in 0..track.reads as usize {
+            let seen = self.spins.tracks[me].seen[n];
+            self.log(Event {
+                kind: Kind::Parked as u8,
+                size: seen.size as u8,
+                object: seen.at,
+                value: seen.value,
+                pc: pc as u64,
+                ..Event::default()
+            });
+        }
+    }
+
+    /// What decides whether the running thread could take its step, if it was parked before it:
+    /// words (address, bytes).
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let me = self.running();
+        let track = self.spins.on.then(|| &self.spins.tracks[me]);
+        let seen = track.map_or(&[][..], |t| &t.seen[..t.awaited as usize]);
+        seen.iter().map(|seen| (seen.at, u64::from(seen.size)))
     }
 
     fn lets_others_go(&mut self, me: Slot, kind: Kind, pc: usize) {

@@ -80,7 +80,7 @@ impl Tree {
         let places: HashMap<usize, u64> = alive.iter().map(|n| n.0).zip(0..).collect();
         let mut names = Steps::default();
         let steps = &mut names;
-        let mut row = vec![alive.len() as u64];
+        let mut row = vec![u64::from(self.occurring), alive.len() as u64];
         for (_, node) in &alive {
             row.extend([places[&node.parent], node.depth as u64]);
             row.push(steps.name(&node.item));
@@ -109,6 +109,7 @@ impl Tree {
     pub fn restore(source: bool, row: &mut Row<'_>) -> Option<Tree> {
         let items = row.list(take_item)?;
         let item = |row: &mut Row<'_>| Some(items[row.index(items.len())?].clone());
+        let occurring = row.flag()?;
         let count: usize = row.number()?;
         let mut nodes = Vec::new();
         for _ in 0..count {
@@ -155,6 +156,7 @@ impl Tree {
             ready,
             again,
             source,
+            occurring,
         })
     }
 }
