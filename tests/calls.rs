@@ -172,7 +172,7 @@ const CPP_SEEN: &[Mode] = &[
     ("shared_pointer", Classes, &[1, 2]),
     ("function_static", Classes, &[1]),
     ("sleeps", Classes, &[1, 2]),
-    ("polled_stop", Few, &[1]),
+    ("polled_stop", Classes, &[1]),
     ("packaged", Classes, &[5]),
     ("recursive", Classes, &[0, 1]),
     ("condition_timed", Classes, &[0, 1]),

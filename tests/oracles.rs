@@ -78,6 +78,8 @@ const PROGRAMS: &[Program] = &[
     program("late_use", &[], 15, 8, Some(7)),
     program("late_crash", &[], 10, 7, Some(7)),
     program("sleepers", &[], 126, 4, Some(5)),
+    program("polled_words", &[], 126, 6, None),
+    program("polled_flag", &[], 28, 12, None),
 ];
 
 /// Every combination of inputs as compiler flags; one empty list for a program without inputs.

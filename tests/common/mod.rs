@@ -233,7 +233,12 @@ impl Summary {
     /// process in the middle, so that more were in vain.
     pub fn in_vain(&self) -> Option<u64> {
         let again = |note: &String| note.contains("the search began again");
-        let given_up = |note: &String| note.split_once(" executions were given up")?.0.parse().ok();
+        let given_up = |note: &String| {
+            note.split_once(" executions were given up")?
+                .0
+                .parse::<u64>()
+                .ok()
+        };
         let count: u64 = self.notes.iter().filter_map(given_up).sum();
         (!self.notes.iter().any(again)).then_some(count)
     }
