@@ -130,7 +130,7 @@ mod tests {
             };
             let mut events = vec![event(1, &(Kind::Read, 0x100, 4, 0))];
             events.extend(others.iter().map(|other| event(2, other)));
-            let trace = Trace::new(events, Vec::new(), Outcome::new(End::Exit, 0));
+            let trace = Trace::new(events, Vec::new(), Outcome::new(End::Deadlock, 0));
             let execution = Execution::new(&trace, false);
             let awaited = Awaited {
                 at: 0x100,
