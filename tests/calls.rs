@@ -100,6 +100,25 @@ const SHARED: &[Mode] = &[
     ("afterwards", Few, &[6]),
 ];
 
+const CHILDREN: &[Mode] = &[
+    ("suspended", Few, &[3]),
+    ("posted_by_handler", Few, &[3]),
+    ("waited_for", Few, &[3]),
+    ("waited_with_limit", Few, &[3]),
+    ("descriptor", Few, &[3]),
+    ("answered", Few, &[3]),
+];
+
+const KERNEL: &[Mode] = &[
+    ("stack_again", Sampled, &[1]),
+    ("stack_unmapped", Sampled, &[1]),
+    ("timer_seen", Sampled, &[1]),
+    ("two_families", Sampled, &[1]),
+    ("shared_first", Sampled, &[1]),
+    ("signal_told", Sampled, &[1]),
+    ("number", Sampled, &[1]),
+];
+
 const PUBLISHED: &[Mode] = &[
     ("created", Sampled, &[0, 1]),
     ("posted", Sampled, &[0, 1]),
@@ -227,6 +246,8 @@ const PROGRAMS: &[Program] = &[
         ..program("futexes.c", &[], FUTEXES_SEEN)
     },
     program("shared.c", &[], SHARED),
+    program("children.c", &[], CHILDREN),
+    program("kernel.c", &[], KERNEL),
 ];
 
 const fn program(

@@ -46,6 +46,14 @@ fn a_deadlock_is_foreseen_and_confirmed() {
     assert_eq!(off.output.status, 0, "{}", off.output.all());
 }
 
+/// Code without hooks keeps blocks in order by what nobody sees.
+#[test]
+fn allocations_alone_do_not_race() {
+    let options = ["run", "-n", "100", "--races", "fail"];
+    let run = run(&options, &program("counted.c", &[]), &[]);
+    assert_eq!(run.output.status, 0, "{}", run.output.all());
+}
+
 #[test]
 fn what_no_execution_confirms_is_only_possible() {
     let options = ["run", "-n", "20", "--policy", "random", "--seed", "1"];

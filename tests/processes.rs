@@ -31,3 +31,13 @@ fn each_call_is_defined_and_named() {
         }
     }
 }
+
+/// What a child does takes real time; how much must not decide which steps there are.
+#[test]
+fn a_wait_for_a_child_does_not_change_the_schedule() {
+    let program = compile(Compiler::Gcc, "tests/processes/calls.c", &[]);
+    for mode in ["fork", "vfork", "posix_spawn"] {
+        let run = run(&["run", "-n", "150", "--seed", "1"], &program, &[mode]);
+        assert_eq!(run.output.status, 0, "{mode}: {}", run.output.all());
+    }
+}

@@ -16,9 +16,9 @@ use core::ffi::{c_int, c_long};
 use libc::{
     CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime,
     SYS_clock_nanosleep, SYS_clone, SYS_clone3, SYS_exit, SYS_exit_group, SYS_fork, SYS_futex,
-    SYS_futex_waitv, SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_kill, SYS_nanosleep,
-    SYS_sched_yield, SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t,
-    timespec,
+    SYS_futex_waitv, SYS_getpid, SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_kill,
+    SYS_nanosleep, SYS_sched_yield, SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4,
+    SYS_waitid, pid_t, timespec,
 };
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
@@ -302,6 +302,12 @@ fn process() -> pid_t {
     }
 }
 
+/// To be called in a copy of a process: it has a number of its own.
+pub fn moved() {
+    // SAFETY: only one thread exists.
+    unsafe { *PROCESS.get() = 0 };
+}
+
 /// A thread's kernel id as the program sees it. Fibers share one kernel thread: main's id is the
 /// process's, and the others' follow from their slots.
 pub fn thread_id(who: Slot) -> pid_t {
@@ -317,6 +323,7 @@ pub fn slot_of(id: pid_t) -> Option<Slot> {
 
 /// The running thread's kernel id.
 fn own_id() -> pid_t {
+    crate::start::effects::note();
     if gate::flags() & flags::KERNEL_THREADS == 0 {
         return thread_id(gate::me());
     }
@@ -503,6 +510,10 @@ unsafe fn perform(call: Call) -> isize {
                 call.pc,
             ) as isize,
             SYS_gettid => own_id() as isize,
+            SYS_getpid => {
+                crate::start::effects::note();
+                os::process() as isize
+            }
             SYS_getrandom => entropy::getrandom(a as *mut u8, b, c as u32),
             SYS_exit_group => libc::_exit(a as c_int),
             SYS_exit => gate::finish(Fatal {

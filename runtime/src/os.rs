@@ -136,6 +136,14 @@ impl Os for Kernel {
         rest(ns);
         crate::process::any_alive()
     }
+
+    fn has_children(&mut self) -> bool {
+        crate::process::has_children() && crate::process::any_alive()
+    }
+
+    fn signalled(&mut self) -> bool {
+        crate::signals::have_arrived()
+    }
 }
 
 /// Lets so many nanoseconds of real time pass, fewer when a signal comes.

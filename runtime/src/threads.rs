@@ -130,7 +130,14 @@ pub fn is_running() -> bool {
 pub fn slot_of(thread: pthread_t) -> Option<Slot> {
     let is = |s: &Slot| gate::state(*s) != State::Free && info(*s).pthread == thread;
     let likely = substrate::slot_of_pthread(thread).filter(is);
-    likely.or_else(|| (0..slot::COUNT as Slot).find(is))
+    // Threads on one stack of the program's, one after another, have the same descriptor.
+    let alive = |s: &Slot| is(s) && gate::state(*s) == State::Alive;
+    let open = |s: &Slot| is(s) && !info(*s).joined;
+    let all = || 0..slot::COUNT as Slot;
+    let likely = likely.or_else(|| all().find(alive));
+    likely
+        .or_else(|| all().find(open))
+        .or_else(|| all().find(is))
 }
 
 /// The slot of `thread`; ends the execution if it is none, or none any more.
@@ -340,6 +347,7 @@ fn ending() {
     if gate::threads_alive() == 1 + crate::timers::helpers() {
         crate::ends::exit(0);
     }
+    substrate::ends(info(me).pthread);
     gate::end_thread(info(me).pthread)
 }
 

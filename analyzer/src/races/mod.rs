@@ -94,11 +94,14 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
         };
         let ordered = |old: &Touch| clock.of(old.thread) >= old.time;
         let mut race = |old: &Touch, address: u64| {
-            found(Race {
+            let race = Race {
                 first: access_of(events, old),
                 second: access_of(events, &touch),
                 address,
-            });
+            };
+            if race.first.is_seen() || race.second.is_seen() {
+                found(race);
+            }
         };
         match kind {
             Kind::Malloc => {
@@ -109,6 +112,14 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
             _ => shadow.access((from, to), touch, &ordered, &mut race),
         }
         order.accessed(kind, me);
+    }
+}
+
+impl Access {
+    /// Was it made by code with hooks? Blocks are allocated and freed by any code, and what keeps
+    /// them in order (a count of references, say) may be in code without.
+    fn is_seen(&self) -> bool {
+        !matches!(self.kind, Kind::Malloc | Kind::Free)
     }
 }
 

@@ -501,7 +501,10 @@ fn oracle(events: &[Event]) -> BTreeSet<(usize, usize)> {
             let meet = a
                 .bytes()
                 .any(|byte| b.bytes().contains(&byte) && !renewed(&byte));
-            if conflict && meet && a.event.thread != b.event.thread && !before[j][i] {
+            let seen = [a, b]
+                .iter()
+                .any(|one| !one.is(&[Kind::Malloc, Kind::Free]));
+            if conflict && seen && meet && a.event.thread != b.event.thread && !before[j][i] {
                 races.insert((i, j));
             }
         }

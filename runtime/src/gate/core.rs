@@ -422,7 +422,7 @@ impl<O: Os> Gate<O> {
     }
 
     #[inline]
-    fn expired(&self, p: &Pending) -> bool {
+    pub(super) fn expired(&self, p: &Pending) -> bool {
         p.deadline != 0 && p.deadline <= self.clock
     }
 
@@ -530,7 +530,8 @@ impl<O: Os> Gate<O> {
     fn check_end(&mut self) -> Result<(), Stop> {
         self.look = u64::MAX;
         self.look_outside();
-        if self.ready.is_empty() && self.timed.is_empty() && !self.evaluate_spinners(slot::NONE) {
+        let nobody = self.ready.is_empty() && self.timed.is_empty();
+        if nobody && !self.evaluate_spinners(slot::NONE) && !self.await_signals() {
             return Err(match self.anybody_spins() {
                 true => self.livelock(),
                 false => self.deadlock(),

@@ -237,6 +237,10 @@ pub fn point(mut p: Pending) -> Wake {
             return wake;
         }
         if !crate::signals::due_before(&p) {
+            if gate().called_in_vain() {
+                crate::signals::settle(p.pc);
+                continue;
+            }
             return wake;
         }
         if crate::signals::handle(&mut p) {

@@ -87,6 +87,7 @@ impl<O: Os> Gate<O> {
             let left = until.saturating_sub(io::real_time());
             watch.wait(left.min(LOOK) as i32);
             self.look_again();
+            self.take_in_signals();
             let over = left == 0 || !watch.outside && io::under_way() == 0;
             if over || !self.nobody_is_ready() {
                 return;

@@ -87,6 +87,7 @@ impl<O: Os> Gate<O> {
                 }
                 Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
                 Wanted::Thread(s) if self.outside_lets_go_on(s) => continue,
+                Wanted::Thread(s) if self.child_lets_go_on(s) => continue,
                 Wanted::Thread(s) => match self.threads[s].state {
                     State::Free => Divergence::NoSuchThread,
                     State::Alive => Divergence::Blocked,

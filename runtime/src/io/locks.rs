@@ -9,16 +9,28 @@ use crate::objects::Table;
 use crate::os::syscall;
 use crate::serial::Serial;
 use core::ffi::c_int;
-use raddle_protocol::Slot;
 use raddle_protocol::descriptor::What;
 use raddle_protocol::event::Kind;
+use raddle_protocol::{Slot, slot};
 
-/// Who took the lock of a file last, where, and how many hold it.
+/// Who holds the locks of one family on a file, how many there are, and where the last was taken.
 #[derive(Clone, Copy)]
 struct Held {
+    /// `slot::NONE` where there were several at once: which of them was given back is not known.
     by: Slot,
     pc: usize,
     count: u32,
+}
+
+/// Locks of one family are not in the way of the other's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// `flock`.
+    Whole,
+    /// `fcntl`, of open file descriptions.
+    Description,
+    /// `fcntl`, of the process.
+    Process,
 }
 
 static HELD: Serial<Table<Held>> = Serial::new(Table::new());
@@ -28,8 +40,8 @@ fn held() -> &'static mut Table<Held> {
     unsafe { HELD.get() }
 }
 
-fn key(object: u64) -> u64 {
-    object << 3 | 1 << 2
+fn key(object: u64, family: Family) -> u64 {
+    object << 3 | 1 << 2 | family as u64
 }
 
 /// The object for the lock of the file behind `fd`.
@@ -41,12 +53,12 @@ fn object_of(fd: c_int) -> Option<Object> {
 fn acquire(
     fd: c_int,
     object: &Object,
-    cancellable: bool,
+    family: Family,
     pc: usize,
     mut attempt: impl FnMut() -> isize,
 ) -> isize {
     let operation = Operation {
-        cancellable,
+        cancellable: family != Family::Whole,
         ..Operation::on(Kind::FileLock, fd, object, pc)
     };
     let mut waiting = Waiting::new(Condition::Change, false);
@@ -59,7 +71,7 @@ fn acquire(
         }
         // Nobody here has it: then somebody outside does.
         let by = held()
-            .get(key(object.number))
+            .get(key(object.number, family))
             .filter(|h| h.count > 0)
             .copied();
         waiting = Waiting::new(Condition::Change, by.is_none()).after_attempt();
@@ -79,33 +91,35 @@ pub fn whole(fd: c_int, operation: c_int, pc: usize) -> isize {
     if operation & !libc::LOCK_NB == libc::LOCK_UN {
         let release = Operation::on(Kind::FileUnlock, fd, &object, pc);
         return release.at_once(|| {
-            released(&object);
+            released(&object, Family::Whole);
             call(operation)
         });
     }
     let result = if operation & libc::LOCK_NB != 0 {
         Operation::on(Kind::FileLock, fd, &object, pc).at_once(|| call(operation))
     } else {
-        acquire(fd, &object, false, pc, || call(operation | libc::LOCK_NB))
+        acquire(fd, &object, Family::Whole, pc, || {
+            call(operation | libc::LOCK_NB)
+        })
     };
     if result == 0 {
-        taken(&object, pc);
+        taken(&object, Family::Whole, pc);
     }
     result
 }
 
-fn taken(object: &Object, pc: usize) {
+fn taken(object: &Object, family: Family, pc: usize) {
     let by = gate::me();
-    let held = held().entry(key(object.number), || Held { by, pc, count: 0 });
+    let held = held().entry(key(object.number, family), || Held { by, pc, count: 0 });
     *held = Held {
-        by,
+        by: if held.count == 0 { by } else { slot::NONE },
         pc,
         count: held.count + 1,
     };
 }
 
-fn released(object: &Object) {
-    if let Some(held) = held().get(key(object.number)) {
+fn released(object: &Object, family: Family) {
+    if let Some(held) = held().get(key(object.number, family)) {
         held.count = held.count.saturating_sub(1);
     }
 }
@@ -132,26 +146,27 @@ pub unsafe fn record_lock(fd: c_int, command: c_int, lock: *mut libc::flock, pc:
     let Some(object) = object_of(fd).filter(|_| !lock.is_null()) else {
         return call(command);
     };
+    let (quiet, family) = match command {
+        libc::F_SETLKW => (libc::F_SETLK, Family::Process),
+        libc::F_OFD_SETLKW | libc::F_OFD_SETLK => (libc::F_OFD_SETLK, Family::Description),
+        _ => (command, Family::Process),
+    };
     // SAFETY: as above.
     if c_int::from(unsafe { (*lock).l_type }) == libc::F_UNLCK {
         let release = Operation::on(Kind::FileUnlock, fd, &object, pc);
         return release.at_once(|| {
-            released(&object);
+            released(&object, family);
             call(command)
         });
     }
-    let (quiet, own) = match command {
-        libc::F_SETLKW => (libc::F_SETLK, false),
-        _ => (libc::F_OFD_SETLK, true),
-    };
     let result = match command {
         libc::F_OFD_SETLK => {
             Operation::on(Kind::FileLock, fd, &object, pc).at_once(|| call(command))
         }
-        _ => acquire(fd, &object, true, pc, || call(quiet)),
+        _ => acquire(fd, &object, family, pc, || call(quiet)),
     };
-    if result == 0 && own {
-        taken(&object, pc);
+    if result == 0 && family == Family::Description {
+        taken(&object, family, pc);
     }
     result
 }
@@ -161,7 +176,14 @@ pub fn close(fd: c_int, pc: usize, call: impl FnOnce() -> isize) -> isize {
     let locked = raw::stat(fd)
         .filter(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFREG)
         .and_then(|stat| table::known_inode(&stat))
-        .filter(|object| held().get(key(object.number)).is_some_and(|h| h.count > 0));
+        .filter(|object| {
+            [Family::Whole, Family::Description]
+                .into_iter()
+                .any(|family| {
+                    let known = held().get(key(object.number, family));
+                    known.is_some_and(|h| h.count > 0)
+                })
+        });
     match locked {
         Some(object) => {
             let operation = Operation {

@@ -5,10 +5,11 @@
 use super::table::Object;
 use super::wait::{Operation, WOULD_BLOCK, Waiting, answer};
 use super::{raw, table};
+use crate::gate;
 use crate::intercept;
 use crate::os::syscall;
 use crate::serial::Serial;
-use crate::{gate, signals};
+use crate::signals::{self, Signal};
 use core::ffi::{c_int, c_void};
 use libc::{
     EFD_CLOEXEC, EFD_NONBLOCK, POLLIN, SFD_CLOEXEC, SFD_NONBLOCK, signalfd_siginfo, sigset_t,
@@ -110,6 +111,32 @@ pub fn refresh() {
     }
 }
 
+/// `signal` as signalfd(2) shows it.
+fn info_of(signal: Signal) -> signalfd_siginfo {
+    // SAFETY: any bytes are a value of the structure.
+    let mut info: signalfd_siginfo = unsafe { core::mem::zeroed() };
+    info.ssi_signo = signal.number as u32;
+    info.ssi_code = signal.code;
+    match signal.code {
+        libc::SI_TIMER => {
+            info.ssi_tid = signal.sender as u32;
+            info.ssi_overrun = signal.more as u32;
+        }
+        _ => {
+            info.ssi_pid = signal.sender as u32;
+            info.ssi_uid = signal.more as u32;
+        }
+    }
+    match signal.number {
+        libc::SIGCHLD => info.ssi_status = signal.value as i32,
+        _ => {
+            info.ssi_int = signal.value as i32;
+            info.ssi_ptr = signal.value;
+        }
+    }
+    info
+}
+
 /// `read` of a descriptor for signals.
 ///
 /// # Safety
@@ -128,12 +155,9 @@ pub unsafe fn read(fd: c_int, object: &Object, into: *mut c_void, len: usize, pc
         {
             // SAFETY: within the program's buffer; any bytes are a value of the structure.
             unsafe {
-                let mut info: signalfd_siginfo = core::mem::zeroed();
-                info.ssi_signo = signal as u32;
-                info.ssi_pid = crate::os::process() as u32;
                 into.cast::<signalfd_siginfo>()
                     .add(count)
-                    .write_unaligned(info);
+                    .write_unaligned(info_of(signal));
             }
             count += 1;
         }

@@ -142,6 +142,7 @@ impl Operation {
     /// The step of an operation that never waits.
     pub fn at_once(&self, act: impl FnOnce() -> isize) -> isize {
         gate::simple(self.kind, self.object, self.pc);
+        crate::timers::catch_up();
         let fault = faults::draw(self, false);
         let result = fault.interrupts().unwrap_or_else(act);
         self.conclude(result);
@@ -197,6 +198,7 @@ impl Operation {
             interrupt: self.interrupt(waiting),
             ..crate::sync::pending(self.kind, self.object, self.pc)
         });
+        crate::timers::catch_up();
         if wake == Wake::Cancelled {
             self.log(-(libc::ECANCELED as isize));
             crate::threads::cancel_now();

@@ -44,6 +44,7 @@ pub fn announce(name: &str, pc: usize) {
 /// The record of that step.
 pub fn made(result: bool, pc: usize) {
     if result {
+        super::child_made();
         // It may hold the other end of whatever there is now.
         crate::io::share_all();
     }

@@ -82,6 +82,19 @@ pub fn has_forked() -> bool {
     FORKED.load(Ordering::Relaxed)
 }
 
+/// Has any child been made?
+static MADE: AtomicBool = AtomicBool::new(false);
+
+/// A child has been made.
+fn child_made() {
+    MADE.store(true, Ordering::Relaxed);
+}
+
+/// See [`MADE`].
+pub fn has_children() -> bool {
+    MADE.load(Ordering::Relaxed)
+}
+
 /// May a child still do something? Children that have ended and were not waited for are taken for
 /// alive during so many calls, since others may be behind them.
 pub fn any_alive() -> bool {

@@ -5,7 +5,7 @@
 use super::world::{Action, Default, LAST, Set, Signal, bit, default_of};
 use super::{read_set, world, write_set};
 use crate::serial::Serial;
-use crate::{ends, gate, intercept, time};
+use crate::{ends, gate, intercept, os, time};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 use libc::{EINVAL, siginfo_t};
@@ -125,6 +125,43 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
         // SAFETY: the program gave this function for this signal.
         let handler = unsafe { core::mem::transmute::<usize, Handler>(action.handler) };
         handler(signal, info, context);
+    }
+}
+
+/// See [`super::have_arrived`].
+pub fn have_arrived() -> bool {
+    ARRIVED.load(Ordering::Relaxed) != 0
+}
+
+/// Takes signals that are blocked from the kernel, which keeps them for the process.
+pub fn fetch_blocked() {
+    let mut kept: Set = 0;
+    // SAFETY: the kernel writes eight bytes.
+    unsafe {
+        let at = &raw mut kept as usize;
+        os::syscall(libc::SYS_rt_sigpending, at, size_of::<Set>(), 0, 0, 0, 0);
+    }
+    let known = ARRIVED.load(Ordering::Relaxed) | crate::raw::unblockable();
+    for signal in (1..=LAST).filter(|&s| kept & !known & bit(s) != 0) {
+        let set = bit(signal);
+        let at_once = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel reads a set and a time, and fills the structure, whose bytes may be
+        // any; read as in `on_native`.
+        unsafe {
+            let mut info: siginfo_t = core::mem::zeroed();
+            let (set, into) = (&raw const set as usize, &raw mut info as usize);
+            let limit = &raw const at_once as usize;
+            let call = libc::SYS_rt_sigtimedwait;
+            let taken = os::syscall(call, set, into, limit, size_of::<Set>(), 0, 0);
+            if taken == signal as isize {
+                KNOWN.get()[signal as usize] = read_info(&info);
+                ARRIVED.fetch_or(bit(signal), Ordering::Release);
+                super::mark_busy();
+            }
+        }
     }
 }
 

@@ -152,6 +152,22 @@ fn bring_up_to_date() -> bool {
     handled != 0
 }
 
+/// The running thread has taken in what came from outside, which was for others: that was its step.
+#[cold]
+pub fn settle(pc: usize) {
+    refresh(gate::me());
+    gate::log(Kind::SignalReturn, 0, 0, pc);
+}
+
+/// Has anything come from outside that no thread has taken in? Also what the kernel keeps because it
+/// is blocked.
+pub fn have_arrived() -> bool {
+    if crate::process::has_children() {
+        actions::fetch_blocked();
+    }
+    actions::have_arrived()
+}
+
 /// Handlers that are due for the running thread run now, each as a step of its own: before a
 /// call that sent a signal to its own thread, or unblocked one, returns.
 fn run_due(pc: usize) {
@@ -367,12 +383,17 @@ fn wanted_is_pending(p: &Pending, s: Slot) -> bool {
 /// (virtual nanoseconds, 0: none) passes first, EINTR when a handler of another one ran.
 fn wait_for(set: Set, deadline: u64, interrupt: Interrupt, pc: usize) -> Result<Signal, c_int> {
     let me = gate::me();
+    let outside = crate::process::has_children();
+    if outside && have_arrived() {
+        actions::collect();
+    }
     let wake = gate::point(Pending {
         aux: set,
         deadline,
         ready: wanted_is_pending,
         cancellable: true,
         interrupt,
+        outside,
         ..sync::pending(Kind::SignalWait, 0, pc)
     });
     if wake == Wake::Cancelled {
@@ -448,6 +469,7 @@ fn suspend(mask: Set, pc: usize) -> c_int {
         let wake = gate::point(Pending {
             cancellable: true,
             interrupt: Interrupt::Always,
+            outside: crate::process::has_children(),
             ..sync::pending(Kind::SignalWait, 0, pc)
         });
         if wake == Wake::Cancelled {
@@ -495,11 +517,11 @@ pub fn is_pending(wanted: u64) -> bool {
 }
 
 /// Takes one of `wanted` that is pending: for the caller, else for the process.
-pub fn take_pending(wanted: u64) -> Option<c_int> {
+pub fn take_pending(wanted: u64) -> Option<Signal> {
     let me = gate::me();
     let signal = world(|w| w.take(me, wanted))?;
     refresh(me);
-    Some(signal.number)
+    Some(signal)
 }
 
 /// `sigset`: holds the signal or sets its handler; what was before.

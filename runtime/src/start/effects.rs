@@ -127,7 +127,7 @@ pub fn each_line(path: &CStr, mut look: impl FnMut(&[u8])) -> Option<()> {
 }
 
 /// The program calls something that changes the file system or another process, or that a copy of
-/// this process would share with it.
+/// this process would share with it, or learns this process's number, which a copy does not have.
 pub fn note() {
     // SAFETY: a plain flag, set by the running thread.
     unsafe { *CALLED.get() = true };
@@ -176,6 +176,7 @@ effects! {
     fn msgget(key: c_int, flags: c_int) -> c_int;
     fn creat(path: Path, mode: c_uint) -> c_int;
     fn creat64(path: Path, mode: c_uint) -> c_int;
+    fn getpid() -> libc::pid_t;
 }
 
 /// Flags of an opening that may make a file or empty one.

@@ -44,6 +44,37 @@ pub fn set_thread_id(thread: pthread_t, id: i32) -> Option<i32> {
     }
 }
 
+/// The links by which the C library keeps the descriptors of all threads; they lie before the id.
+#[repr(C)]
+struct Links {
+    next: *mut Links,
+    previous: *mut Links,
+}
+
+/// Takes the descriptor of a thread that has ended from the C library's list, as the C library does
+/// itself when a thread has ended, which ours never do for it. A list of another form than the
+/// expected one is left alone.
+pub fn unlink(thread: pthread_t) {
+    // SAFETY: written once, before there are threads.
+    let offset = unsafe { *OFFSET.get() };
+    if offset == 0 {
+        return;
+    }
+    // SAFETY: the descriptor is still there, since the thread is about to end on its own stack;
+    // nobody else changes the list meanwhile.
+    unsafe {
+        let links = (thread as *mut u8).add(offset).cast::<Links>().sub(1);
+        let (next, previous) = ((*links).next, (*links).previous);
+        let sound = |at: *mut Links| !at.is_null() && at.is_aligned() && at != links;
+        if sound(next) && sound(previous) && (*next).previous == links && (*previous).next == links
+        {
+            (*next).previous = previous;
+            (*previous).next = next;
+            ((*links).next, (*links).previous) = (links, links);
+        }
+    }
+}
+
 /// Has the kernel thread of `thread` gone (the kernel then clears the field)? Waits for it a little,
 /// since it is on its way.
 pub fn has_left(thread: pthread_t) -> bool {

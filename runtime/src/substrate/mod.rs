@@ -218,6 +218,14 @@ pub fn switch(from: Slot, to: Slot) {
     }
 }
 
+/// The thread with this descriptor takes its last step. If its stack is the program's own, that may
+/// put the memory to another use, so the C library must not know the descriptor any more.
+pub fn ends(thread: pthread_t) {
+    if stacks::slot_of_pthread(thread).is_none() {
+        descriptor::unlink(thread);
+    }
+}
+
 /// Gives back memory of `s`, a thread that has ended and been joined. A kernel thread may still be
 /// on its way out on its stack, for an instant. What was made ahead of time is there anyway.
 pub fn release(s: Slot, thread: pthread_t) {
@@ -225,6 +233,9 @@ pub fn release(s: Slot, thread: pthread_t) {
     let made_ahead = pool::occupies(s);
     if own_stack && !made_ahead && (!kernel_threads() || descriptor::has_left(thread)) {
         stacks::release(s, thread);
+    }
+    if !own_stack && kernel_threads() {
+        descriptor::has_left(thread);
     }
 }
 

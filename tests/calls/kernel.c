@@ -1,0 +1,179 @@
+/* What the kernel and the C library promise whatever the interleaving: each mode ends with 1. */
+#define _GNU_SOURCE
+#include "calls.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+/* Threads on one stack of the program's own, one after another. */
+static int stack_again(void)
+{
+    static char stack[1 << 16] __attribute__((aligned(4096)));
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    check(!pthread_attr_setstack(&attributes, stack, sizeof stack));
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        void *result;
+        check(!pthread_create(&thread, &attributes, nothing, stack + i));
+        check(!pthread_join(thread, &result) && result == stack + i);
+    }
+    return 1;
+}
+
+/* The stack of a thread that was joined is unmapped; others are made after it. */
+static int stack_unmapped(void)
+{
+    enum { SIZE = 1 << 16 };
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    for (int i = 0; i < 3; i++) {
+        void *stack = mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        pthread_t thread;
+        check(!pthread_attr_setstack(&attributes, stack, SIZE));
+        check(!pthread_create(&thread, &attributes, nothing, 0));
+        check(!pthread_join(thread, 0) && !munmap(stack, SIZE));
+        pthread_attr_t small;
+        pthread_attr_init(&small);
+        check(!pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN));
+        check(!pthread_create(&thread, &small, nothing, 0) && !pthread_join(thread, 0));
+    }
+    return 1;
+}
+
+/* A descriptor shows that its timer has expired to whoever has slept for longer. */
+static int timer_seen(void)
+{
+    struct itimerspec every = {{0, 10000000}, {0, 10000000}};
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    check(!timerfd_settime(timer, 0, &every, 0));
+    struct pollfd wait = {timer, POLLIN, 0};
+    uint64_t times;
+    check(poll(&wait, 1, 60000) == 1 && read(timer, &times, 8) == 8);
+    usleep(35000);
+    check(poll(&wait, 1, 0) == 1 && read(timer, &times, 8) == 8 && times >= 3);
+    return 1;
+}
+
+static int inside;
+static char path[] = "/tmp/raddle-calls-XXXXXX";
+
+static void *locks_both(void *argument)
+{
+    int fd = open(path, O_RDWR);
+    struct flock lock = {.l_type = F_WRLCK};
+    check(fd >= 0 && !fcntl(fd, F_OFD_SETLKW, &lock) && inside++ == 0);
+    sched_yield();
+    inside--;
+    lock.l_type = F_UNLCK;
+    check(!fcntl(fd, F_OFD_SETLK, &lock));
+    check(!flock(fd, LOCK_EX) && !flock(fd, LOCK_UN));
+    close(fd);
+    return argument;
+}
+
+/* Locks of two families on one file are not in each other's way. */
+static int two_families(void)
+{
+    check(mkstemp(path) >= 0);
+    pthread_t a = start(locks_both, 0), b = start(locks_both, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    unlink(path);
+    return 1;
+}
+
+static void *reads_and_writes(void *argument)
+{
+    int fd = open(path, O_RDWR);
+    check(fd >= 0 && !flock(fd, LOCK_SH));
+    sched_yield();
+    check(!flock(fd, LOCK_UN) && !flock(fd, LOCK_EX));
+    close(fd);
+    return argument;
+}
+
+/* Shared locks, then exclusive ones: who reads last does not wait for itself. */
+static int shared_first(void)
+{
+    check(mkstemp(path) >= 0);
+    pthread_t a = start(reads_and_writes, 0), b = start(reads_and_writes, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    unlink(path);
+    return 1;
+}
+
+static void *queues(void *argument)
+{
+    check(!sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = 9}));
+    return argument;
+}
+
+/* A descriptor for signals tells all of a signal. */
+static int signal_told(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    check(!pthread_sigmask(SIG_BLOCK, &set, 0));
+    int fd = signalfd(-1, &set, 0);
+    pthread_t other = start(queues, 0);
+    struct signalfd_siginfo info;
+    check(read(fd, &info, sizeof info) == sizeof info);
+    check(info.ssi_signo == (uint32_t)SIGRTMIN && info.ssi_code == SI_QUEUE);
+    check(info.ssi_int == 9 && info.ssi_pid == (uint32_t)getpid() && info.ssi_uid == getuid());
+    pthread_join(other, 0);
+    return 1;
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t process, thread;
+static volatile sig_atomic_t handled;
+
+static void notes(int signal)
+{
+    handled += signal == SIGUSR1;
+}
+
+static void *signals(void *argument)
+{
+    pthread_mutex_lock(&lock);
+    check(getpid() == process && syscall(SYS_getpid) == process && gettid() != thread);
+    pthread_mutex_unlock(&lock);
+    check(!kill(process, SIGUSR1));
+    return argument;
+}
+
+/* A process keeps its number, also where main asked for it before there were threads. */
+static int number(void)
+{
+    signal(SIGUSR1, notes);
+    process = getpid();
+    thread = gettid();
+    pthread_t a = start(signals, 0);
+    pthread_join(a, 0);
+    a = start(signals, 0);
+    pthread_t b = start(signals, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return handled > 0 && gettid() == thread && getpid() == thread;
+}
+
+static const struct mode modes[] = {
+    MODE(stack_again), MODE(stack_unmapped), MODE(timer_seen), MODE(two_families),
+    MODE(shared_first), MODE(signal_told), MODE(number),
+};
+
+MAIN
