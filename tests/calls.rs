@@ -98,6 +98,10 @@ const SHARED: &[Mode] = &[
     ("semaphore_from_child", Few, &[6]),
     ("semaphores_both_ways", Few, &[12]),
     ("afterwards", Few, &[6]),
+    ("orphaned_by_child", Few, &[1]),
+    ("barrier_with_child", Few, &[3]),
+    ("written_by_child", Few, &[60]),
+    ("named_by_child", Few, &[1]),
 ];
 
 const CHILDREN: &[Mode] = &[

@@ -302,10 +302,17 @@ fn process() -> pid_t {
     }
 }
 
+/// Has the program been told an id? Then ids stay what they are, in copies of the process too.
+static TOLD: Serial<bool> = Serial::new(false);
+
 /// To be called in a copy of a process: it has a number of its own.
 pub fn moved() {
     // SAFETY: only one thread exists.
-    unsafe { *PROCESS.get() = 0 };
+    unsafe {
+        if !*TOLD.get() {
+            *PROCESS.get() = 0;
+        }
+    }
 }
 
 /// A thread's kernel id as the program sees it. Fibers share one kernel thread: main's id is the
@@ -323,7 +330,8 @@ pub fn slot_of(id: pid_t) -> Option<Slot> {
 
 /// The running thread's kernel id.
 fn own_id() -> pid_t {
-    crate::start::effects::note();
+    // SAFETY: the running thread.
+    unsafe { *TOLD.get() = true };
     if gate::flags() & flags::KERNEL_THREADS == 0 {
         return thread_id(gate::me());
     }

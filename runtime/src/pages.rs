@@ -35,9 +35,13 @@ pub trait Os {
     /// Lets so many nanoseconds of real time pass; false if nothing outside can change any more.
     fn rest(&mut self, ns: u64) -> bool;
     /// Has the process children that may still do something?
-    fn has_children(&mut self) -> bool;
+    fn has_children(&mut self) -> bool {
+        false
+    }
     /// Has a signal come from another process that no thread has taken in yet?
-    fn signalled(&mut self) -> bool;
+    fn signalled(&mut self) -> bool {
+        false
+    }
 }
 
 /// The runtime's side of the shared pages.

@@ -1,4 +1,4 @@
-/* Locks, conditions and semaphores in memory that a child process shares. */
+/* Objects of every kind in memory that a child process shares. */
 #define _GNU_SOURCE
 #include "calls.h"
 #include <fcntl.h>
@@ -12,6 +12,8 @@ static struct shared {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     sem_t done;
+    pthread_rwlock_t rwlock;
+    pthread_barrier_t barrier;
     int value;
 } *shared;
 
@@ -256,7 +258,134 @@ static int afterwards(void)
     return shared->value;
 }
 
+static void *locks_once(void *unused)
+{
+    lock();
+    unlock();
+    return unused;
+}
+
+/* The child dies with the lock. */
+static int orphaned_by_child(void)
+{
+    pthread_mutexattr_t attributes;
+    make(PTHREAD_MUTEX_DEFAULT);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    check(!pthread_mutex_init(&shared->lock, &attributes));
+    pid_t child = fork();
+    if (child == 0) {
+        lock();
+        sem_post(&shared->done);
+        usleep(2000);
+        _exit(0);
+    }
+    while (sem_wait(&shared->done))
+        ;
+    check(pthread_mutex_lock(&shared->lock) == EOWNERDEAD);
+    check(!pthread_mutex_consistent(&shared->lock));
+    unlock();
+    check(status_of(child) == 0);
+    pthread_t t = start(locks_once, 0);
+    lock();
+    unlock();
+    pthread_join(t, 0);
+    return 1;
+}
+
+static void meets(void)
+{
+    for (int i = 0; i < 3; i++)
+        if (pthread_barrier_wait(&shared->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+            __atomic_fetch_add(&shared->value, 1, __ATOMIC_SEQ_CST);
+}
+
+static void *meets_too(void *unused)
+{
+    meets();
+    return unused;
+}
+
+/* Two threads and a child, three times. */
+static int barrier_with_child(void)
+{
+    pthread_barrierattr_t attributes;
+    make(PTHREAD_MUTEX_DEFAULT);
+    pthread_barrierattr_init(&attributes);
+    pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    check(!pthread_barrier_init(&shared->barrier, &attributes, 3));
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        meets();
+        _exit(0);
+    }
+    pthread_t t = start(meets_too, 0);
+    meets();
+    pthread_join(t, 0);
+    check(status_of(child) == 0);
+    return shared->value;
+}
+
+/* Writers and a reader; what is not atomic is kept together. */
+static void writes(void)
+{
+    for (int i = 0; i < 20; i++) {
+        check(!pthread_rwlock_wrlock(&shared->rwlock));
+        shared->value++;
+        check(!pthread_rwlock_unlock(&shared->rwlock));
+    }
+}
+
+static void *writes_too(void *unused)
+{
+    writes();
+    return unused;
+}
+
+static int written_by_child(void)
+{
+    pthread_rwlockattr_t attributes;
+    make(PTHREAD_MUTEX_DEFAULT);
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    check(!pthread_rwlock_init(&shared->rwlock, &attributes));
+    pid_t child = fork();
+    if (child == 0) {
+        writes();
+        _exit(0);
+    }
+    pthread_t t = start(writes_too, 0);
+    writes();
+    pthread_join(t, 0);
+    check(status_of(child) == 0);
+    check(!pthread_rwlock_rdlock(&shared->rwlock));
+    int value = shared->value;
+    check(!pthread_rwlock_unlock(&shared->rwlock));
+    return value;
+}
+
+static int named_by_child(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/raddle-calls-%d", (int)getpid());
+    sem_t *named = sem_open(name, O_CREAT | O_EXCL, 0600, 0);
+    check(named != SEM_FAILED);
+    pid_t child = fork();
+    if (child == 0) {
+        sem_t *same = sem_open(name, 0);
+        _exit(same == SEM_FAILED || sem_post(same) || sem_close(same));
+    }
+    check(!sem_wait(named));
+    check(status_of(child) == 0);
+    check(!sem_unlink(name) && !sem_close(named));
+    return 1;
+}
+
 static const struct mode modes[] = {
+    MODE(orphaned_by_child), MODE(barrier_with_child), MODE(written_by_child),
+    MODE(named_by_child),
     MODE(condition_from_child), MODE(condition_from_parent), MODE(condition_times_out),
     MODE(contended_lock), MODE(contended_recursive), MODE(held_by_child),
     MODE(semaphore_from_child), MODE(semaphores_both_ways), MODE(afterwards),

@@ -66,14 +66,6 @@ impl Os for Fake {
     fn rest(&mut self, _: u64) -> bool {
         false
     }
-
-    fn has_children(&mut self) -> bool {
-        false
-    }
-
-    fn signalled(&mut self) -> bool {
-        false
-    }
 }
 
 thread_local! {

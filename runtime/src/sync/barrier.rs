@@ -2,11 +2,13 @@
 
 use super::model::barrier::{Barrier, says};
 use super::models::Models;
-use super::{WAITERS, always, check_alive, misuse, pending, settle};
+use super::{WAITERS, always, check_alive, misuse, pending, settle, shared};
 use crate::gate::{self, Pending};
 use crate::intercept;
 use core::ffi::{c_int, c_uint};
+use core::sync::atomic::{AtomicU32, Ordering};
 use libc::{PTHREAD_BARRIER_SERIAL_THREAD, pthread_barrier_t, pthread_barrierattr_t};
+use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 
 const WHAT: &str = "a barrier";
@@ -32,6 +34,73 @@ unsafe fn count(b: *const pthread_barrier_t) -> c_uint {
     unsafe { b.byte_add(COUNT).cast::<c_uint>().read() }
 }
 
+/// glibc's `pthread_barrier_t`.
+#[repr(C)]
+struct Native {
+    /// Threads that have come, and the number of the last of them that may go.
+    arrived: AtomicU32,
+    round: AtomicU32,
+    count: u32,
+    shared: c_int,
+    left: AtomicU32,
+}
+
+impl Native {
+    /// # Safety
+    /// `object` is the address of a barrier.
+    unsafe fn of<'a>(object: u64) -> &'a Native {
+        // SAFETY: the caller's promise; the layout is glibc's.
+        unsafe { &*(object as *const Native) }
+    }
+}
+
+/// May whoever came with the number in `aux` leave?
+fn is_complete(p: &Pending, _: Slot) -> bool {
+    // SAFETY: the program waits at this barrier.
+    let round = unsafe { Native::of(p.object) }
+        .round
+        .load(Ordering::Acquire);
+    u64::from(round) >= p.aux
+}
+
+/// A wait at a barrier that other processes use, as the C library waits
+/// (`nptl/pthread_barrier_wait.c`; its numbers begin again after 2^31 waits, ours do not).
+///
+/// # Safety
+/// `object` is the address of a barrier.
+unsafe fn wait_with_others(object: u64, pc: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    let native = unsafe { Native::of(object) };
+    let number = native.arrived.fetch_add(1, Ordering::AcqRel) + 1;
+    let (count, mut round) = (native.count, native.round.load(Ordering::Relaxed));
+    let mut last = false;
+    while !last && round + count <= number {
+        let (new, order) = (number - number % count, Ordering::Relaxed);
+        match native.round.compare_exchange(round, new, order, order) {
+            Ok(_) => last = true,
+            Err(now) => round = now,
+        }
+    }
+    gate::log(Kind::BarrierArrive, object, u64::from(last), pc);
+    if last {
+        shared::wake_all(native.round.as_ptr());
+        gate::touch(object);
+    }
+    gate::point(Pending {
+        aux: u64::from(number),
+        ready: is_complete,
+        outside: true,
+        ..pending(Kind::BarrierLeave, object, pc)
+    });
+    native.left.fetch_add(1, Ordering::Release);
+    let result = match number % count {
+        0 => PTHREAD_BARRIER_SERIAL_THREAD,
+        _ => 0,
+    };
+    gate::log(Kind::BarrierLeave, object, result as u64, pc);
+    result
+}
+
 unsafe fn wait(b: *mut pthread_barrier_t, pc: usize) -> c_int {
     let object = b as u64;
     gate::simple(Kind::BarrierArrive, object, pc);
@@ -40,6 +109,11 @@ unsafe fn wait(b: *mut pthread_barrier_t, pc: usize) -> c_int {
     let count = unsafe { count(b) };
     if count == 0 {
         misuse(says::UNINITIALISED, object, pc);
+    }
+    // SAFETY: as above.
+    if shared::in_use(unsafe { Native::of(object) }.shared != 0) {
+        // SAFETY: as above.
+        return unsafe { wait_with_others(object, pc) };
     }
     let last = model(object).completes(count);
     gate::log(Kind::BarrierArrive, object, u64::from(last), pc);

@@ -6,6 +6,7 @@ use super::models::Models;
 use super::{adopted_from, check_alive, conclude, misuse, pending, returning, shared};
 use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
+use crate::objects::Table;
 use crate::serial::Serial;
 use crate::time::{self, Clock};
 use crate::{export, intercept, process};
@@ -206,6 +207,13 @@ unsafe fn perform(
 /// As [`Native::of`].
 pub unsafe fn lock(m: *mut pthread_mutex_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
     let object = m as u64;
+    if is_foreign(m) {
+        let kinds = [kind, Kind::MutexTryLock];
+        // SAFETY: the caller's promise.
+        let attempt = || unsafe { real::pthread_mutex_trylock(m) };
+        let code = shared::until(kinds, object, deadline, pc, attempt);
+        return conclude(kind, Verdict::Returns(code), object, pc);
+    }
     // SAFETY: the caller's promise, also below.
     unsafe { observe(m, pc) };
     let wake = loop {
@@ -237,6 +245,11 @@ pub unsafe fn lock(m: *mut pthread_mutex_t, kind: Kind, deadline: u64, pc: usize
 pub unsafe fn try_lock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     let object = m as u64;
     gate::simple(Kind::MutexTryLock, object, pc);
+    if is_foreign(m) {
+        // SAFETY: the caller's promise.
+        let code = gate::passively(|| unsafe { real::pthread_mutex_trylock(m) });
+        return conclude(Kind::MutexTryLock, Verdict::Returns(code), object, pc);
+    }
     // SAFETY: the caller's promise.
     let verdict = unsafe {
         match taken_from_outside(m, pc) {
@@ -253,6 +266,12 @@ pub unsafe fn try_lock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
 /// As [`Native::of`].
 pub unsafe fn unlock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     gate::simple(Kind::MutexUnlock, m as u64, pc);
+    if is_foreign(m) {
+        // SAFETY: the caller's promise.
+        let code = gate::passively(|| unsafe { real::pthread_mutex_unlock(m) });
+        shared::given_back(m as u64);
+        return conclude(Kind::MutexUnlock, Verdict::Returns(code), m as u64, pc);
+    }
     // SAFETY: the caller's promise.
     let verdict = unsafe { perform(m, pc, |model, me| model.unlock(me)) };
     returning(conclude(Kind::MutexUnlock, verdict, m as u64, pc), pc)
@@ -307,6 +326,10 @@ pub unsafe fn take_back(m: *mut pthread_mutex_t, pc: usize) -> c_int {
 
 /// Marks a robust mutex as good again; no event, since only its owner can tell the difference.
 unsafe fn consistent(m: *mut pthread_mutex_t, pc: usize) -> c_int {
+    if is_foreign(m) {
+        // SAFETY: the program's mutex.
+        return gate::passively(|| unsafe { real::pthread_mutex_consistent(m) });
+    }
     // SAFETY: the program's mutex.
     let verdict = unsafe { perform(m, pc, Mutex::consistent) };
     super::settle(verdict, m as u64, pc)
@@ -362,15 +385,38 @@ pub unsafe fn init(
 }
 
 /// Says so if other processes may use what is initialised with these attributes.
-unsafe fn name_shared(attr: *const pthread_mutexattr_t) {
+unsafe fn name_shared(m: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) {
     let mut shared = libc::PTHREAD_PROCESS_PRIVATE;
+    let mut robust = libc::PTHREAD_MUTEX_STALLED;
     if !attr.is_null() {
         // SAFETY: the program's attributes.
-        unsafe { libc::pthread_mutexattr_getpshared(attr, &mut shared) };
+        unsafe {
+            libc::pthread_mutexattr_getpshared(attr, &mut shared);
+            libc::pthread_mutexattr_getrobust(attr, &mut robust);
+        }
     }
     if shared == libc::PTHREAD_PROCESS_SHARED {
         gate::uncontrolled(SHARED);
+        if robust == libc::PTHREAD_MUTEX_ROBUST {
+            robust_and_shared().entry(m as u64, || ());
+        }
     }
+}
+
+/// Robust mutexes that were made for other processes, too: the object does not say that.
+fn robust_and_shared() -> &'static mut Table<()> {
+    static ALL: Serial<Table<()>> = Serial::new(Table::new());
+    // SAFETY: the running thread; not kept over a switch.
+    unsafe { ALL.get() }
+}
+
+/// Is the mutex a robust one that other processes use, and that none of our threads took before they
+/// did? The kernel and the C library tell who has died with it.
+fn is_foreign(m: *mut pthread_mutex_t) -> bool {
+    let object = m as u64;
+    process::has_forked()
+        && robust_and_shared().get(object).is_some()
+        && MODELS.get(object).is_none_or(|model| !model.held())
 }
 
 /// Destroys.
@@ -421,7 +467,7 @@ pub unsafe fn lock_until(
 intercept! {
     fn pthread_mutex_init(m: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int,
         pc => {
-            name_shared(attr);
+            name_shared(m, attr);
             init(m, pc, || real::pthread_mutex_init(m, attr))
         };
     fn pthread_mutex_destroy(m: *mut pthread_mutex_t) -> c_int, pc => destroy(m, pc);

@@ -3,7 +3,7 @@
 //! and is handed on to the C library. Children share the memory.
 
 use crate::serial::Serial;
-use crate::{gate, intercept, os, time};
+use crate::{export, gate, intercept, os, time};
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use libc::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, mode_t, sem_t};
 use raddle_protocol::event::Kind;
@@ -168,9 +168,41 @@ unsafe fn unlink(name: *const c_char, pc: usize) -> Option<c_int> {
 /// What belongs to other processes is left to the C library, and said.
 const OUTSIDE: &str = "a named semaphore of other processes";
 
-intercept! {
-    /// Two of the arguments are there only for a new semaphore; they are handed on in any case.
-    fn sem_open(name: *const c_char, flags: c_int, mode: mode_t, value: c_uint) -> *mut sem_t, pc => {
+mod library {
+    use core::ffi::{c_char, c_int, c_uint};
+    use libc::{mode_t, sem_t};
+    crate::real! {
+        fn sem_open(name: *const c_char, flags: c_int, mode: mode_t, value: c_uint) -> *mut sem_t;
+        fn sem_close(semaphore: *mut sem_t) -> c_int;
+    }
+}
+
+/// In a child of an execution, which nobody controls: the semaphore of this name, in memory that
+/// the child shares; `None`: there is none, or a new one is wanted.
+///
+/// # Safety
+/// `name` is a text.
+unsafe fn inherited(name: *const c_char, flags: c_int) -> Option<*mut sem_t> {
+    // SAFETY: the caller's promise.
+    let name = bare(unsafe { CStr::from_ptr(name) }.to_bytes()).ok()?;
+    let place = find(name).filter(|_| flags & libc::O_EXCL == 0)?;
+    Some(all()[place]?.semaphore)
+}
+
+unsafe extern "C-unwind" fn open_from(
+    name: *const c_char,
+    flags: c_int,
+    mode: mode_t,
+    value: c_uint,
+    _: usize,
+    pc: usize,
+) -> *mut sem_t {
+    // SAFETY: the caller's arguments.
+    unsafe {
+        if !gate::active() {
+            let known = inherited(name, flags);
+            return known.unwrap_or_else(|| library::sem_open(name, flags, mode, value));
+        }
         match open(name, flags, value, pc) {
             Some(Ok(semaphore)) => semaphore,
             Some(Err(errno)) => {
@@ -179,14 +211,35 @@ intercept! {
             }
             None => {
                 gate::uncontrolled(OUTSIDE);
-                real::sem_open(name, flags, mode, value)
+                library::sem_open(name, flags, mode, value)
             }
         }
+    }
+}
+
+unsafe extern "C-unwind" fn close_from(
+    semaphore: *mut sem_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> c_int {
+    let ours = match gate::active() {
+        true => close(semaphore, pc),
+        false => at(semaphore).map(|_| 0),
     };
-    fn sem_close(semaphore: *mut sem_t) -> c_int, pc => match close(semaphore, pc) {
-        Some(code) => code,
-        None => real::sem_close(semaphore),
-    };
+    // SAFETY: the caller's argument.
+    ours.unwrap_or_else(|| unsafe { library::sem_close(semaphore) })
+}
+
+export! {
+    /// Two of the arguments are there only for a new semaphore; they are handed on in any case.
+    fn sem_open(name: *const c_char, flags: c_int, mode: mode_t, value: c_uint) -> *mut sem_t = open_from;
+    fn sem_close(semaphore: *mut sem_t) -> c_int = close_from;
+}
+
+intercept! {
     fn sem_unlink(name: *const c_char) -> c_int, pc => match unlink(name, pc) {
         Some(errno) => time::errno_result(errno),
         None => real::sem_unlink(name),

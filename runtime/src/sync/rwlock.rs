@@ -3,7 +3,9 @@
 use super::model::rwlock::{Reader, Readers, RwLock, says};
 use super::model::verdict::{DONE, Verdict};
 use super::models::Models;
-use super::{adopted_from, check_alive, conclude, conclude_with, misuse, pending, returning};
+use super::{
+    adopted_from, check_alive, conclude, conclude_with, misuse, pending, returning, shared,
+};
 use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
 use crate::serial::Serial;
@@ -170,6 +172,37 @@ fn enter(model: &mut RwLock, readers: &mut Readers, me: Slot, write: bool, pc: u
     })
 }
 
+/// Is the lock one that other processes use, and that none of our threads took before they did?
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn is_foreign(l: *mut pthread_rwlock_t) -> bool {
+    // SAFETY: the caller's promise.
+    let used = shared::in_use(unsafe { Native::of(l) }.shared != 0);
+    used && MODELS.get(l as u64).is_none_or(|model| !model.held())
+}
+
+/// The C library's attempt.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn attempt(l: *mut pthread_rwlock_t, write: bool) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match write {
+            true => real::pthread_rwlock_trywrlock(l),
+            false => real::pthread_rwlock_tryrdlock(l),
+        }
+    }
+}
+
+fn try_kind(write: bool) -> Kind {
+    match write {
+        true => Kind::RwTryWrite,
+        false => Kind::RwTryRead,
+    }
+}
+
 /// Locks; `deadline`: virtual nanoseconds, 0: waits for ever.
 ///
 /// # Safety
@@ -177,6 +210,13 @@ fn enter(model: &mut RwLock, readers: &mut Readers, me: Slot, write: bool, pc: u
 unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) -> c_int {
     let object = l as u64;
     let kind = if write { Kind::RwWrite } else { Kind::RwRead };
+    // SAFETY: the caller's promise.
+    if unsafe { is_foreign(l) } {
+        let kinds = [kind, try_kind(write)];
+        // SAFETY: the program's lock.
+        let code = shared::until(kinds, object, deadline, pc, || unsafe { attempt(l, write) });
+        return conclude(kind, Verdict::Returns(code), object, pc);
+    }
     // SAFETY: the caller's promise, also below.
     let writers_first = unsafe { Native::of(l) }.flags == WRITERS_FIRST;
     let waits = |change: fn(u32, u32) -> u32| {
@@ -219,12 +259,14 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
 }
 
 unsafe fn try_lock(l: *mut pthread_rwlock_t, write: bool, pc: usize) -> c_int {
-    let kind = if write {
-        Kind::RwTryWrite
-    } else {
-        Kind::RwTryRead
-    };
+    let kind = try_kind(write);
     gate::simple(kind, l as u64, pc);
+    // SAFETY: the program's lock.
+    if unsafe { is_foreign(l) } {
+        // SAFETY: as above.
+        let code = gate::passively(|| unsafe { attempt(l, write) });
+        return conclude(kind, Verdict::Returns(code), l as u64, pc);
+    }
     // SAFETY: the program's lock.
     let verdict = unsafe {
         perform(l, pc, |model, readers, me| {
@@ -256,6 +298,13 @@ unsafe fn lock_until(
 unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
     gate::simple(Kind::RwUnlock, l as u64, pc);
     // SAFETY: the program's lock.
+    if unsafe { is_foreign(l) } {
+        // SAFETY: as above.
+        let code = gate::passively(|| unsafe { real::pthread_rwlock_unlock(l) });
+        shared::given_back(l as u64);
+        return conclude(Kind::RwUnlock, Verdict::Returns(code), l as u64, pc);
+    }
+    // SAFETY: the program's lock.
     let verdict = unsafe { perform(l, pc, |model, readers, me| model.unlock(readers, me)) };
     returning(conclude(Kind::RwUnlock, verdict, l as u64, pc), pc)
 }
@@ -274,8 +323,8 @@ unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() ->
 unsafe fn destroy(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
     let object = l as u64;
     gate::simple(Kind::RwDestroy, object, pc);
-    // SAFETY: the program's lock.
-    let held = unsafe { observe(l, pc) }.held();
+    // SAFETY: the program's lock; what others hold is not known here.
+    let held = unsafe { !is_foreign(l) && observe(l, pc).held() };
     let code = conclude(Kind::RwDestroy, DONE, object, pc);
     if held {
         misuse(says::DESTROYED_HELD, object, pc);

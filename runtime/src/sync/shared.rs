@@ -1,11 +1,15 @@
-//! Mutexes, condition variables and semaphores in memory that a child process shares with this one. Nobody
-//! controls the child, and it uses them by the C library's functions: the words of mutexes and
-//! semaphores are changed, and their waiters woken, as the C library does; a wait for a condition
-//! ends for no reason after a pause, since a signal that the child sends is not seen.
+//! Objects in memory that a child process shares with this one. Nobody controls the child, and it uses
+//! them by the C library's functions: the words of mutexes, semaphores and barriers are changed, and
+//! their waiters woken, as the C library does; read-write locks and robust mutexes are taken by the
+//! C library's own functions that do not wait ([`until`]); a wait for a condition ends for no reason
+//! after a pause, since a signal that the child sends is not seen.
 
+use crate::gate::{Pending, Wake};
 use crate::{gate, os, process};
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use raddle_protocol::Slot;
+use raddle_protocol::event::Kind;
 
 /// Nanoseconds of real time, and of virtual time, that a wait for a condition takes.
 const PAUSE: u64 = 200_000;
@@ -64,4 +68,62 @@ pub unsafe fn replace_count(word: *mut c_uint, old: u32, new: u32) -> bool {
 pub fn pause() {
     os::rest(PAUSE);
     gate::advance_to(gate::now() + PAUSE);
+}
+
+/// How often a thread of this process has given something back that other processes use.
+static GIVEN_BACK: AtomicU64 = AtomicU64::new(0);
+
+/// A thread of this process has given `object` back.
+pub fn given_back(object: u64) {
+    GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
+    gate::touch(object);
+}
+
+fn worth_an_attempt(p: &Pending, _: Slot) -> bool {
+    p.aux != GIVEN_BACK.load(Ordering::Relaxed) || process::any_alive()
+}
+
+/// Repeats `attempt`, a function of the C library that does not wait, each time as a step, until it
+/// returns something else than EBUSY, or ETIMEDOUT when the virtual time `deadline` (0: none) has come
+/// first. `kinds`: of the wait, and of an attempt in vain. The last step is the caller's to record.
+pub fn until(
+    kinds: [Kind; 2],
+    object: u64,
+    deadline: u64,
+    pc: usize,
+    attempt: impl Fn() -> c_int,
+) -> c_int {
+    let mut tried = u64::MAX;
+    loop {
+        let wake = gate::point(Pending {
+            aux: tried,
+            deadline,
+            ready: worth_an_attempt,
+            outside: true,
+            ..super::pending(kinds[0], object, pc)
+        });
+        if wake != Wake::Ready {
+            return libc::ETIMEDOUT;
+        }
+        tried = GIVEN_BACK.load(Ordering::Relaxed);
+        match gate::passively(&attempt) {
+            libc::EBUSY => gate::log(kinds[1], object, libc::EBUSY as u64, pc),
+            code => return code,
+        }
+        match gate::others_ready() {
+            true => gate::pass_over(),
+            false => pause(),
+        }
+    }
+}
+
+/// Wakes all threads of other processes that wait in the kernel for this word to change.
+pub fn wake_all(word: *const c_uint) {
+    let (at, wake, all) = (
+        word as usize,
+        libc::FUTEX_WAKE as usize,
+        c_int::MAX as usize,
+    );
+    // SAFETY: the kernel reads nothing.
+    unsafe { os::syscall(libc::SYS_futex, at, wake, all, 0, 0, 0) };
 }
