@@ -377,6 +377,11 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["witness", "witness_dir"])]
     pub keep: Option<PathBuf>,
 
+    /// Go on from what earlier runs have executed with this directory (made if it is not there),
+    /// whatever ended them, and add to it; with `--strategy frontier`
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
+
     #[command(flatten)]
     pub outside: OutsideOptions,
 

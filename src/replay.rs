@@ -25,7 +25,7 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_protocol::witness::{Module, PATH, Witness};
+use raddle_protocol::witness::{Module, PATH, Recipe, Witness};
 use raddle_scheduler::{RunError, StopFlag, direct};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -198,7 +198,11 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<Setup> {
 
 /// The execution of the witness as a job.
 fn job(witness: &Witness) -> Job {
-    let recipe = &witness.recipe;
+    job_of(&witness.recipe)
+}
+
+/// The execution that a recipe repeats.
+pub fn job_of(recipe: &Recipe) -> Job {
     let mut job = Job::new(Tail::RunUntilBlocked);
     job.prefix = steps(&recipe.steps);
     job.inputs = recipe

@@ -1,21 +1,26 @@
 //! `raddle verify`: all schedules and all inputs of an instrumented program.
 
-use crate::class::label;
+use crate::class::{Class, label};
 use crate::cli::{StrategyName, VerifyOptions};
+use crate::corpus::{self, Journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::replay::job_of;
 use crate::report::{base_name, place};
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, Verification, instrumented};
+use crate::summary::{Summary, Verdict, Verification, count, instrumented};
 use crate::symbols::Symbols;
 use crate::triage::{Examined, Seen, Triage, class_of};
 use raddle_analyzer::verify::{self as analyzer, Bounds, Next, Noted, Report, Strategy, Verifier};
 use raddle_protocol::job::Job;
 use raddle_protocol::shared::flags;
-use raddle_scheduler::{Module, RunError};
+use raddle_protocol::trace::Trace;
+use raddle_protocol::witness::Recipe;
+use raddle_scheduler::{Module, RunError, Session};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Instant;
 
 /// Step limit of an execution, where the options name none.
@@ -41,7 +46,7 @@ const SYSTEM: [&str; 9] = [
 pub fn verify(
     setup: &Setup,
     options: &VerifyOptions,
-    mut triage: Triage<'_>,
+    triage: Triage<'_>,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
@@ -61,75 +66,49 @@ pub fn verify(
         steps: setup.base.max_steps,
         branches: options.loop_bound,
     };
-    let mut verifier = Verifier::new(strategy, bounds);
-    let mut summary = Summary::new(strategy_name(options.strategy).to_string(), 0);
-    let mut uncontrolled = BTreeSet::new();
-    let mut failed = None;
-    let mut found = 0u64;
-    let search = interrupt.search.clone();
-    verifier.stop_when(move || search.is_set());
-    let report = loop {
-        let job = match verifier.next() {
-            Next::Done(report) => break report,
-            Next::Run(job) => with_base(job, &setup.base),
-        };
-        let trace = match session.run(&job) {
-            Ok(trace) => trace,
-            Err(RunError::Stopped) => continue,
-            Err(error) => {
-                verifier.stop("an execution could not be run");
-                failed = Some(Error::from(error));
-                continue;
-            }
-        };
-        summary.executions += 1;
-        for noted in verifier.observe(&job, &trace) {
-            match noted {
-                Noted::Corrupt(what) => {
-                    verifier.stop("an execution left records that make no sense");
-                    failed = Some(Error::new(
-                        Exit::Unsupported,
-                        format!("the program overwrote raddle's records: {what}"),
-                        "a wild write; look for it with AddressSanitizer",
-                    ));
-                }
-                Noted::NewPaths(_) if options.keep.is_some() => {
-                    triage.keep_path(summary.executions, &job, &trace)?;
-                }
-                Noted::NewShared(_) => triage.forget_paths(),
-                _ => {}
-            }
+    let (journal, earlier) = match &options.corpus {
+        Some(dir) => {
+            let (journal, earlier) = journal(dir, setup, options, &modules)?;
+            (Some(journal), earlier)
         }
-        *summary.outcomes.entry(label(&trace.outcome)).or_default() += 1;
-        uncontrolled.extend(trace.uncontrolled.iter().cloned());
-        progress.executions(summary.executions);
-        if let Some(class) = class_of(&trace, None) {
-            let seen = Seen {
-                execution: summary.executions,
-                class,
-                job,
-                trace,
-                reference: None,
-            };
-            if progress.aside(|| triage.examine(seen))? == Examined::Finding {
-                found += 1;
-                progress.say(format!("{found} failing"));
-                if !options.findings.keep_going {
-                    verifier.stop(ENOUGH);
-                }
+        None => (None, Vec::new()),
+    };
+    let mut exploration = Exploration {
+        options,
+        verifier: Verifier::new(strategy, bounds),
+        triage,
+        progress,
+        journal,
+        summary: Summary::new(strategy_name(options.strategy).to_string(), 0),
+        uncontrolled: BTreeSet::new(),
+        failed: None,
+        found: 0,
+    };
+    let search = interrupt.search.clone();
+    exploration.verifier.stop_when(move || search.is_set());
+    if !earlier.is_empty() {
+        let again = count(earlier.len() as u64, "execution");
+        let note = format!("{again} of earlier runs were done again");
+        exploration.summary.notes.push(note);
+    }
+    for recipe in &earlier {
+        exploration.run(&mut session, job_of(recipe), Origin::Journal)?;
+    }
+    let report = loop {
+        match exploration.verifier.next() {
+            Next::Done(report) => break report,
+            Next::Run(job) => {
+                let job = with_base(job, &setup.base);
+                exploration.run(&mut session, job, Origin::Search)?;
             }
         }
     };
-    let gathered = triage.done();
-    let trouble = gathered.trouble.clone();
-    summary.gathered(gathered);
-    summary.uncontrolled = uncontrolled.into_iter().collect();
+    let (mut summary, trouble, fault) = exploration.done();
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
     summary.took(started.elapsed(), started.elapsed());
     let mut symbols = Symbols::new(&modules, &setup.program.path);
     conclude(&mut summary, &report, &modules, &mut symbols);
-    let fault = failed.filter(|e| e.exit != Exit::Interrupted);
     if let Some(fault) = &fault
         && summary.verdict != Verdict::Finding
     {
@@ -139,6 +118,132 @@ pub fn verify(
         };
     }
     Ok((summary, trouble.or(fault)))
+}
+
+/// The journal of this search, and what is in it.
+fn journal(
+    dir: &Path,
+    setup: &Setup,
+    options: &VerifyOptions,
+    modules: &[Module],
+) -> Result<(Journal, Vec<Recipe>)> {
+    if options.strategy != StrategyName::Frontier {
+        return Err(Error::usage(
+            format!(
+                "`--corpus` and `--strategy {}` exclude each other",
+                strategy_name(options.strategy)
+            ),
+            "only the strategy frontier goes on from what was executed",
+        ));
+    }
+    let key = corpus::verification(setup, modules, options.loop_bound)?;
+    Journal::open(dir, key)
+}
+
+/// Where a job comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Search,
+    /// An earlier run had it from its search.
+    Journal,
+}
+
+/// What is learnt from executions.
+struct Exploration<'a> {
+    options: &'a VerifyOptions,
+    verifier: Verifier,
+    triage: Triage<'a>,
+    progress: &'a Progress,
+    journal: Option<Journal>,
+    summary: Summary,
+    uncontrolled: BTreeSet<String>,
+    /// What keeps the exploration from its end.
+    failed: Option<Error>,
+    found: u64,
+}
+
+impl Exploration<'_> {
+    /// Runs a job and learns from it; an error of that ends the exploration.
+    fn run(&mut self, session: &mut Session, job: Job, origin: Origin) -> Result<()> {
+        match session.run(&job) {
+            Ok(trace) => {
+                if let (Origin::Search, Some(journal)) = (origin, &mut self.journal) {
+                    journal.add(&job)?;
+                }
+                self.learn(job, trace)
+            }
+            Err(RunError::Stopped) => Ok(()),
+            Err(error) => {
+                self.verifier.stop("an execution could not be run");
+                self.failed = Some(Error::from(error));
+                Ok(())
+            }
+        }
+    }
+
+    fn learn(&mut self, job: Job, trace: Trace) -> Result<()> {
+        self.summary.executions += 1;
+        for noted in self.verifier.observe(&job, &trace) {
+            match noted {
+                Noted::Corrupt(what) => {
+                    self.verifier
+                        .stop("an execution left records that make no sense");
+                    self.failed = Some(Error::new(
+                        Exit::Unsupported,
+                        format!("the program overwrote raddle's records: {what}"),
+                        "a wild write; look for it with AddressSanitizer",
+                    ));
+                }
+                Noted::NewPaths(_) if self.options.keep.is_some() => {
+                    let number = self.summary.executions;
+                    self.triage.keep_path(number, &job, &trace)?;
+                }
+                Noted::NewShared(_) => self.triage.forget_paths(),
+                _ => {}
+            }
+        }
+        let label = label(&trace.outcome);
+        *self.summary.outcomes.entry(label).or_default() += 1;
+        self.uncontrolled.extend(trace.uncontrolled.iter().cloned());
+        self.progress.executions(self.summary.executions);
+        match class_of(&trace, None) {
+            Some(class) => self.examine(class, job, trace),
+            None => Ok(()),
+        }
+    }
+
+    fn examine(&mut self, class: Class, job: Job, trace: Trace) -> Result<()> {
+        let seen = Seen {
+            execution: self.summary.executions,
+            class,
+            job,
+            trace,
+            reference: None,
+        };
+        let triage = &mut self.triage;
+        if self.progress.aside(|| triage.examine(seen))? == Examined::Finding {
+            self.found += 1;
+            self.progress.say(format!("{} failing", self.found));
+            if !self.options.findings.keep_going {
+                self.verifier.stop(ENOUGH);
+            }
+        }
+        Ok(())
+    }
+
+    /// All that came of the executions, a witness that could not be written, and what kept the
+    /// exploration from its end.
+    fn done(self) -> (Summary, Option<Error>, Option<Error>) {
+        let mut summary = self.summary;
+        let notes = std::mem::take(&mut summary.notes);
+        let gathered = self.triage.done();
+        let trouble = gathered.trouble.clone();
+        summary.gathered(gathered);
+        summary.notes.extend(notes);
+        summary.uncontrolled = self.uncontrolled.into_iter().collect();
+        let fault = self.failed.filter(|e| e.exit != Exit::Interrupted);
+        (summary, trouble, fault)
+    }
 }
 
 fn strategy_name(strategy: StrategyName) -> &'static str {

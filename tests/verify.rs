@@ -1,10 +1,11 @@
-//! `raddle verify` beyond its verdict: what it keeps.
+//! `raddle verify` beyond its verdict: what it keeps, and what it goes on from.
 
 mod common;
 
-use common::{Compiler, LIMIT, Output, compile, empty, output, raddle, run};
+use common::{Compiler, LIMIT, Output, Random, compile, empty, output, raddle, run};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A program under a name of its own: a witness is for programs of its program's name.
 fn named(program: &Path, dir: &Path) -> PathBuf {
@@ -118,4 +119,93 @@ fn a_kept_path_that_fails_later_is_a_finding() {
     let xml = std::fs::read_to_string(&junit).expect("the file is written");
     assert_eq!(xml.matches("<testcase ").count(), files.len(), "{xml}");
     assert!(xml.contains("<failure "), "{xml}");
+}
+
+/// Jobs in the only journal of a corpus directory.
+fn jobs(corpus: &Path) -> usize {
+    let is_journal = |file: &PathBuf| file.extension().is_some_and(|e| e == "journal");
+    let journals: Vec<PathBuf> = match corpus.is_dir() {
+        true => kept(corpus).into_iter().filter(is_journal).collect(),
+        false => Vec::new(),
+    };
+    assert!(journals.len() <= 1, "{journals:?}");
+    let Some(journal) = journals.first() else {
+        return 0;
+    };
+    let text = std::fs::read_to_string(journal).expect("the journal can be read");
+    text.matches('\n').count()
+}
+
+#[test]
+fn a_killed_verification_goes_on() {
+    let program = compile(Compiler::RaddleCc, "tests/paper/figure9.c", &["-DFIXED"]);
+    let dir = empty("verify-corpus");
+    let whole = run(&["verify"], &program, &["3"]);
+    assert_eq!(whole.output.status, 0, "{}", whole.output.all());
+
+    let corpus = dir.join("corpus");
+    let options = ["verify", "--corpus", corpus.to_str().expect("text")];
+    let mut random = Random(11);
+    let mut before = 0;
+    for _ in 0..10 {
+        let mut child = Command::new(raddle())
+            .args(options)
+            .arg("--")
+            .arg(&program)
+            .arg("3")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("raddle starts");
+        std::thread::sleep(Duration::from_millis(random.below(400) as u64));
+        // It may have come to its end.
+        let _ = child.kill();
+        child.wait().expect("it can be waited for");
+        let now = jobs(&corpus);
+        assert!(now >= before, "{before} jobs have become {now}");
+        before = now;
+    }
+    let end = run(&options, &program, &["3"]);
+    assert_eq!(end.output.status, 0, "{}", end.output.all());
+    assert_eq!(end.summary.verdict, "verified");
+    assert_eq!(end.summary.local_paths, whole.summary.local_paths);
+    let all = jobs(&corpus);
+    assert_eq!(end.summary.executions, all as u64);
+
+    // At the end there is nothing to add.
+    let again = run(&options, &program, &["3"]);
+    assert_eq!(again.summary.verdict, "verified");
+    assert_eq!((again.summary.executions, jobs(&corpus)), (all as u64, all));
+    let said = format!("{all} executions of earlier runs were done again");
+    assert!(again.summary.notes.contains(&said), "{:?}", again.summary);
+}
+
+#[test]
+fn a_verification_in_pieces_finds_the_same() {
+    let program = compile(Compiler::RaddleCc, "examples/mpc_figure2.c", &["-DEXTRA=3"]);
+    let dir = empty("verify-pieces");
+    let corpus = dir.join("corpus");
+    let corpus = corpus.to_str().expect("text");
+    let mut statuses = Vec::new();
+    for n in (2..30).step_by(2) {
+        let most = n.to_string();
+        let options = ["verify", "--corpus", corpus, "--max-executions", &most];
+        let piece = run(&options, &program, &[]);
+        statuses.push(piece.output.status);
+        if piece.output.status == 66 {
+            assert_eq!(piece.summary.findings[0].class, "crash");
+            // Another program, and other bounds, are another search.
+            let other = [&options[..], &["--loop-bound", "200"]].concat();
+            let other = run(&other, &program, &[]);
+            assert!(other.summary.notes.is_empty(), "{:?}", other.summary);
+            let mixed = ["verify", "--corpus", corpus, "--strategy", "mpc-s2"];
+            let mut command = Command::new(raddle());
+            command.args(mixed).arg("--").arg(&program);
+            assert_eq!(output(&mut command, LIMIT).status, 64);
+            assert!(statuses.len() > 2, "{statuses:?}");
+            return;
+        }
+        assert_eq!(piece.output.status, 69, "{}", piece.output.all());
+    }
+    panic!("the crash is not found: {statuses:?}");
 }

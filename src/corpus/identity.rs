@@ -86,8 +86,29 @@ fn is_own(module: &Module) -> bool {
     module.instrumented || !SYSTEM.iter().any(|dir| module.path.starts_with(dir))
 }
 
+/// Names a search of `verify` with these bounds on a target with these modules.
+pub fn verification(setup: &Setup, modules: &[Module], bounds: impl Hash) -> Result<u64> {
+    let program = std::fs::canonicalize(&setup.program.path)
+        .map_err(|e| Error::file("find", &setup.program.path, &e))?;
+    let mut hasher = execution(setup)?;
+    program.hash(&mut hasher);
+    build(&program, &setup.target.runtime, modules)?.hash(&mut hasher);
+    // What of its input is symbolic is said in its environment.
+    setup.target.env.hash(&mut hasher);
+    bounds.hash(&mut hasher);
+    Ok(hasher.finish())
+}
+
 /// Arguments, standard input, and options that change what an execution does or how it is judged.
 fn circumstances(setup: &Setup, campaign: &Campaign) -> Result<String> {
+    let mut hasher = execution(setup)?;
+    (campaign.same_output, campaign.expected_output()).hash(&mut hasher);
+    format!("{:?}", campaign.watch).hash(&mut hasher);
+    Ok(format!("{:016x}", hasher.finish()))
+}
+
+/// What an execution depends on beside the program.
+fn execution(setup: &Setup) -> Result<DefaultHasher> {
     let base = &setup.base;
     let mut hasher = DefaultHasher::new();
     let bytes = |text: &OsStr| text.as_bytes().to_vec();
@@ -96,7 +117,5 @@ fn circumstances(setup: &Setup, campaign: &Campaign) -> Result<String> {
     setup.stdin_content()?.hash(&mut hasher);
     (base.flags, base.max_steps, base.clock_base, base.entropy).hash(&mut hasher);
     setup.limits.wall.hash(&mut hasher);
-    (campaign.same_output, campaign.expected_output()).hash(&mut hasher);
-    format!("{:?}", campaign.watch).hash(&mut hasher);
-    Ok(format!("{:016x}", hasher.finish()))
+    Ok(hasher)
 }

@@ -3,11 +3,13 @@
 //! One SQLite database (`schema.sql` is its format) holds which executions were made, which
 //! interleavings and predecessor pairs they showed, and every finding with its witness. It is
 //! written in transactions, so that a process that is killed at any moment loses at most what it
-//! has not reported; and several processes may use one directory at the same time.
+//! has not reported; and several processes may use one directory at the same time. What `verify`
+//! has executed is in a file of its own (`journal.rs`).
 
 mod batch;
 mod database;
 mod identity;
+mod journal;
 mod keeper;
 mod locks;
 pub mod names;
@@ -18,7 +20,8 @@ mod tests;
 mod view;
 mod write;
 
-pub use identity::{Key, key};
+pub use identity::{Key, key, verification};
+pub use journal::Journal;
 pub use keeper::{Account, Keeper};
 pub use names::Names;
 pub use series::Verdict;
