@@ -46,6 +46,8 @@ pub struct Frontier {
     unsteady: usize,
     purpose: Option<Purpose>,
     facts: u64,
+    /// The formula of the last question that had a model, where it is wanted.
+    pub kept: Option<String>,
 }
 
 impl Frontier {
@@ -72,6 +74,9 @@ impl Frontier {
             let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
             formula.solver.assert(&any(&conditions));
             let answer = formula.solver.check(limits, effort);
+            if let (Answer::Sat(_), Some(kept)) = (&answer, &mut self.kept) {
+                *kept = formula.solver.text();
+            }
             formula.solver.pop();
             match answer {
                 Answer::Sat(model) => {

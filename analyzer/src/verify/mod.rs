@@ -97,6 +97,16 @@ impl Verifier {
         self.stopped.get_or_insert_with(|| why.to_string());
     }
 
+    /// Keeps the text of formulas; for finding out why an execution missed what it was made for.
+    pub fn keep_formulas(&mut self) {
+        self.frontier.kept = Some(String::new());
+    }
+
+    /// The formula, in SMT-LIB's form, from whose model [`Strategy::Frontier`] made the last job.
+    pub fn formula(&self) -> Option<&str> {
+        self.frontier.kept.as_deref().filter(|text| !text.is_empty())
+    }
+
     /// Ends the exploration when `asked` says so, also in the middle of a question to the solver.
     pub fn stop_when(&mut self, asked: impl Fn() -> bool + Send + Sync + 'static) {
         self.asked = Some(Box::new(asked));
@@ -222,7 +232,9 @@ impl Verifier {
     /// What was learnt with too small ranges is worth nothing.
     fn restart(&mut self, job: &Job) {
         self.forest = forest(self.strategy);
+        let kept = self.frontier.kept.take().map(|_| String::new());
         self.frontier = Frontier::default();
+        self.frontier.kept = kept;
         self.mpc = Mpc::default();
         self.cores = Cores::default();
         self.left_over = 0;

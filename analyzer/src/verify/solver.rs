@@ -55,6 +55,11 @@ impl Solver {
         self.inner.assert(fact);
     }
 
+    /// All assertions, in SMT-LIB's form.
+    pub fn text(&self) -> String {
+        self.inner.to_string()
+    }
+
     pub fn push(&self) {
         self.inner.push();
     }

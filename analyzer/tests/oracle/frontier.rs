@@ -18,11 +18,16 @@ pub struct Explored {
     pub diverged: u64,
     /// The execution (from 1) that showed the first failure.
     pub first_failure: Option<u64>,
+    /// Executions that taught nothing, and the formula from whose model the last of them came.
+    pub misses: u64,
+    pub missed: Option<String>,
 }
 
 /// Runs an exploration to its end.
 pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explored {
     let mut verifier = Verifier::new(strategy, bounds);
+    verifier.keep_formulas();
+    let (mut misses, mut missed) = (0, None);
     let mut behaviour = Behaviour::default();
     let mut diverged = 0;
     let mut ranges = Vec::new();
@@ -43,6 +48,10 @@ pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explore
                 let noted = verifier.observe(&job, &played.trace);
                 for note in noted {
                     assert!(!matches!(note, Noted::Corrupt(_)), "{note:?} {program:?}");
+                    if note == Noted::Nothing {
+                        misses += 1;
+                        missed = verifier.formula().map(str::to_string);
+                    }
                 }
                 diverged += u64::from(played.trace.outcome.end == End::Divergence);
             }
@@ -53,6 +62,8 @@ pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explore
                     ranges,
                     diverged,
                     first_failure,
+                    misses,
+                    missed,
                 };
             }
         }
@@ -147,6 +158,12 @@ fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
         assert_eq!(explored.report.verdict, Verdict::Verified, "{}", context());
     }
     assert_eq!(explored.diverged, 0, "{}", context());
+    // Every model reaches what it was asked for, so no path is taken twice.
+    if explored.misses > 0 {
+        let file = format!("{}/missed-{seed}.smt2", env!("CARGO_TARGET_TMPDIR"));
+        std::fs::write(&file, explored.missed.unwrap_or_default()).expect("the file is written");
+        panic!("{} missed, see {file}: {}", explored.misses, context());
+    }
     let deadlocks = expected.endings.iter();
     let deadlocks = deadlocks
         .filter(|e| matches!(e, Ending::Deadlock(_)))
@@ -201,6 +218,7 @@ const MENU: Menu = Menu {
     unjoined: false,
     destroys: false,
     lock_heavy: false,
+    loops: false,
     sync: &[],
 };
 
@@ -250,6 +268,7 @@ fn with_everything() {
         unjoined: true,
         destroys: false,
         lock_heavy: false,
+        loops: false,
         sync: &[],
     };
     check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
@@ -319,6 +338,33 @@ fn with_all_kinds_of_objects() {
         ..SYNC
     };
     check_many(11_000..11_150, menu, &[]);
+}
+
+#[test]
+fn with_arrays_and_loops() {
+    let loops = true;
+    check_many(20_000..20_200, Menu { loops, ..MENU }, &[]);
+    let menu = Menu {
+        loops,
+        inputs: 1,
+        statements: 4,
+        wide: true,
+        ..MENU
+    };
+    check_many(21_000..21_150, menu, &[(1, 0), (2, 0)]);
+}
+
+#[test]
+fn with_arrays_loops_and_objects() {
+    let sync = &[Family::Conditions, Family::Semaphores, Family::RwLocks];
+    let menu = Menu {
+        loops: true,
+        inputs: 1,
+        statements: 3,
+        sync,
+        ..SYNC
+    };
+    check_many(22_000..22_200, menu, &[(1, 0), (2, 0)]);
 }
 
 /// A mutex that may be destroyed too early: the error is found, and only then is there no proof.

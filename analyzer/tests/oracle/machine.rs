@@ -190,6 +190,10 @@ impl Machine {
                 let offset = self.concrete(t, e) % u16::from(*n);
                 announce(Kind::Read, MEMORY + u64::from(offset), 0)
             }
+            Op::Do(Stmt::WriteAt(e, n, _)) => {
+                let offset = self.concrete(t, e) % u16::from(*n);
+                announce(Kind::Write, MEMORY + u64::from(offset), 0)
+            }
             Op::Do(Stmt::Write(place, _)) => announce(Kind::Write, MEMORY + u64::from(place.0), 0),
             Op::Do(Stmt::Update(_, place, _) | Stmt::Cas(_, place, _, _)) => {
                 announce(Kind::Rmw, MEMORY + u64::from(place.0), 0)
@@ -372,6 +376,10 @@ impl Machine {
                 let offset = self.threads[t].regs[REGS - 1].value as u8;
                 self.read(t, reg, (offset, 1), true, rec, pc);
             }
+            Stmt::WriteAt(_, _, e) => {
+                let offset = self.threads[t].regs[REGS - 1].value as u8;
+                self.write(t, (offset, 1), &e, true, rec, pc);
+            }
             Stmt::Read(reg, place) => self.read(t, reg, place, true, rec, pc),
             Stmt::Write(place, e) => self.write(t, place, &e, true, rec, pc),
             Stmt::Update(reg, place, e) => {
@@ -459,19 +467,19 @@ impl Machine {
                         self.threads[t].status = Status::Ending(Ending::Exit(value.into()));
                     }
                     Stmt::ReadAt(reg, e, n) => {
-                        // The address becomes concrete; register 9 keeps the offset.
-                        let index = self.eval(t, &e, rec);
-                        let offset = index.value % u16::from(n);
-                        let limited = rec.binary_const(Node::URem, index, u16::from(n));
-                        let value = u64::from(offset);
-                        rec.branch(slot, Kind::Branch, limited.node, value, Why::Address, pc);
-                        self.threads[t].path.push((pc, value));
-                        self.threads[t].regs[REGS - 1] = Value::concrete(offset);
-                        let address = MEMORY + value;
-                        if rec.is_visible(address, 1) {
+                        let place = self.address(t, &e, n, rec);
+                        if visible(rec, place) {
                             return;
                         }
-                        self.read(t, reg, (offset as u8, 1), false, rec, pc);
+                        self.read(t, reg, place, false, rec, pc);
+                        self.threads[t].at += 1;
+                    }
+                    Stmt::WriteAt(e, n, value) => {
+                        let place = self.address(t, &e, n, rec);
+                        if visible(rec, place) {
+                            return;
+                        }
+                        self.write(t, place, &value, false, rec, pc);
                         self.threads[t].at += 1;
                     }
                     Stmt::Read(reg, place) if !visible(rec, place) => {
@@ -498,6 +506,20 @@ impl Machine {
                 },
             }
         }
+    }
+
+    /// One of the first `n` bytes, by a computed offset. That becomes concrete; the last register
+    /// keeps it.
+    fn address(&mut self, t: usize, e: &Expr, n: u8, rec: &mut Recorder) -> (u8, u8) {
+        let (slot, pc) = (self.threads[t].slot, self.pc(t));
+        let index = self.eval(t, e, rec);
+        let offset = index.value % u16::from(n);
+        let limited = rec.binary_const(Node::URem, index, u16::from(n));
+        let value = u64::from(offset);
+        rec.branch(slot, Kind::Branch, limited.node, value, Why::Address, pc);
+        self.threads[t].path.push((pc, value));
+        self.threads[t].regs[REGS - 1] = Value::concrete(offset);
+        (offset as u8, 1)
     }
 
     fn raw(&self, place: (u8, u8)) -> u16 {

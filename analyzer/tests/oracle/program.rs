@@ -40,6 +40,8 @@ pub enum Stmt {
     Write((u8, u8), Expr),
     /// Reads the byte at a computed offset, one of the first so many.
     ReadAt(usize, Expr, u8),
+    /// Writes the byte at a computed offset, one of the first so many.
+    WriteAt(Expr, u8, Expr),
     /// The register gets the old value; the new one is the expression.
     Update(usize, (u8, u8), Expr),
     /// (register for the old value, place, expected, new)

@@ -35,6 +35,8 @@ pub struct Menu {
     pub destroys: bool,
     /// Every other statement takes a mutex.
     pub lock_heavy: bool,
+    /// Arrays that are written at computed places, and loops of at most two rounds.
+    pub loops: bool,
     /// Operations on these in every other statement.
     pub sync: &'static [Family],
 }
@@ -60,6 +62,8 @@ struct Writer<'a> {
     nested: Vec<Vec<Stmt>>,
     first_nested: usize,
     depth: usize,
+    /// Loops around the next statement.
+    loops: usize,
 }
 
 /// A program and how many inputs each top-level thread reads at most.
@@ -77,6 +81,7 @@ pub fn program(seed: u64, menu: Menu) -> Program {
             nested: Vec::new(),
             first_nested: first_nested + nested.len(),
             depth: 0,
+            loops: 0,
         };
         let budget = 1 + writer.dice.roll(menu.statements);
         let body = writer.body(budget);
@@ -99,12 +104,14 @@ pub fn program(seed: u64, menu: Menu) -> Program {
         menu: Menu {
             inputs: 0,
             nested_threads: false,
+            loops: false,
             ..menu
         },
         inputs: 0,
         nested: Vec::new(),
         first_nested: 0,
         depth: 0,
+        loops: 0,
     };
     let budget = writer.dice.roll(3);
     main.extend(writer.body(budget));
@@ -264,7 +271,45 @@ impl Writer<'_> {
         }
     }
 
+    /// A loop that ends after so many rounds, or when a read says so.
+    fn looped(&mut self, body: &mut Vec<Stmt>) {
+        let round = 6 + self.loops;
+        self.loops += 1;
+        let rounds = 1 + self.dice.roll(2) as u16;
+        let n = 1 + self.dice.roll(2);
+        // Each round would have inputs of its own.
+        let inputs = std::mem::take(&mut self.menu.inputs);
+        let mut inner = self.body(n);
+        self.menu.inputs = inputs;
+        let next = Stmt::Let(round, add(r(round), c(1)));
+        match self.dice.roll(2) {
+            0 => inner.push(next),
+            _ => {
+                let (reg, place, cond) = (self.reg(), self.place(), self.cond());
+                let enough = Stmt::Let(round, c(9));
+                inner.push(Stmt::Read(reg, place));
+                inner.push(Stmt::If(cond, vec![enough], vec![next]));
+            }
+        }
+        self.loops -= 1;
+        body.push(Stmt::Let(round, c(0)));
+        body.push(Stmt::While(ult(r(round), c(rounds)), inner));
+    }
+
     fn statement(&mut self, body: &mut Vec<Stmt>) {
+        if self.menu.loops && self.dice.roll(4) == 0 {
+            match self.dice.roll(3) {
+                0 if self.loops < 1 && self.depth < 2 => return self.looped(body),
+                1 => {
+                    let (reg, e) = (self.reg(), self.expr());
+                    return body.push(Stmt::ReadAt(reg, e, 3));
+                }
+                _ => {
+                    let (e, value) = (self.expr(), self.expr());
+                    return body.push(Stmt::WriteAt(e, 3, value));
+                }
+            }
+        }
         if !self.menu.sync.is_empty() && self.depth < 3 && self.dice.roll(2) == 0 {
             self.synchronise(body);
             return;

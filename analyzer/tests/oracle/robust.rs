@@ -21,6 +21,7 @@ const MENU: Menu = Menu {
     unjoined: true,
     destroys: false,
     lock_heavy: false,
+    loops: false,
     sync: &[],
 };
 

@@ -113,6 +113,7 @@ fn random_programs() {
         unjoined: true,
         destroys: false,
         lock_heavy: false,
+        loops: false,
         sync: &[],
     };
     let (mut failures, mut optimal) = (0, 0);
