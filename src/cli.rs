@@ -367,6 +367,10 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
 
+    /// Executions at the same time, and questions to the solver, with `--strategy frontier`
+    #[arg(short, long, value_name = "J", default_value_t = 1)]
+    pub jobs: u16,
+
     /// Decisions that one thread may take before its path is cut (verified within bounds);
     /// 0: no limit
     #[arg(long, value_name = "N", default_value_t = 256)]

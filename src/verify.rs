@@ -13,12 +13,15 @@ use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented};
 use crate::symbols::Symbols;
 use crate::triage::{Examined, Seen, Triage, class_of};
-use raddle_analyzer::verify::{self as analyzer, Bounds, Next, Noted, Report, Strategy, Verifier};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use raddle_analyzer::verify::{
+    self as analyzer, Bounds, Noted, Report, Several, Strategy, Verifier,
+};
 use raddle_protocol::job::Job;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::Recipe;
-use raddle_scheduler::{Module, RunError, Session};
+use raddle_scheduler::{Module, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
@@ -51,8 +54,11 @@ pub fn verify(
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
     let started = Instant::now();
-    let mut session = setup.session(&interrupt.search)?;
-    let modules = session.modules().to_vec();
+    if options.jobs == 0 {
+        return Err(Error::usage("`-j 0` asks for no worker", "give at least 1"));
+    }
+    let workers = usize::from(options.jobs);
+    let modules = setup.session(&interrupt.search)?.modules().to_vec();
     check_instrumented(setup, &modules)?;
     let strategy = match options.strategy {
         StrategyName::Frontier => Strategy::Frontier,
@@ -91,18 +97,21 @@ pub fn verify(
         let note = format!("{again} of earlier runs were done again");
         exploration.summary.notes.push(note);
     }
-    for recipe in &earlier {
-        exploration.run(&mut session, job_of(recipe), Origin::Journal)?;
-    }
-    let report = loop {
-        match exploration.verifier.next() {
-            Next::Done(report) => break report,
-            Next::Run(job) => {
-                let job = with_base(job, &setup.base);
-                exploration.run(&mut session, job, Origin::Search)?;
+    let report = crew(workers, setup, interrupt, |crew| {
+        for some in earlier.chunks(workers) {
+            let jobs = some.iter().map(job_of).collect();
+            exploration.run(crew, jobs, Origin::Journal)?;
+        }
+        loop {
+            match exploration.verifier.next_several(workers) {
+                Several::Done(report) => return Ok(report),
+                Several::Run(jobs) => {
+                    let jobs = jobs.into_iter().map(|job| with_base(job, &setup.base));
+                    exploration.run(crew, jobs.collect(), Origin::Search)?;
+                }
             }
         }
-    };
+    })?;
     let (mut summary, trouble, fault) = exploration.done();
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
@@ -140,6 +149,74 @@ fn journal(
     Journal::open(dir, key)
 }
 
+/// Workers that run jobs, each in a session of its own.
+struct Crew {
+    jobs: Sender<(usize, Job)>,
+    traces: Receiver<(usize, std::result::Result<Trace, Error>)>,
+}
+
+impl Crew {
+    /// Runs all jobs at the same time; the results in the jobs' order. An [`Exit::Interrupted`]
+    /// one was stopped.
+    fn run(&self, jobs: &[Job]) -> Vec<std::result::Result<Trace, Error>> {
+        let gone = || Err(Error::fault("a worker has ended"));
+        let mut results: Vec<_> = jobs.iter().map(|_| gone()).collect();
+        let sent = jobs.iter().cloned().enumerate();
+        // A worker that cannot be reached leaves its result as it is.
+        let sent = sent
+            .filter(|job| self.jobs.send(job.clone()).is_ok())
+            .count();
+        for _ in 0..sent {
+            match self.traces.recv() {
+                Ok((n, result)) => results[n] = result,
+                Err(_) => break,
+            }
+        }
+        results
+    }
+}
+
+/// Calls `work` with so many workers, which end with it.
+fn crew<T>(
+    workers: usize,
+    setup: &Setup,
+    interrupt: &Interrupt,
+    work: impl FnOnce(&Crew) -> Result<T>,
+) -> Result<T> {
+    let (jobs, inbox) = unbounded::<(usize, Job)>();
+    let (outbox, traces) = unbounded();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let (inbox, outbox) = (inbox.clone(), outbox.clone());
+            scope.spawn(move || {
+                let mut session = None;
+                for (n, job) in inbox {
+                    let result = run(&mut session, setup, interrupt, &job);
+                    if outbox.send((n, result)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop((inbox, outbox));
+        work(&Crew { jobs, traces })
+    })
+}
+
+/// Runs a job in a session that is started for the first one.
+fn run(
+    session: &mut Option<Session>,
+    setup: &Setup,
+    interrupt: &Interrupt,
+    job: &Job,
+) -> Result<Trace> {
+    if session.is_none() {
+        *session = Some(setup.session(&interrupt.search)?);
+    }
+    let session = session.as_mut().expect("it has just been put there");
+    Ok(session.run(job)?)
+}
+
 /// Where a job comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
@@ -163,22 +240,27 @@ struct Exploration<'a> {
 }
 
 impl Exploration<'_> {
-    /// Runs a job and learns from it; an error of that ends the exploration.
-    fn run(&mut self, session: &mut Session, job: Job, origin: Origin) -> Result<()> {
-        match session.run(&job) {
-            Ok(trace) => {
-                if let (Origin::Search, Some(journal)) = (origin, &mut self.journal) {
-                    journal.add(&job)?;
+    /// Runs jobs and learns from them in their order, up to one that cannot be run, which ends the
+    /// exploration.
+    fn run(&mut self, crew: &Crew, jobs: Vec<Job>, origin: Origin) -> Result<()> {
+        let results = crew.run(&jobs);
+        for (job, result) in jobs.into_iter().zip(results) {
+            match result {
+                Ok(trace) => {
+                    if let (Origin::Search, Some(journal)) = (origin, &mut self.journal) {
+                        journal.add(&job)?;
+                    }
+                    self.learn(job, trace)?;
                 }
-                self.learn(job, trace)
-            }
-            Err(RunError::Stopped) => Ok(()),
-            Err(error) => {
-                self.verifier.stop("an execution could not be run");
-                self.failed = Some(Error::from(error));
-                Ok(())
+                Err(error) if error.exit == Exit::Interrupted => return Ok(()),
+                Err(error) => {
+                    self.verifier.stop("an execution could not be run");
+                    self.failed = Some(error);
+                    return Ok(());
+                }
             }
         }
+        Ok(())
     }
 
     fn learn(&mut self, job: Job, trace: Trace) -> Result<()> {

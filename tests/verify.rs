@@ -209,3 +209,28 @@ fn a_verification_in_pieces_finds_the_same() {
     }
     panic!("the crash is not found: {statuses:?}");
 }
+
+#[test]
+fn workers_come_to_the_same_verdict() {
+    let cases: [(&str, &[&str], &[&str], i32); 3] = [
+        ("tests/paper/figure9.c", &["-DFIXED"], &["3"], 0),
+        ("examples/mpc_figure2.c", &["-DEXTRA=3", "-DFIXED"], &[], 0),
+        ("examples/mpc_figure2.c", &["-DEXTRA=3"], &[], 66),
+    ];
+    for (source, flags, args, status) in cases {
+        let program = compile(Compiler::RaddleCc, source, flags);
+        let [one, three] = ["1", "3"].map(|jobs| {
+            let run = run(&["verify", "--keep-going", "-j", jobs], &program, args);
+            assert_eq!(run.output.status, status, "{}", run.output.all());
+            run.summary
+        });
+        assert_eq!(one.verdict, three.verdict, "{source}");
+        assert_eq!(one.local_paths, three.local_paths, "{source}");
+        let prints = |summary: &common::Summary| {
+            let findings = summary.findings.iter();
+            findings.map(|f| f.fingerprint.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(prints(&one), prints(&three), "{source}");
+        assert!(three.executions > 3, "{source}");
+    }
+}

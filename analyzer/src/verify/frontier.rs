@@ -6,7 +6,7 @@ use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
 use super::solver::{Answer, Effort, Limits, Values, any};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// How often an execution may miss its frontier before that is given up.
 const ATTEMPTS: u32 = 2;
@@ -26,7 +26,10 @@ pub const SOLVER: &str = "the solver gave up";
 /// Why a question cannot be asked.
 pub const TOO_LARGE: &str = "the formula would be too large";
 
-/// What the last job was for.
+/// How often executions missed what they were aimed at.
+type Attempts = HashMap<(NodeId, Aim), u32>;
+
+/// What a job was for.
 enum Purpose {
     Frontiers(Vec<(NodeId, Aim)>),
     Deadlock(Pattern),
@@ -37,14 +40,16 @@ enum Purpose {
 #[derive(Default)]
 pub struct Frontier {
     values: Values,
-    attempts: HashMap<(NodeId, Aim), u32>,
+    attempts: Attempts,
     /// Deadlocks that were predicted and did not happen.
     unconfirmed: Vec<Pattern>,
     /// Wrong orders that executions have shown.
     hazards: HashSet<Hazard>,
     /// Locations whose first content differs between executions, and can be read.
     unsteady: usize,
-    purpose: Option<Purpose>,
+    /// What the jobs under way are for, in the order in which they will be observed.
+    purposes: VecDeque<Purpose>,
+    /// What was known when they were made.
     facts: u64,
     /// The formula of the last question that had a model, where it is wanted.
     pub kept: Option<String>,
@@ -54,18 +59,16 @@ impl Frontier {
     /// Looks for a frontier, then for a deadlock.
     pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
         self.facts = forest.facts;
+        self.purposes.clear();
         let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded);
         self.unsteady = formula.unsteady.len();
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
         }
-        let given_up = |t: &Target| {
-            let attempts = self.attempts.get(&(t.node, t.aim));
-            attempts.is_some_and(|n| *n >= ATTEMPTS)
-        };
         let targets = std::mem::take(&mut formula.targets);
+        let attempts = &self.attempts;
         let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
-            targets.iter().partition(|t| given_up(t));
+            targets.iter().partition(|t| given_up(attempts, t));
         for target in dropped {
             formula.solver.assert(&target.condition.not());
         }
@@ -81,9 +84,10 @@ impl Frontier {
             match answer {
                 Answer::Sat(model) => {
                     let plan = to_frontier(&formula, &model, &wanted);
-                    let again = |a: &(NodeId, Aim)| self.attempts.contains_key(a);
+                    let again = |a: &(NodeId, Aim)| attempts.contains_key(a);
                     let tolerant = plan.aims.iter().any(again);
-                    self.purpose = Some(Purpose::Frontiers(plan.aims.clone()));
+                    let aims = plan.aims.clone();
+                    self.purposes.push_back(Purpose::Frontiers(aims));
                     return Decision::Run { plan, tolerant };
                 }
                 Answer::Unsat => {}
@@ -96,27 +100,27 @@ impl Frontier {
         }
         match deadlock::query(&formula, limits, effort) {
             Found::Yes(plan, pattern) => {
-                self.purpose = Some(Purpose::Deadlock(pattern));
+                self.purposes.push_back(Purpose::Deadlock(pattern));
                 Decision::Run {
                     plan,
                     tolerant: false,
                 }
             }
-            Found::No => Self::hazard(&self.hazards, &mut self.purpose, &formula, limits, effort),
+            Found::No => Self::hazard(&self.hazards, &mut self.purposes, &formula, limits, effort),
             Found::Unknown => Decision::GaveUp(SOLVER),
         }
     }
 
     fn hazard(
         known: &HashSet<Hazard>,
-        purpose: &mut Option<Purpose>,
+        purposes: &mut VecDeque<Purpose>,
         formula: &Formula<'_>,
         limits: Limits<'_>,
         effort: &mut Effort,
     ) -> Decision {
         match hazards::query(formula, known, limits, effort) {
             hazards::Found::Yes(plan, hazard) => {
-                *purpose = Some(Purpose::Hazard(hazard));
+                purposes.push_back(Purpose::Hazard(hazard));
                 Decision::Run {
                     plan,
                     tolerant: false,
@@ -137,10 +141,60 @@ impl Frontier {
         self.hazards.len()
     }
 
-    /// Was the last job of use? What it was for is tried again, then given up.
+    /// Looks for frontiers in as many parts as there are `workers`, at the same time: no more than
+    /// one job for each part. Nothing: there are no frontiers.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub fn decide_several(
+        &mut self,
+        forest: &Forest,
+        limits: Limits<'_>,
+        effort: &mut Effort,
+        workers: usize,
+    ) -> Result<Vec<(Plan, bool)>, &'static str> {
+        self.facts = forest.facts;
+        self.purposes.clear();
+        let attempts = &self.attempts;
+        let parts: Vec<Part> = std::thread::scope(|scope| {
+            let ask = |n| scope.spawn(move || part(attempts, forest, limits, (n, workers)));
+            let threads: Vec<_> = (0..workers).map(ask).collect();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined
+                .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let mut plans: Vec<(Plan, bool)> = Vec::new();
+        let mut trouble = None;
+        for part in parts {
+            effort.add(part.effort);
+            match part.plan {
+                Ok(Some(plan)) => {
+                    // Two parts may come upon the same execution.
+                    let same = |p: &(Plan, bool)| {
+                        p.0.prefix == plan.0.prefix && p.0.inputs == plan.0.inputs
+                    };
+                    if !plans.iter().any(same) {
+                        self.purposes
+                            .push_back(Purpose::Frontiers(plan.0.aims.clone()));
+                        plans.push(plan);
+                    }
+                }
+                Ok(None) => {}
+                Err(why) => trouble = Some(why),
+            }
+        }
+        match trouble {
+            Some(why) if plans.is_empty() => Err(why),
+            _ => Ok(plans),
+        }
+    }
+
+    /// Was the first of the jobs under way of use? What it was for is tried again, then given up.
+    /// What others have learnt since it was made may be what it was for.
     pub fn observed(&mut self, forest: &Forest) {
         let learnt = forest.facts > self.facts;
-        match self.purpose.take() {
+        match self.purposes.pop_front() {
             Some(Purpose::Frontiers(aims)) if !learnt => {
                 for aim in aims {
                     *self.attempts.entry(aim).or_default() += 1;
@@ -167,6 +221,53 @@ impl Frontier {
         lines.sort();
         lines
     }
+}
+
+/// What came of the question about a part of the targets.
+struct Part {
+    /// The plan, and whether one with its aims has missed.
+    plan: Result<Option<(Plan, bool)>, &'static str>,
+    effort: Effort,
+}
+
+/// Looks for a frontier among those targets that have number `n` in each group of `of`.
+fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usize, usize)) -> Part {
+    let mut effort = Effort::default();
+    // The solver's terms belong to a thread.
+    let mut values = Values::default();
+    let mut formula = Formula::new(forest, &mut values, Ends::Excluded);
+    if formula.too_large {
+        let plan = Err(TOO_LARGE);
+        return Part { plan, effort };
+    }
+    let targets = std::mem::take(&mut formula.targets);
+    let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
+        targets.iter().partition(|t| given_up(attempts, t));
+    for target in dropped {
+        formula.solver.assert(&target.condition.not());
+    }
+    let wanted: Vec<&Target> = wanted.into_iter().skip(n).step_by(of).collect();
+    if wanted.is_empty() {
+        let plan = Ok(None);
+        return Part { plan, effort };
+    }
+    let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
+    formula.solver.assert(&any(&conditions));
+    let plan = match formula.solver.check(limits, &mut effort) {
+        Answer::Sat(model) => {
+            let plan = to_frontier(&formula, &model, &wanted);
+            let tolerant = plan.aims.iter().any(|aim| attempts.contains_key(aim));
+            Ok(Some((plan, tolerant)))
+        }
+        Answer::Unsat => Ok(None),
+        Answer::Unknown => Err(SOLVER),
+    };
+    Part { plan, effort }
+}
+
+fn given_up(attempts: &Attempts, target: &Target) -> bool {
+    let attempts = attempts.get(&(target.node, target.aim));
+    attempts.is_some_and(|n| *n >= ATTEMPTS)
 }
 
 fn text(aim: Aim) -> &'static str {

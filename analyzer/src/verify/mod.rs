@@ -1,4 +1,7 @@
 //! Exploration of all paths over schedules and inputs, with a proof at its end.
+//!
+//! Several executions may be under way at a time ([`Verifier::next_several`]): each is aimed at a
+//! frontier of its own, and what they show is learnt in one order, so the trees are the same.
 
 mod conditions;
 mod contents;
@@ -22,7 +25,7 @@ mod report;
 mod solver;
 mod terms;
 
-pub use report::{Bounds, Concretised, Next, Noted, Report, Strategy, Verdict};
+pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Verdict};
 
 use cores::Cores;
 use forest::{Forest, What};
@@ -40,8 +43,8 @@ use solver::{Asked, Effort, Limits};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Explores one program. One job is under way at a time: [`Verifier::next`], run it,
-/// [`Verifier::observe`].
+/// Explores one program: [`Verifier::next`] or [`Verifier::next_several`], run the jobs,
+/// [`Verifier::observe`] each of them.
 pub struct Verifier {
     strategy: Strategy,
     bounds: Bounds,
@@ -104,7 +107,10 @@ impl Verifier {
 
     /// The formula, in SMT-LIB's form, from whose model [`Strategy::Frontier`] made the last job.
     pub fn formula(&self) -> Option<&str> {
-        self.frontier.kept.as_deref().filter(|text| !text.is_empty())
+        self.frontier
+            .kept
+            .as_deref()
+            .filter(|text| !text.is_empty())
     }
 
     /// Ends the exploration when `asked` says so, also in the middle of a question to the solver.
@@ -112,9 +118,41 @@ impl Verifier {
         self.asked = Some(Box::new(asked));
     }
 
-    /// The next job or the end.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Next {
+    /// Up to so many jobs that can be run at the same time, or the end. Only the strategy `frontier`
+    /// has more than one at a time; it looks for them at the same time, too (papers/mpc.txt,
+    /// section 3.5).
+    pub fn next_several(&mut self, workers: usize) -> Several {
+        self.look_at_bounds();
+        let alone = workers < 2 || self.strategy != Strategy::Frontier || self.observed == 0;
+        if !alone && self.stopped.is_none() {
+            let limits = Limits {
+                time: self.remaining(),
+                asked: self.asked.as_deref(),
+            };
+            let forest = &self.forest;
+            let effort = &mut self.effort;
+            let plans = self
+                .frontier
+                .decide_several(forest, limits, effort, workers);
+            if let Ok(mut plans) = plans
+                && !plans.is_empty()
+            {
+                if self.bounds.executions != 0 {
+                    plans.truncate((self.bounds.executions - self.executions) as usize);
+                }
+                let jobs = plans
+                    .into_iter()
+                    .map(|(plan, tolerant)| self.job(plan, tolerant));
+                return Several::Run(jobs.collect());
+            }
+        }
+        match self.next() {
+            Next::Run(job) => Several::Run(vec![job]),
+            Next::Done(report) => Several::Done(report),
+        }
+    }
+
+    fn look_at_bounds(&mut self) {
         if self.bounds.executions != 0 && self.executions >= self.bounds.executions {
             self.stop("the number of executions was limited");
         }
@@ -124,6 +162,12 @@ impl Verifier {
         if self.asked.as_ref().is_some_and(|asked| asked()) {
             self.stop("it was interrupted");
         }
+    }
+
+    /// The next job or the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Next {
+        self.look_at_bounds();
         if self.stopped.is_some() {
             return Next::Done(self.report());
         }
@@ -191,6 +235,10 @@ impl Verifier {
         if trace.outcome.end == End::Divergence {
             self.diverged += 1;
             noted.push(Noted::Diverged);
+        }
+        if job.ranges != self.ranges.as_slice() {
+            noted.push(Noted::Stale);
+            return noted;
         }
         self.observed += 1;
         let before = self.forest.facts;

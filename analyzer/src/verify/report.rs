@@ -105,6 +105,15 @@ pub enum Next {
     Done(Report),
 }
 
+/// What to do next at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Several {
+    /// Run these in any order, and observe them in this one.
+    Run(Vec<Job>),
+    /// The end.
+    Done(Report),
+}
+
 /// What an observation brought to light, for the progress display and the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Noted {
@@ -116,6 +125,8 @@ pub enum Noted {
     Corrupt(Corrupt),
     /// The execution left its schedule.
     Diverged,
+    /// The job was made when less was known to be shared: its trace was not used.
+    Stale,
     /// The execution taught nothing new.
     Nothing,
 }

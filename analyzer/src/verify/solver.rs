@@ -38,6 +38,15 @@ pub struct Effort {
     pub longest: Duration,
 }
 
+impl Effort {
+    /// Adds what was asked elsewhere.
+    pub fn add(&mut self, other: Effort) {
+        self.queries += other.queries;
+        self.time += other.time;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
 /// A solver with assertions.
 pub struct Solver {
     inner: z3::Solver,
