@@ -94,10 +94,13 @@ mod tests {
     use raddle_protocol::outcome::End;
     use raddle_protocol::trace::{Outcome, Trace};
 
+    /// Kind, object, size and value.
+    type Done = (Kind, u64, u8, u64);
+
     /// Thread 1 reads four zero bytes at 0x100; what others do then, and whether that lets it go on.
     #[test]
     fn what_lets_it_go_on() {
-        let table: &[(&[(Kind, u64, u8, u64)], Option<bool>)] = &[
+        let table: &[(&[Done], Option<bool>)] = &[
             (&[], Some(false)),
             (&[(Kind::Write, 0x100, 4, 0)], Some(false)),
             (&[(Kind::AtomicWrite, 0x100, 4, 7)], Some(true)),
@@ -120,7 +123,7 @@ mod tests {
             (&[(Kind::ThreadCancel, 0, 0, 3)], Some(false)),
         ];
         for (others, expected) in table {
-            let event = |thread, &(kind, object, size, value): &(Kind, u64, u8, u64)| Event {
+            let event = |thread, &(kind, object, size, value): &Done| Event {
                 kind: kind as u8,
                 size,
                 thread,
