@@ -93,6 +93,10 @@ pub struct Verification {
     pub queries: u64,
     pub local_paths: u64,
     pub solver_seconds: f64,
+    /// For making the formulas.
+    pub encoding_seconds: f64,
+    /// For executions and what is done with each.
+    pub executing_seconds: f64,
     pub assumptions: Vec<String>,
     /// Statements at which values were made concrete, as text.
     pub concretised: Vec<String>,
@@ -385,13 +389,15 @@ impl Summary {
 impl Verification {
     fn text(&self) -> String {
         let mut text = format!(
-            "  {}, {}, {:.2} s in the solver\n",
+            "  {}, {}, {:.2} s in the solver, {:.2} s encoding, {:.2} s executing\n",
             count(self.local_paths, "local path"),
             match self.queries {
                 1 => "1 query".to_string(),
                 n => format!("{n} queries"),
             },
-            self.solver_seconds
+            self.solver_seconds,
+            self.encoding_seconds,
+            self.executing_seconds
         );
         let lists = [
             ("bound", &self.bounds),

@@ -405,6 +405,8 @@ fn conclude(summary: &mut Summary, report: &Report, modules: &[Module], symbols:
         queries: report.queries,
         local_paths: report.local_paths,
         solver_seconds: report.solver_ms / 1e3,
+        encoding_seconds: report.encoding_ms / 1e3,
+        executing_seconds: report.executing_ms / 1e3,
         assumptions: report.assumptions.clone(),
         concretised,
         bounds,

@@ -54,7 +54,7 @@ const PROGRAMS: &[Program] = &[
     program("switch_value", &[], 35, 3, Some(4)),
     program("shared_index", &[], 35, 3, Some(4)),
     program("lock_order", &[], 65, 3, Some(2)),
-    program("input_branch", &[(0, 4)], 100, 10, Some(4)),
+    program("input_branch", &[(0, 4)], 100, 10, Some(5)),
     program("two_inputs", &[(0, 2), (0, 2)], 321, 24, Some(4)),
     program("input_locked", &[(-2, 3)], 432, 12, Some(5)),
     program("input_narrow", &[(0, 3)], 43, 8, Some(4)),

@@ -18,7 +18,7 @@ use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::Positions;
-use super::plan::{executed, follow};
+use super::plan::follow;
 use super::solver::{Answer, Bool, Effort, Limits, Model, Values, all, any};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ impl Cores {
     /// Splits what the last execution followed, then asks for prefixes until one can be run.
     pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
         let mut values = std::mem::take(&mut self.values);
-        let formula = Formula::new(forest, &mut values, Ends::Last);
+        let formula = Formula::new(forest, &mut values, Ends::Last, effort);
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
         }
@@ -206,7 +206,7 @@ impl Cores {
 }
 
 fn job(formula: &Formula<'_>, model: &Model) -> Decision {
-    let steps = executed(formula, model);
+    let steps = formula.sequence(model);
     Decision::Run {
         plan: follow(formula, model, &steps),
         tolerant: false,
@@ -225,7 +225,7 @@ impl Questions<'_, '_> {
         let solver = &self.formula.solver;
         solver.push();
         solver.assert(&all(parts));
-        let answer = solver.check(self.limits, self.effort);
+        let answer = self.formula.check(self.limits, self.effort);
         solver.pop();
         match answer {
             Answer::Sat(model) => Ok(Some(model)),

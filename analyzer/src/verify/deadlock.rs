@@ -3,7 +3,7 @@
 use super::forest::{NodeId, Pattern, TreeId};
 use super::formula::Formula;
 use super::locks::{Entry, Section, lock_of};
-use super::plan::{Plan, executed, follow};
+use super::plan::{Plan, follow};
 use super::solver::{Answer, Bool, Effort, Limits, Model, all, any, holds};
 use raddle_protocol::event::Kind;
 
@@ -30,12 +30,12 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
             formula.solver.assert(&fact);
         }
         formula.solver.assert(&any(&stuck));
-        let answer = formula.solver.check(limits, effort);
+        let answer = formula.check(limits, effort);
         formula.solver.pop();
         match answer {
             Answer::Sat(model) => {
                 let pattern = pattern(formula, &model, &stuck, cycle);
-                let steps = executed(formula, &model);
+                let steps = formula.sequence(&model);
                 return Found::Yes(follow(formula, &model, &steps), pattern);
             }
             Answer::Unsat => {}

@@ -1,15 +1,14 @@
 //! The formula over all trees: which prefixes of executions are consistent (DESIGN §8).
 //!
 //! The partial-order encoding. For each place of a thread (its n-th step): does the thread come
-//! that far, and an integer for its place in the order. A node is *reached* when its thread stands
+//! that far, and for pairs of places their order (`order`). A node is *reached* when its thread stands
 //! at it; what is local after a step happens together with it; a step node is executed when it is
 //! reached and the thread comes that far. The constraints: program order and creation; a join
 //! after an end of the joined thread; sections of one lock one after the other, a failed attempt
 //! within another's section (`exclusion`); a wait for a condition ends by a signal (`conditions`);
 //! operations on semaphores, barriers and once controls follow one another (`objects`); each read
 //! gets the value of the last write before it (`memory`). The process has not ended: a prefix is what
-//! happens before that. All order constraints are strict and appear positively, so steps with equal
-//! numbers may be taken in any order.
+//! happens before that. An order is asked for only between steps that are executed.
 
 use super::conditions::{self, Conditions};
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
@@ -17,11 +16,15 @@ use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
 use super::locks::{Locks, Taking};
 use super::memory;
 use super::objects::{self, Objects};
+use super::order::Order;
 use super::places::Place;
-use super::solver::{self, BV, Bool, Int, Solver, Values, all, any, equal};
+use super::solver::{
+    self, Answer, BV, Bool, Effort, Limits, Model, Solver, Values, all, any, equal, holds,
+};
 use super::terms::{Term, TermId};
 use raddle_protocol::event::Kind;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// What is asked for at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +65,7 @@ pub struct Formula<'f> {
     pub locks: Locks,
     pub conditions: Conditions,
     pub objects: Objects,
+    order: Order,
     pub solver: Solver,
     /// The thread stands, or has stood, at the node.
     pub at: Vec<Bool>,
@@ -112,7 +116,13 @@ fn leaf(term: Term) -> BV {
 
 impl<'f> Formula<'f> {
     /// Builds all constraints that hold for every prefix. `values` must belong to the forest.
-    pub fn new(forest: &'f Forest, values: &'f mut Values, ends: Ends) -> Formula<'f> {
+    pub fn new(
+        forest: &'f Forest,
+        values: &'f mut Values,
+        ends: Ends,
+        effort: &mut Effort,
+    ) -> Formula<'f> {
+        let start = Instant::now();
         let trees = 0..forest.trees.len() as TreeId;
         let row = |a| trees.clone().map(|b| forest.coexist(a, b)).collect();
         let mut exits = vec![Vec::new(); forest.trees.len()];
@@ -126,7 +136,8 @@ impl<'f> Formula<'f> {
             locks: Locks::new(forest),
             conditions: conditions::collect(forest),
             objects: objects::collect(forest),
-            solver: Solver::new(),
+            order: Order::default(),
+            solver: Solver::default(),
             at: Vec::with_capacity(forest.nodes.len()),
             exec: vec![None; forest.nodes.len()],
             exits,
@@ -150,6 +161,10 @@ impl<'f> Formula<'f> {
         formula.machines();
         formula.too_large |= !memory::constrain(&mut formula);
         formula.known_deadlocks();
+        for fact in formula.order.stairs() {
+            formula.solver.assert(&fact);
+        }
+        effort.encoding += start.elapsed();
         formula
     }
 
@@ -173,14 +188,49 @@ impl<'f> Formula<'f> {
         action.is_some_and(|a| a.kind == Kind::ThreadExit)
     }
 
-    /// The number of a place in the order.
-    pub fn order(&self, place: Place) -> Int {
-        Int::new_const(format!("o{}_{}", place.tree, place.step))
+    /// Place `a` comes before place `b`, if both are executed.
+    pub fn precedes(&self, a: Place, b: Place) -> Bool {
+        self.order.precedes(self.forest, a, b)
     }
 
-    /// Place `a` comes before place `b`.
-    pub fn precedes(&self, a: Place, b: Place) -> Bool {
-        self.order(a).lt(self.order(b))
+    /// Is there a model in which the executed steps can be put in order? Gives up at the limits.
+    pub fn check(&self, limits: Limits<'_>, effort: &mut Effort) -> Answer {
+        let mut question = None;
+        effort.ask(limits, |limits| {
+            let question = question.get_or_insert_with(|| self.solver.question());
+            let answer = question.check(limits);
+            let Answer::Sat(model) = &answer else {
+                return Some(answer);
+            };
+            let cycles = self.order.cycles(self.forest, model, &self.places(model));
+            for clause in &cycles {
+                question.learn(clause);
+            }
+            cycles.is_empty().then_some(answer)
+        })
+    }
+
+    /// The executed steps of a model, by place.
+    fn steps(&self, model: &Model) -> BTreeMap<Place, NodeId> {
+        let mut steps = BTreeMap::new();
+        for (id, node) in (0..).zip(&self.forest.nodes) {
+            if node.action().is_some() && holds(model, &self.executed(id)) {
+                steps.insert(self.forest.place(id), id);
+            }
+        }
+        steps
+    }
+
+    fn places(&self, model: &Model) -> BTreeSet<Place> {
+        self.steps(model).into_keys().collect()
+    }
+
+    /// The executed steps of a model of [`Formula::check`] in their order.
+    pub fn sequence(&self, model: &Model) -> Vec<NodeId> {
+        let steps = self.steps(model);
+        let places = steps.keys().copied().collect();
+        let order = self.order.sequence(self.forest, model, &places);
+        order.iter().map(|place| steps[place]).collect()
     }
 
     /// Can one execution have both threads?
@@ -206,19 +256,14 @@ impl<'f> Formula<'f> {
         Bool::new_const(format!("c{}_{}", place.tree, place.step))
     }
 
-    /// The places of each thread in their order, after its creation.
+    /// Whoever takes a step has taken those before it.
     fn program_order(&self) {
         let mut lengths = vec![0; self.forest.trees.len()];
         for node in self.forest.nodes.iter().filter(|n| n.action().is_some()) {
             let length = &mut lengths[node.tree as usize];
             *length = node.step.max(*length);
         }
-        for ((tree, last), t) in (0..).zip(&lengths).zip(&self.forest.trees) {
-            if let Some(create) = t.create {
-                let first = Place { tree, step: 0 };
-                let created = self.forest.place(create);
-                self.solver.assert(&self.precedes(created, first));
-            }
+        for (tree, last) in (0..).zip(&lengths) {
             for step in 0..*last {
                 let (a, b) = (
                     Place { tree, step },
@@ -227,7 +272,6 @@ impl<'f> Formula<'f> {
                         step: step + 1,
                     },
                 );
-                self.solver.assert(&self.precedes(a, b));
                 let far = self.comes_to(b).implies(self.comes_to(a));
                 self.solver.assert(&far);
             }

@@ -60,7 +60,7 @@ impl Frontier {
     pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
         self.facts = forest.facts;
         self.purposes.clear();
-        let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded);
+        let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded, effort);
         self.unsteady = formula.unsteady.len();
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
@@ -76,7 +76,7 @@ impl Frontier {
             formula.solver.push();
             let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
             formula.solver.assert(&any(&conditions));
-            let answer = formula.solver.check(limits, effort);
+            let answer = formula.check(limits, effort);
             if let (Answer::Sat(_), Some(kept)) = (&answer, &mut self.kept) {
                 *kept = formula.solver.text();
             }
@@ -235,7 +235,7 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
     let mut effort = Effort::default();
     // The solver's terms belong to a thread.
     let mut values = Values::default();
-    let mut formula = Formula::new(forest, &mut values, Ends::Excluded);
+    let mut formula = Formula::new(forest, &mut values, Ends::Excluded, &mut effort);
     if formula.too_large {
         let plan = Err(TOO_LARGE);
         return Part { plan, effort };
@@ -253,7 +253,7 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
     }
     let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
     formula.solver.assert(&any(&conditions));
-    let plan = match formula.solver.check(limits, &mut effort) {
+    let plan = match formula.check(limits, &mut effort) {
         Answer::Sat(model) => {
             let plan = to_frontier(&formula, &model, &wanted);
             let tolerant = plan.aims.iter().any(|aim| attempts.contains_key(aim));

@@ -8,7 +8,7 @@ use super::forest::NodeId;
 use super::formula::Formula;
 use super::insert::is_access;
 use super::locks::lock_of;
-use super::plan::{Plan, executed, follow};
+use super::plan::{Plan, follow};
 use super::solver::{Answer, Bool, Effort, Limits, all, any, holds};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
@@ -49,12 +49,12 @@ pub fn query(
     let conditions: Vec<Bool> = hazards.iter().map(|h| h.1.clone()).collect();
     formula.solver.push();
     formula.solver.assert(&any(&conditions));
-    let answer = formula.solver.check(limits, effort);
+    let answer = formula.check(limits, effort);
     formula.solver.pop();
     match answer {
         Answer::Sat(model) => match hazards.iter().find(|h| holds(&model, &h.1)) {
             Some((hazard, _)) => {
-                let steps = executed(formula, &model);
+                let steps = formula.sequence(&model);
                 let mut plan = follow(formula, &model, &steps);
                 if !steps.contains(&hazard.second) {
                     let tree = formula.forest.node(hazard.second).tree;

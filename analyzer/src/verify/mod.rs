@@ -18,6 +18,7 @@ mod locks;
 mod memory;
 mod mpc;
 mod objects;
+mod order;
 mod places;
 mod plan;
 mod ranges;
@@ -58,6 +59,10 @@ pub struct Verifier {
     /// Inputs of the first execution after a restart.
     inputs: Vec<Input>,
     effort: Effort,
+    /// When the job under way was given.
+    given: Option<Instant>,
+    /// Time that jobs, or rounds of them, were under way.
+    executing: Duration,
     executions: u64,
     /// Executions since the last restart.
     observed: u64,
@@ -84,6 +89,8 @@ impl Verifier {
             ranges: Ranges::default(),
             inputs: Vec::new(),
             effort: Effort::default(),
+            given: None,
+            executing: Duration::ZERO,
             executions: 0,
             observed: 0,
             restarts: 0,
@@ -143,7 +150,9 @@ impl Verifier {
                 let jobs = plans
                     .into_iter()
                     .map(|(plan, tolerant)| self.job(plan, tolerant));
-                return Several::Run(jobs.collect());
+                let jobs = jobs.collect();
+                self.given = Some(Instant::now());
+                return Several::Run(jobs);
             }
         }
         match self.next() {
@@ -167,6 +176,12 @@ impl Verifier {
     /// The next job or the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Next {
+        let next = self.choose();
+        self.given = Some(Instant::now());
+        next
+    }
+
+    fn choose(&mut self) -> Next {
         self.look_at_bounds();
         if self.stopped.is_some() {
             return Next::Done(self.report());
@@ -229,6 +244,8 @@ impl Verifier {
 
     /// Learns from the execution of the job that [`Verifier::next`] gave.
     pub fn observe(&mut self, job: &Job, trace: &Trace) -> Vec<Noted> {
+        let given = self.given.take();
+        self.executing += given.map_or(Duration::ZERO, |given| given.elapsed());
         self.executions += 1;
         self.uncontrolled.extend(trace.uncontrolled.iter().cloned());
         let mut noted = Vec::new();
@@ -310,6 +327,8 @@ impl Verifier {
             queries: self.effort.queries,
             local_paths: self.forest.local_paths(),
             solver_ms: self.effort.time.as_secs_f64() * 1e3,
+            encoding_ms: self.effort.encoding.as_secs_f64() * 1e3,
+            executing_ms: self.executing.as_secs_f64() * 1e3,
             longest_ms: self.effort.longest.as_secs_f64() * 1e3,
             assumptions: self.assumptions(),
             concretised: self.concretised(),

@@ -9,7 +9,7 @@ use super::formula::{Ends, Formula};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::insert;
 use super::locks::{Taking, taking};
-use super::plan::{Plan, executed, follow};
+use super::plan::{Plan, follow};
 use super::solver::{Answer, Bool, Effort, Limits, Values, all};
 use raddle_protocol::Slot;
 use raddle_protocol::trace::Trace;
@@ -163,7 +163,7 @@ impl Split {
     ) -> Result<(), &'static str> {
         let forest = std::mem::replace(&mut self.forest, Forest::new());
         let mut values = Values::default();
-        let formula = Formula::new(&forest, &mut values, Ends::Last);
+        let formula = Formula::new(&forest, &mut values, Ends::Last, effort);
         if formula.too_large {
             return Err(TOO_LARGE);
         }
@@ -171,11 +171,11 @@ impl Split {
             if let Some(conditions) = self.conditions(&formula, &kept) {
                 formula.solver.push();
                 formula.solver.assert(&all(&conditions));
-                let answer = formula.solver.check(limits, effort);
+                let answer = formula.check(limits, effort);
                 formula.solver.pop();
                 match answer {
                     Answer::Sat(model) => {
-                        let steps = executed(&formula, &model);
+                        let steps = formula.sequence(&model);
                         let plan = follow(&formula, &model, &steps);
                         queue.push_back((plan, self.prefix(&kept)));
                     }

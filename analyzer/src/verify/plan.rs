@@ -3,7 +3,7 @@
 use super::forest::{Forest, NodeId, What};
 use super::formula::{Aim, Formula, Target, input_byte};
 use super::places::Place;
-use super::solver::{Model, bits, holds, integer};
+use super::solver::{Model, bits, holds};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Input, push_step};
 use raddle_protocol::schedule::Step;
@@ -18,22 +18,9 @@ pub struct Plan {
     pub aims: Vec<(NodeId, Aim)>,
 }
 
-/// The executed steps of a model in their order.
-pub fn executed(formula: &Formula<'_>, model: &Model) -> Vec<NodeId> {
-    let mut steps = Vec::new();
-    for (id, node) in (0..).zip(&formula.forest.nodes) {
-        if node.action().is_some() && holds(model, &formula.executed(id)) {
-            // Within a thread and from a creation on, the numbers differ; elsewhere ties are free.
-            steps.push((integer(model, &formula.order(formula.forest.place(id))), id));
-        }
-    }
-    steps.sort_unstable();
-    steps.into_iter().map(|s| s.1).collect()
-}
-
 /// Follows the model up to the first frontier that it reaches.
 pub fn to_frontier(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -> Plan {
-    let steps = executed(formula, model);
+    let steps = formula.sequence(model);
     let mut first = usize::MAX;
     let mut aims = Vec::new();
     for target in targets.iter().filter(|t| holds(model, &t.condition)) {

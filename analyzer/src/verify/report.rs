@@ -79,6 +79,10 @@ pub struct Report {
     pub local_paths: u64,
     /// Time in the solver, in milliseconds.
     pub solver_ms: f64,
+    /// Time for making the formulas, in milliseconds.
+    pub encoding_ms: f64,
+    /// Time between giving a job and observing its execution, in milliseconds.
+    pub executing_ms: f64,
     /// The longest single question, in milliseconds.
     pub longest_ms: f64,
     /// What the verdict takes for granted.
