@@ -113,9 +113,11 @@ fn explore(family: &Family, n: u64, policy: &str, workers: &str) -> Run {
 fn check(family: &Family, n: u64, classes: u64, policy: &str, workers: &str) -> Result<(), String> {
     let run = explore(family, n, policy, workers);
     let seen = &run.summary;
+    let given_up = seen.given_up();
     let executions_fit = match policy {
-        "dpor" if workers == "1" || !family.cuts_off => seen.executions == classes,
-        _ => seen.executions >= classes,
+        "dpor" if workers == "1" && !family.cuts_off => seen.executions == classes,
+        "dfs" => seen.executions >= classes,
+        _ => seen.executions == classes + given_up && given_up < classes,
     };
     let verdict = if family.finds { "finding" } else { "explored" };
     let right = executions_fit

@@ -229,18 +229,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Executions of `dpor` that were given up; `None` if it began again where a thread ended the
-    /// process in the middle, so that more were in vain.
-    pub fn in_vain(&self) -> Option<u64> {
-        let again = |note: &String| note.contains("the search began again");
-        let given_up = |note: &String| {
-            note.split_once(" executions were given up")?
-                .0
-                .parse::<u64>()
-                .ok()
+    /// Executions of `dpor` that were given up.
+    pub fn given_up(&self) -> u64 {
+        let count = |note: &String| {
+            let (count, _) = note.split_once(" executions were given up")?;
+            count.parse::<u64>().ok()
         };
-        let count: u64 = self.notes.iter().filter_map(given_up).sum();
-        (!self.notes.iter().any(again)).then_some(count)
+        self.notes.iter().filter_map(count).sum()
     }
 }
 

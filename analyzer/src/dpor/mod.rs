@@ -65,11 +65,6 @@ pub trait Guide {
 
     /// Is this race of the execution that was read last to be turned round?
     fn wants(&mut self, race: Race) -> bool;
-
-    /// Does it want every race? One that does not may have learnt, and so not begin again.
-    fn wants_all(&self) -> bool {
-        false
-    }
 }
 
 /// All races are.
@@ -79,10 +74,6 @@ impl Guide for Everything {
     fn read(&mut self, _: &Trace, _: &Execution) {}
 
     fn wants(&mut self, _: Race) -> bool {
-        true
-    }
-
-    fn wants_all(&self) -> bool {
         true
     }
 }
@@ -101,8 +92,6 @@ pub struct Dpor {
     classes: u64,
     redundant: u64,
     mismatches: u64,
-    /// It was started anew because a thread ended the process in the middle.
-    cut_off: bool,
     bounds: BTreeSet<String>,
 }
 
@@ -124,7 +113,6 @@ impl Dpor {
             classes: 0,
             redundant: 0,
             mismatches: 0,
-            cut_off: false,
             bounds: BTreeSet::new(),
         }
     }
@@ -137,11 +125,7 @@ impl Dpor {
     /// Forgets all that was explored.
     fn begin_again(&mut self) {
         self.generation += 1;
-        let covers_less = self.tree.covers_less();
         self.tree = self.algorithm.tree();
-        if covers_less {
-            self.tree.cover_less();
-        }
         self.classes = 0;
     }
 
@@ -163,16 +147,8 @@ impl Dpor {
             }
             execution = Execution::new(trace, true);
         }
-        if self.algorithm == Algorithm::Optimal
-            && execution.is_cut_off()
-            && !self.tree.covers_less()
-        {
-            // What was taken to be covered until now may not have been.
+        if execution.is_cut_off() {
             self.tree.cover_less();
-            if out.leaf.node != tree::ROOT && guide.wants_all() {
-                self.cut_off = true;
-                return self.begin_again();
-            }
         }
         let items = execution.steps.iter().map(Item::of);
         let items: Vec<Item> = match self.algorithm {
@@ -291,9 +267,6 @@ impl Search for Dpor {
             notes
                 .push("the clock is read: steps that move it are told apart by their order".into());
         }
-        if self.cut_off {
-            notes.push("a thread ends the process in the middle: the search began again".into());
-        }
         Standing {
             complete: self.tree.finished(),
             classes: match self.algorithm {
@@ -306,7 +279,7 @@ impl Search for Dpor {
         }
     }
 
-    /// Two flags, three numbers, the bounds as texts, and the tree.
+    /// A flag, three numbers, the bounds as texts, and the tree.
     fn save(&self) -> Option<Vec<u64>> {
         let mut under_way: Vec<(&u64, &Out)> = self.out.iter().collect();
         under_way.sort_unstable_by_key(|&(&n, _)| std::cmp::Reverse(n));
@@ -316,8 +289,7 @@ impl Search for Dpor {
             .map(|(_, out)| out.leaf)
             .collect();
         let counts = [self.classes, self.redundant, self.mismatches];
-        let flags = [self.clock, self.cut_off].map(u64::from);
-        let mut saved = [&flags[..], &counts[..]].concat();
+        let mut saved = [&[u64::from(self.clock)], &counts[..]].concat();
         let bounds: Vec<&String> = self.bounds.iter().collect();
         put_list(&mut saved, &bounds, |row, text| put_text(row, text));
         saved.append(&mut self.tree.save(&leaves));
@@ -338,7 +310,6 @@ impl Dpor {
     fn of_saved(algorithm: Algorithm, row: &mut Row<'_>) -> Option<Dpor> {
         let mut dpor = Dpor {
             clock: row.flag()?,
-            cut_off: row.flag()?,
             classes: row.number()?,
             redundant: row.number()?,
             mismatches: row.number()?,

@@ -146,11 +146,6 @@ impl Tree {
         self.occurring = true;
     }
 
-    /// Was [`Tree::cover_less`] called?
-    pub fn covers_less(&self) -> bool {
-        self.occurring
-    }
-
     /// Is everything explored?
     pub fn finished(&self) -> bool {
         self.nodes[ROOT].is_none()
