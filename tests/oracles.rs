@@ -79,11 +79,10 @@ const PROGRAMS: &[Program] = &[
     program("late_crash", &[], 10, 7, Some(7)),
     program("sleepers", &[], 126, 4, Some(5)),
     program("polled_words", &[], 126, 6, None),
-    program("polled_flag", &[], 28, 12, None),
 ];
 
 /// Those in which a thread ends the process while others could go on.
-const CUT_OFF: &[&str] = &["early_exit", "late_use", "late_crash", "polled_flag"];
+const CUT_OFF: &[&str] = &["early_exit", "late_use", "late_crash"];
 
 /// Every combination of inputs as compiler flags; one empty list for a program without inputs.
 fn input_flags(inputs: &[(i32, i32)]) -> Vec<Vec<String>> {
