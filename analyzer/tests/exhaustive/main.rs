@@ -132,44 +132,30 @@ fn seeds(count: u64) -> (u64, u64) {
     })
 }
 
-#[test]
-fn optimal_and_source_on_random_programs() {
-    let (from, to) = seeds(500);
-    let small = |&seed: &u64| compare(&programs::random(seed), &format!("seed {seed}"));
+/// Compares the programs of `count` seeds; more than half of them must be small enough.
+fn compare_seeds(count: u64, kind: &str, program: fn(u64) -> Program) {
+    let (from, to) = seeds(count);
+    let small = |&seed: &u64| compare(&program(seed), &format!("{kind}, seed {seed}"));
     let compared = (from..to).filter(small).count() as u64;
-    println!("compared {compared}");
     assert!(
         compared * 2 > to - from,
         "only {compared} were small enough"
     );
+}
+
+#[test]
+fn optimal_and_source_on_random_programs() {
+    compare_seeds(500, "random", programs::random);
 }
 
 #[test]
 fn optimal_and_source_on_programs_that_end_abruptly() {
-    let (from, to) = seeds(120);
-    let small = |&seed: &u64| {
-        let label = format!("abrupt, seed {seed}");
-        compare(&programs::abrupt(seed), &label)
-    };
-    let compared = (from..to).filter(small).count() as u64;
-    assert!(
-        compared * 2 > to - from,
-        "only {compared} were small enough"
-    );
+    compare_seeds(120, "abrupt", programs::abrupt);
 }
 
 #[test]
 fn optimal_and_source_on_programs_that_poll() {
-    let (from, to) = seeds(400);
-    let small = |&seed: &u64| {
-        let label = format!("polling, seed {seed}");
-        compare(&programs::polling(seed), &label)
-    };
-    let compared = (from..to).filter(small).count() as u64;
-    assert!(
-        compared * 2 > to - from,
-        "only {compared} were small enough"
-    );
+    compare_seeds(400, "polling", programs::polling);
 }
 
 /// The line of an address is the address.

@@ -35,6 +35,12 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
             program(&[&[Write(0, 1)], &[Read(1), Read(0)], &[Read(2), Read(0)]]),
             Some(4),
         ),
+        // With several workers the reader that sleeps once hid the other one's early read.
+        (
+            "two readers and a late writer",
+            program(&[&[Read(0)], &[Add(1), Write(0, 1)], &[Read(0)]]),
+            Some(4),
+        ),
         ("sections", program(&[&section, &section]), Some(2)),
         (
             "three sections",
