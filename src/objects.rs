@@ -112,7 +112,7 @@ pub fn noun(kind: Kind) -> &'static str {
             "mutex"
         }
         CondWait | CondWake | CondSignal | CondBroadcast | CondDestroy | CondLeave => "cond",
-        RwRead | RwWrite | RwTryRead | RwTryWrite | RwUnlock | RwDestroy => "rwlock",
+        RwRead | RwWrite | RwTryRead | RwTryWrite | RwUnlock | RwDestroy | RwQueue => "rwlock",
         BarrierArrive | BarrierLeave | BarrierDestroy => "barrier",
         SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy => "semaphore",
         SpinLock | SpinTryLock | SpinUnlock => "spinlock",

@@ -82,7 +82,14 @@ impl Statements {
             10 => format!("sem_wait(&s); {access} sem_post(&s);"),
             11 => format!("if (!sem_trywait(&s)) {{ {access} }}"),
             12 => "sem_post(&s);".into(),
-            13 => "pthread_rwlock_rdlock(&r); a = x; pthread_rwlock_unlock(&r);".into(),
+            13 => {
+                let (lock, unlock) = ("pthread_rwlock_rdlock(&r);", "pthread_rwlock_unlock(&r);");
+                match self.below(3) {
+                    0 => format!("{lock} {lock} a = x; {unlock} {unlock}"),
+                    1 => format!("if (!pthread_rwlock_tryrdlock(&r)) {{ a = x; {unlock} }}"),
+                    _ => format!("{lock} a = x; {unlock}"),
+                }
+            }
             14 => format!("pthread_rwlock_wrlock(&r); {access} pthread_rwlock_unlock(&r);"),
             _ => format!("if (a == 1) {{ {access} }}"),
         }
@@ -100,7 +107,8 @@ impl Statements {
 /// All programs; the argument says which one is run. Main is one of the two or three threads.
 fn source() -> String {
     let mut source = String::from(
-        "#include <pthread.h>
+        "#define _GNU_SOURCE
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -145,7 +153,12 @@ static const struct timespec never = {4000000000L, 0};
     static void (*const programs[])(void) = {{ {} }};
     sem_init(&s, 0, 1);
     p = malloc(sizeof *p);
-    programs[count > 1 ? atoi(words[1]) : 0]();
+    pthread_rwlockattr_t how;
+    pthread_rwlockattr_init(&how);
+    if (atoi(words[1]) % 3 == 0)
+        pthread_rwlockattr_setkind_np(&how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&r, &how);
+    programs[atoi(words[1])]();
     return (x & 7) + (y & 3) * 8 + (z & 3) * 32;
 }}",
         names.join(", ")

@@ -69,6 +69,7 @@ const PROGRAMS: &[Program] = &[
     program("timed_semaphore", &[], 28, 2, Some(3)),
     program("readers_writer", &[], 42, 2, Some(3)),
     program("try_read_write", &[], 83, 4, Some(4)),
+    program("writer_first", &[], 54, 7, None),
     program("barrier_serial", &[], 126, 2, Some(3)),
     program("cancelled_wait", &[], 364, 13, None),
     program("timed_lock", &[], 120, 3, Some(4)),

@@ -166,7 +166,7 @@ impl Footprint {
                 ([whole(size::COND), Part::NONE], 0)
             }
             Kind::RwRead | Kind::RwTryRead => ([access(size::RWLOCK, false), Part::NONE], 0),
-            Kind::RwWrite | Kind::RwTryWrite | Kind::RwUnlock | Kind::RwDestroy => {
+            Kind::RwQueue | Kind::RwWrite | Kind::RwTryWrite | Kind::RwUnlock | Kind::RwDestroy => {
                 ([whole(size::RWLOCK), Part::NONE], 0)
             }
             Kind::BarrierArrive => ([whole(size::BARRIER), Part::NONE], 0),
@@ -349,6 +349,7 @@ mod tests {
             ((RwRead, 0x100, 0), (RwTryRead, 0x100, 0), false),
             ((RwRead, 0x100, 0), (RwWrite, 0x100, 0), true),
             ((RwRead, 0x100, 0), (RwUnlock, 0x100, 0), true),
+            ((RwRead, 0x100, 0), (RwQueue, 0x100, 0), true),
             ((RwRead, 0x100, 110), (Sleep, 0, 0), true),
             ((BarrierArrive, 0x100, 0), (BarrierArrive, 0x100, 0), true),
             ((BarrierLeave, 0x100, 0), (BarrierLeave, 0x100, 0), false),
@@ -417,6 +418,7 @@ mod tests {
         RwTryWrite,
         RwUnlock,
         RwDestroy,
+        RwQueue,
         BarrierArrive,
         BarrierLeave,
         BarrierDestroy,

@@ -138,6 +138,9 @@ kinds! {
     RwUnlock = 34, true, "rwlock_unlock";
     /// `object`: lock.
     RwDestroy = 35, true, "rwlock_destroy";
+    /// At a lock whose waiting writers bar readers ([`RW_WRITERS_FIRST`]): the writer waits from now
+    /// on, and [`Kind::RwWrite`] follows. `object`: lock.
+    RwQueue = 36, true, "rwlock_wrlock waits";
 
     /// `object`: barrier; `value`: 1 if this thread completes the round.
     BarrierArrive = 40, true, "barrier_wait";
@@ -289,7 +292,8 @@ kinds! {
     /// bytes of a range), `pc` as in that kind's own record; `aux`: that of a [`Kind::RwRead`] and
     /// a [`Kind::RwWrite`], else 0, but in runs with
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
-    /// access or of a futex wait, [`PENDING_TIMED`] and [`PENDING_ENABLED`].
+    /// access or of a futex wait, [`RW_WRITERS_FIRST`] of a [`Kind::RwRead`], [`PENDING_TIMED`] and
+    /// [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
     /// Follows [`Kind::Input`] where the program named the input, and [`Kind::Lost`] where that was
     /// the call of a function: `object`, `value` and `pc` hold the first bytes of the name,

@@ -4,7 +4,7 @@
 use super::awaited::has_changed;
 use super::execution::{Execution, Step};
 use raddle_protocol::Slot;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Kind, RW_WRITERS_FIRST};
 use std::collections::HashMap;
 
 /// The history of every lock and semaphore of one execution.
@@ -19,6 +19,10 @@ enum Change {
     Acquire,
     AcquireToRead,
     Release,
+    /// A writer waits, and bars readers.
+    Queue,
+    /// A writer waits no more.
+    GiveUp,
     /// A semaphore: its count before and after.
     Count(u32, u32),
 }
@@ -29,12 +33,17 @@ struct Holders {
     /// Exclusively; once for each time.
     writer: Vec<Slot>,
     readers: Vec<Slot>,
+    /// Writers that wait and bar readers.
+    queued: Vec<Slot>,
 }
 
 impl Holders {
     fn change(&mut self, who: Slot, change: Change) {
         match change {
-            Change::Acquire => self.writer.push(who),
+            Change::Acquire => {
+                self.writer.push(who);
+                self.leave_queue(who);
+            }
             Change::AcquireToRead => self.readers.push(who),
             Change::Release if !self.writer.is_empty() => {
                 self.writer.pop();
@@ -44,8 +53,14 @@ impl Holders {
                     self.readers.swap_remove(at);
                 }
             }
+            Change::Queue => self.queued.push(who),
+            Change::GiveUp => self.leave_queue(who),
             Change::Count(..) => {}
         }
+    }
+
+    fn leave_queue(&mut self, who: Slot) {
+        self.queued.retain(|&s| s != who);
     }
 
     fn others_write(&self, who: Slot) -> bool {
@@ -98,7 +113,11 @@ impl Locks {
                 let mutex = self.holders(execution, step.mutex, in_context);
                 enabled_by() && !mutex.others_write(me)
             }
-            Some(Kind::RwRead) => !self.holders(execution, at, in_context).others_write(me),
+            Some(Kind::RwRead) => {
+                let holders = self.holders(execution, at, in_context);
+                let barred = step.event.aux & RW_WRITERS_FIRST != 0 && !holders.queued.is_empty();
+                !holders.others_write(me) && !barred
+            }
             Some(Kind::RwWrite) => {
                 let holders = self.holders(execution, at, in_context);
                 !holders.others_write(me) && holders.readers.is_empty()
@@ -181,6 +200,8 @@ fn change_of(step: &Step) -> Option<(u64, Change)> {
         Kind::SpinLock | Kind::SpinTryLock | Kind::RwWrite | Kind::RwTryWrite if taken => {
             (at, Change::Acquire)
         }
+        Kind::RwQueue => (at, Change::Queue),
+        Kind::RwWrite => (at, Change::GiveUp),
         Kind::RwRead | Kind::RwTryRead if taken => (at, Change::AcquireToRead),
         Kind::MutexUnlock | Kind::SpinUnlock | Kind::RwUnlock | Kind::OnceDone => {
             (at, Change::Release)

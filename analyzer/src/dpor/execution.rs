@@ -2,7 +2,7 @@
 
 use super::awaited::has_changed;
 use raddle_protocol::conflict::{Footprint, Waiting, marks};
-use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
+use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::{Slot, slot};
@@ -433,7 +433,10 @@ impl Reader {
             kind: record.size,
             size: (record.aux & 0xff) as u8,
             thread,
-            aux: 0,
+            aux: match kind {
+                Kind::RwRead => record.aux & RW_WRITERS_FIRST,
+                _ => 0,
+            },
             object: record.object,
             value: record.value,
             pc: record.pc,

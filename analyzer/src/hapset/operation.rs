@@ -63,6 +63,7 @@ impl Class {
             | Kind::CondWake
             | Kind::CondLeave
             | Kind::RwUnlock
+            | Kind::RwQueue
             | Kind::BarrierLeave
             | Kind::SemGetValue
             | Kind::SpinUnlock

@@ -4,7 +4,7 @@ use super::Pending;
 use super::core::Gate;
 use crate::pages::Os;
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
+use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::shared::flags;
 
 impl<O: Os> Gate<O> {
@@ -64,6 +64,7 @@ impl<O: Os> Gate<O> {
             | Kind::AtomicWrite
             | Kind::FutexWait
             | Kind::FutexResume => p.aux as u32 & 0xff,
+            Kind::RwRead => crate::sync::announced_aux(p) & RW_WRITERS_FIRST,
             _ => 0,
         };
         let timed = if p.deadline != 0 { PENDING_TIMED } else { 0 };

@@ -219,18 +219,16 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
     }
     // SAFETY: the caller's promise, also below.
     let writers_first = unsafe { Native::of(l) }.flags == WRITERS_FIRST;
-    let waits = |change: fn(u32, u32) -> u32| {
-        if write {
-            // SAFETY: as above.
-            let model = unsafe { observe(l, pc) };
-            model.writers_waiting = change(model.writers_waiting, 1);
-        }
-    };
     // SAFETY: as above.
     unsafe { observe(l, pc) };
-    waits(u32::wrapping_add);
-    if writers_first {
+    // That a writer waits bars others, so to begin to wait is a step.
+    let queues = write && writers_first;
+    if queues {
+        gate::simple(Kind::RwQueue, object, pc);
+        // SAFETY: as above.
+        unsafe { observe(l, pc) }.writers_waiting += 1;
         gate::touch(object);
+        conclude(Kind::RwQueue, DONE, object, pc);
     }
     let announced = Pending {
         aux: aux(gate::me(), writers_first),
@@ -240,7 +238,11 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
         ..pending(kind, object, pc)
     };
     let wake = gate::point(announced);
-    waits(u32::saturating_sub);
+    if queues {
+        // SAFETY: as above.
+        let model = unsafe { observe(l, pc) };
+        model.writers_waiting = model.writers_waiting.saturating_sub(1);
+    }
     let verdict = match wake {
         Wake::Ready => {
             // SAFETY: as above.
@@ -267,10 +269,15 @@ unsafe fn try_lock(l: *mut pthread_rwlock_t, write: bool, pc: usize) -> c_int {
         let code = gate::passively(|| unsafe { attempt(l, write) });
         return conclude(kind, Verdict::Returns(code), l as u64, pc);
     }
-    // SAFETY: the program's lock.
+    // SAFETY: the program's lock, also below.
+    let writers_first = unsafe { Native::of(l) }.flags == WRITERS_FIRST;
+    // SAFETY: as above.
     let verdict = unsafe {
         perform(l, pc, |model, readers, me| {
             let own = model.writer == me;
+            if !write && !model.may_read(me, writers_first) {
+                return Verdict::Returns(EBUSY);
+            }
             match enter(model, readers, me, write, pc) {
                 Verdict::Returns(code) if own && code != 0 => Verdict::Returns(EBUSY),
                 verdict => verdict,

@@ -28,7 +28,7 @@ pub struct RwLock {
     readers: u32,
     /// How many read locks are held.
     pub reading: u32,
-    /// How many threads wait to write.
+    /// How many threads wait to write and bar readers meanwhile.
     pub writers_waiting: u32,
 }
 
@@ -169,7 +169,7 @@ impl RwLock {
     /// writers bar new readers.
     pub fn may_read(&self, who: Slot, writers_first: bool) -> bool {
         match self.writer {
-            NONE => !(writers_first && self.writers_waiting > 0 && self.reading > 0),
+            NONE => !(writers_first && self.writers_waiting > 0),
             owner => owner == who,
         }
     }
@@ -266,7 +266,7 @@ mod tests {
             (1, 1, false, true),
             (1, 0, true, true),
             (1, 1, true, false),
-            (0, 1, true, true),
+            (0, 1, true, false),
         ] {
             let lock = RwLock {
                 reading,
