@@ -78,6 +78,21 @@ fn exhaustive_search_ends_on_busy_waits() {
     });
 }
 
+/// `std::scoped_lock` comes to no end only if threads miss each other for ever, which is no livelock.
+#[test]
+fn attempts_that_may_succeed_at_another_moment_are_no_livelock() {
+    let builds = [Compiler::Gxx, Compiler::RaddleCxx];
+    in_parallel(&builds, |&compiler| {
+        let program = compile(compiler, "tests/spin/backoff.cpp", &["-std=c++17"]);
+        let options = ["run", "-n", "300", "--seed", "1"];
+        let run = run(&options, &program, &[]);
+        match run.summary.verdict == "nothing-found" {
+            true => Ok(()),
+            false => Err(format!("{}\n{}", run.shown, run.output.all())),
+        }
+    });
+}
+
 /// Retries that give up have the same outcomes whether loops are parked or run.
 #[test]
 fn retries_still_give_up() {

@@ -393,6 +393,11 @@ pub fn saw(at: u64, size: u32, value: u64) {
     gate().saw(at, size, value);
 }
 
+/// See [`Gate::found_held`].
+pub fn found_held() {
+    gate().found_held();
+}
+
 /// Could another thread than the running one go on?
 pub fn others_ready() -> bool {
     gate().others_ready()

@@ -86,6 +86,9 @@ struct Track {
     seen: [Seen; READS],
     /// It took a lock: not to be parked, since others may find that lock held.
     locking: bool,
+    /// What the loop did in this iteration or one before: it took a lock; it tried one in vain.
+    takes: bool,
+    tries: bool,
     /// [`Spins::changes`] when the iteration began.
     began: u64,
     /// When the iteration began, if it was looked at.
@@ -119,6 +122,7 @@ impl Track {
         (self.pc, self.object) = (pc, object);
         self.has_state = false;
         (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
+        (self.takes, self.tries) = (false, false);
         self.iterate(kind, changes);
     }
 
@@ -133,7 +137,10 @@ impl Track {
 
     fn add(&mut self, kind: Kind) {
         match role(kind) {
-            Role::Lock => (self.locks, self.locking) = (self.locks + 1, true),
+            Role::Lock => {
+                self.locks += 1;
+                (self.locking, self.takes) = (true, true);
+            }
             Role::Unlock => self.locks -= 1,
             Role::Neutral | Role::Change => {}
         }
@@ -263,6 +270,12 @@ impl<O: Os> Gate<O> {
                 track.saw(Seen { at, size, value });
             }
         }
+    }
+
+    /// The running thread found a lock (or a semaphore) taken that it tried to take.
+    pub fn found_held(&mut self) {
+        let me = self.running();
+        self.spins.tracks[me].tries = true;
     }
 
     /// The operation that the running thread was chosen for changed something that others may see.
@@ -452,7 +465,21 @@ impl<O: Os> Gate<O> {
             let soon = matches!(role(p.kind), Role::Lock) && self.is_alive(holder) && idle(holder);
             !self.is_ready(s) && p.deadline == 0 && !soon && is_closed(p.kind)
         };
-        self.alive_threads().all(|s| idle(s) || for_good(s))
+        self.alive_threads().all(|s| idle(s) || for_good(s)) && !self.may_miss_each_other(idle)
+    }
+
+    /// Does a lock that one of these threads tries in its loop belong, perhaps, to another one for a
+    /// part of an iteration only? Then an attempt may succeed at another moment, as in `std::lock`,
+    /// which gives back what it has and begins again.
+    fn may_miss_each_other(&self, loops: impl Fn(Slot) -> bool) -> bool {
+        let tracks = &self.spins.tracks;
+        let mut tries = self
+            .alive_threads()
+            .filter(|&s| loops(s) && tracks[s].tries);
+        tries.any(|s| {
+            let mut others = self.alive_threads().filter(|&other| other != s);
+            others.any(|other| loops(other) && tracks[other].takes)
+        })
     }
 
     /// Ends the execution: some threads go round loops that nothing will ever end.

@@ -145,6 +145,7 @@ pub fn tried(succeeded: bool, object: u64) {
         // SAFETY: the program's object, which begins with its state.
         let word = unsafe { (object as *const u32).read_volatile() };
         gate::saw(object, size_of::<u32>() as u32, u64::from(word));
+        gate::found_held();
     }
 }
 
