@@ -64,6 +64,9 @@ impl Cycle {
 
 /// Of an execution with more nested locks than this the first ones are looked at.
 const MOST_NESTED: usize = 2000;
+/// Of one thread at one place, with the same locks held, so many times are looked at that differ in
+/// what came before.
+const MOST_TIMES: usize = 16;
 /// Longer cycles are not looked for.
 const LONGEST: usize = 6;
 /// Nor more of them in one execution.
@@ -203,12 +206,13 @@ pub fn held(events: &[Event]) -> HashMap<Slot, Vec<Held>> {
     held.collect()
 }
 
-/// Every place at which a thread took a lock, and could have had to wait, with others held; each
-/// only once.
+/// Every place at which a thread took a lock, and could have had to wait, with others held; again
+/// where something has come before that orders threads otherwise (as its creation does for a thread
+/// that cannot have met the one before).
 fn nested(events: &[Event]) -> Vec<Nested> {
     let mut order = Order::without_locks();
     let mut threads: HashMap<Slot, Locks> = HashMap::new();
-    let mut seen = HashSet::new();
+    let mut seen: HashMap<_, Vec<Clock>> = HashMap::new();
     let mut all = Vec::new();
     for (index, event) in events.iter().enumerate() {
         let Some(kind) = event.kind().filter(|kind| kind.is_step()) else {
@@ -225,14 +229,18 @@ fn nested(events: &[Event]) -> Vec<Nested> {
         let again = locks.held.iter().any(|h| h.lock == wanted.lock);
         if blocking && !again && !locks.held.is_empty() && all.len() < MOST_NESTED {
             let places: Vec<(u64, u64)> = locks.held.iter().map(|h| (h.lock, h.pc)).collect();
-            if seen.insert((event.thread, wanted.lock, wanted.pc, places)) {
-                let number = order.number(event.thread);
+            let number = order.number(event.thread);
+            let clock = order.clock(number);
+            let times = seen.entry((event.thread, wanted.lock, wanted.pc, places));
+            let times = times.or_default();
+            if times.len() < MOST_TIMES && times.last() != Some(clock) {
+                times.push(clock.clone());
                 all.push(Nested {
                     thread: event.thread,
                     wanted,
                     held: locks.held.clone(),
                     number,
-                    clock: order.clock(number).clone(),
+                    clock: clock.clone(),
                 });
             }
         }

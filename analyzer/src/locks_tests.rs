@@ -79,3 +79,20 @@ fn a_cycle_names_its_places() {
     assert_eq!(found[0].held(0).unwrap().pc, 102);
     assert_eq!(found[0].0[1].thread, 2);
 }
+
+/// A place that was passed when the other thread did not live yet is looked at again.
+#[test]
+fn a_place_counts_each_time_that_threads_are_ordered_otherwise() {
+    let same_places = |text: &str| {
+        let mut events = trace(text);
+        for event in &mut events {
+            event.pc = u64::from(event.kind) << 8 | event.object;
+        }
+        cycles(&events).len()
+    };
+    let (ab, ba) = ("0+a 0+b 0-b 0-a", "1+b 1+a 1-a 1-b");
+    assert_eq!(same_places(&format!("{ab} {ab} 0*1 {ba}")), 0);
+    assert_eq!(same_places(&format!("{ab} 0*1 {ab} {ba}")), 1);
+    assert_eq!(same_places(&format!("{ab} 0*1 {ba} {ab} {ab}")), 1);
+    assert_eq!(same_places(&format!("{ab} 0*1 {ba} 0&1 {ab}")), 0);
+}
