@@ -6,7 +6,7 @@ use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::Limits;
+use crate::limits::{Limits, left_out};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
@@ -527,6 +527,8 @@ impl<'a> Shared<'a> {
         }
         if self.campaign.policy.executions() == Some(Executions::All) {
             standing.bounds.extend(state.unseen());
+            let left_out = left_out(self.setup.base.flags);
+            standing.bounds.extend(left_out.map(String::from));
         }
         let astray = standing.mismatches.max(state.limits.diverged);
         summary.executions = state.executions;

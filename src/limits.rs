@@ -2,6 +2,7 @@
 //! run takes over what limited that one.
 
 use raddle_analyzer::words::{Row, put_list, put_text};
+use raddle_protocol::shared::flags;
 use std::collections::BTreeSet;
 
 /// Facts about executions.
@@ -40,6 +41,23 @@ impl Limits {
         Some((limits, row.0))
     }
 }
+
+/// What the flags of a run's jobs keep an exhaustive search from.
+pub fn left_out(job_flags: u32) -> impl Iterator<Item = &'static str> {
+    let bounds = [
+        (
+            flags::SPURIOUS,
+            "at most four condition waits of an execution end although nobody signalled",
+        ),
+        (flags::FAULTS, "at most four faults in an execution"),
+        (flags::LAZY_TIME, LAZY_TIME),
+    ];
+    let asked = move |&(flag, _): &(u32, _)| job_flags & flag != 0;
+    bounds.into_iter().filter(asked).map(|(_, bound)| bound)
+}
+
+/// The bound that `--lazy-time` is.
+pub const LAZY_TIME: &str = "timed waits and sleeps end only when nothing else can go on";
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use crate::corpus::{self, Journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::limits::LAZY_TIME;
 use crate::progress::Progress;
 use crate::replay::job_of;
 use crate::report::{base_name, place};
@@ -117,7 +118,8 @@ pub fn verify(
     summary.interrupted = interrupt.requested();
     summary.took(started.elapsed(), started.elapsed());
     let mut symbols = Symbols::new(&modules, &setup.program.path);
-    conclude(&mut summary, &report, &modules, &mut symbols);
+    let job_flags = setup.base.flags;
+    conclude(&mut summary, &report, job_flags, &modules, &mut symbols);
     if let Some(fault) = &fault
         && summary.verdict != Verdict::Finding
     {
@@ -369,12 +371,24 @@ fn foreign(modules: &[Module]) -> BTreeSet<String> {
         .collect()
 }
 
-fn conclude(summary: &mut Summary, report: &Report, modules: &[Module], symbols: &mut Symbols) {
+fn conclude(
+    summary: &mut Summary,
+    report: &Report,
+    job_flags: u32,
+    modules: &[Module],
+    symbols: &mut Symbols,
+) {
     let mut bounds: Vec<String> = Vec::new();
     if let analyzer::Verdict::VerifiedWithinBounds(why) = &report.verdict
         && why != ENOUGH
     {
         bounds.push(why.clone());
+    }
+    if job_flags & flags::FAULTS != 0 {
+        bounds.push("`verify` tries no faults".into());
+    }
+    if job_flags & flags::LAZY_TIME != 0 {
+        bounds.push(LAZY_TIME.into());
     }
     for name in foreign(modules) {
         bounds.push(format!(

@@ -165,6 +165,34 @@ fn waits_that_end_for_no_reason() {
     }
 }
 
+/// Faults and wake-ups for no reason are a few in each execution, and with `--lazy-time` waits end
+/// late: no search goes through all that there is then.
+#[test]
+fn what_an_option_leaves_out_bounds_the_verdict() {
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/findings/spurious.c",
+        &["-DFIXED"],
+    );
+    let table: [(&[&str], Option<&str>); 7] = [
+        (&["run", "--policy", "dfs"], None),
+        (&["run", "--policy", "dfs", "--spurious"], Some("signalled")),
+        (&["run", "--policy", "dpor", "--faults"], Some("faults")),
+        (&["run", "--policy", "pcb", "--lazy-time"], Some("sleeps")),
+        (&["verify"], None),
+        (&["verify", "--faults"], Some("faults")),
+        (&["verify", "--lazy-time"], Some("sleeps")),
+    ];
+    for (options, bound) in table {
+        let run = run(options, &program, &[]);
+        let text = run.output.all();
+        let status = bound.map_or(0, |_| WITHIN_BOUNDS);
+        assert_eq!(run.output.status, status, "{}\n{text}", run.shown);
+        let told = bound.is_none_or(|bound| text.contains(bound));
+        assert!(told, "{}\n{text}", run.shown);
+    }
+}
+
 /// A wake-up for no reason that a failure does not need is not in its witness.
 #[test]
 fn shrinking_drops_what_is_not_needed() {
