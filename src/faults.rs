@@ -1,6 +1,7 @@
 //! Injected faults (`--faults`) in a finding: it must say that it needed them.
 
 use raddle_protocol::event::Kind;
+use raddle_protocol::schedule::FACT;
 use raddle_protocol::witness::{Note, Record};
 
 /// One note for each fault that the execution had: the choice of another alternative than the
@@ -8,7 +9,8 @@ use raddle_protocol::witness::{Note, Record};
 pub fn notes(records: &[Record]) -> Vec<Note> {
     let choice = Kind::Choice as u8;
     let pairs = records.windows(2);
-    let faults = pairs.filter(|pair| pair[1].kind == choice && pair[1].value != 0);
+    let injected = 1..u64::from(FACT);
+    let faults = pairs.filter(|pair| pair[1].kind == choice && injected.contains(&pair[1].value));
     let note = |pair: &[Record]| {
         let kind = Kind::from_u8(pair[0].kind).filter(|kind| can_fail(*kind))?;
         let how = match (pair[1].value, pair[0].value as i64) {
@@ -59,6 +61,7 @@ mod tests {
             (Kind::DescriptorRead, 4, 2, Some("read comes short")),
             (Kind::DescriptorRead, eintr, 1, Some("read interrupted")),
             (Kind::SemWait, 4, 1, Some("sem_wait interrupted")),
+            (Kind::SemWait, 4, i64::from(FACT), None),
             (
                 Kind::DescriptorWrite,
                 -11,

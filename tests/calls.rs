@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, compile, in_parallel, output, run};
+use common::{Compiler, LIMIT, Run, compile, in_parallel, output, raddle, run};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,12 +22,15 @@ enum How {
     /// A few at random, since what it does depends on other processes, or they take long: no other
     /// outcome.
     Few,
+    /// As before, also by the policy whose executions go the ways of earlier ones for a while: none
+    /// of them leaves its schedule, nor does a replay, whatever other processes do meanwhile.
+    Followed,
     /// Some hundreds at random: exactly the outcomes. Threads meet in memory, which is not seen, so
     /// that the exhaustive policies promise less.
     Sampled,
 }
 
-use How::{All, Brute, Classes, Few, Sampled};
+use How::{All, Brute, Classes, Few, Followed, Sampled};
 
 /// Name, how much of it is run, outcomes: exit statuses, or 128 plus the signal that ends it.
 type Mode = (&'static str, How, &'static [i32]);
@@ -90,27 +93,30 @@ const FUTEXES_SEEN: &[Mode] = &[
 
 const SHARED: &[Mode] = &[
     ("condition_from_child", Few, &[5]),
-    ("condition_from_parent", Few, &[7]),
-    ("condition_times_out", Few, &[1]),
-    ("contended_lock", Few, &[9]),
-    ("contended_recursive", Few, &[9]),
-    ("held_by_child", Few, &[1]),
-    ("semaphore_from_child", Few, &[6]),
-    ("semaphores_both_ways", Few, &[12]),
-    ("afterwards", Few, &[6]),
-    ("orphaned_by_child", Few, &[1]),
+    ("condition_from_parent", Followed, &[7]),
+    ("condition_times_out", Followed, &[1]),
+    ("contended_lock", Followed, &[9]),
+    ("contended_recursive", Followed, &[9]),
+    ("held_by_child", Followed, &[1]),
+    ("semaphore_from_child", Followed, &[6]),
+    ("semaphores_both_ways", Followed, &[12]),
+    ("afterwards", Followed, &[6]),
+    ("orphaned_by_child", Followed, &[1]),
     ("barrier_with_child", Few, &[3]),
-    ("written_by_child", Few, &[60]),
-    ("named_by_child", Few, &[1]),
+    ("written_by_child", Followed, &[60]),
+    ("named_by_child", Followed, &[1]),
 ];
 
 const CHILDREN: &[Mode] = &[
-    ("suspended", Few, &[3]),
-    ("posted_by_handler", Few, &[3]),
-    ("waited_for", Few, &[3]),
-    ("waited_with_limit", Few, &[3]),
-    ("descriptor", Few, &[3]),
-    ("answered", Few, &[3]),
+    ("suspended", Followed, &[3]),
+    ("posted_by_handler", Followed, &[3]),
+    ("waited_for", Followed, &[3]),
+    ("waited_with_limit", Followed, &[3]),
+    ("descriptor", Followed, &[3]),
+    ("answered", Followed, &[3]),
+    ("polled", Followed, &[3]),
+    ("first_of_two", Followed, &[3, 4]),
+    ("signals_of_two", Followed, &[3]),
 ];
 
 const KERNEL: &[Mode] = &[
@@ -285,6 +291,7 @@ impl Program {
             Brute => &["dfs"],
             Classes => &["dpor"],
             Few => &["random"],
+            Followed => &["random", "steer"],
             Sampled => &["random", "steer"],
         };
         policies
@@ -303,6 +310,7 @@ fn check(
     let options = ["run", "--keep-going", "--no-shrink", "--races", "off"];
     let most = match how {
         Few => "15",
+        Followed => "40",
         Sampled => "500",
         All | Brute | Classes => "20000",
     };
@@ -314,6 +322,7 @@ fn check(
         All | Brute | Classes => seen == wanted && run.summary.complete == Some(true),
         Sampled => seen == wanted,
         Few => !seen.is_empty() && seen.is_subset(&wanted),
+        Followed => !seen.is_empty() && seen.is_subset(&wanted) && replays(&run),
     };
     let signals = expected.iter().filter(|&&status| status > 128);
     let named = |status: &i32| {
@@ -321,7 +330,7 @@ fn check(
         let findings = &run.summary.findings;
         findings.iter().any(|found| found.message.contains(&signal))
     };
-    match right && (how == Few || signals.into_iter().all(named)) {
+    match right && (matches!(how, Few | Followed) || signals.into_iter().all(named)) {
         true => Ok(()),
         false => Err(format!(
             "{}
@@ -330,6 +339,20 @@ fn check(
             run.output.all()
         )),
     }
+}
+
+/// Does every finding fail again in the same way, several times?
+fn replays(run: &Run) -> bool {
+    let mut witnesses = run
+        .summary
+        .findings
+        .iter()
+        .filter_map(|f| f.witness.as_ref());
+    witnesses.all(|witness| {
+        let mut replay = Command::new(raddle());
+        replay.args(["replay", "-q", "-n", "5"]).arg(witness);
+        output(&mut replay, LIMIT).status == 66
+    })
 }
 
 fn label(status: i32) -> String {

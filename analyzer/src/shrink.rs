@@ -111,8 +111,13 @@ impl Shrinker {
 
 /// How many choices are of another alternative than the first.
 fn detours(steps: &[Step]) -> u64 {
-    let detour = |step: &&Step| step.is_choice() && step.what != CHOICE_BIT;
-    steps.iter().filter(detour).count() as u64
+    steps.iter().filter(|step| is_detour(step.what)).count() as u64
+}
+
+/// Another alternative than the first, which somebody chose.
+fn is_detour(what: u16) -> bool {
+    let step = Step { what, count: 1 };
+    step.is_choice() && !step.is_fact() && what != CHOICE_BIT
 }
 
 /// What one thread did without interruption, choices included.
@@ -125,11 +130,7 @@ struct Block {
 impl Block {
     fn calm(&self) -> Block {
         let first = |&what: &u16| {
-            if what & CHOICE_BIT != 0 {
-                CHOICE_BIT
-            } else {
-                what
-            }
+            if is_detour(what) { CHOICE_BIT } else { what }
         };
         Block {
             thread: self.thread,
@@ -138,8 +139,7 @@ impl Block {
     }
 
     fn has_detours(&self) -> bool {
-        let detour = |&what: &u16| what & CHOICE_BIT != 0 && what != CHOICE_BIT;
-        self.steps.iter().any(detour)
+        self.steps.iter().any(|&what| is_detour(what))
     }
 }
 

@@ -8,7 +8,8 @@
 //! the records is the interleaving, and the n-th step of the schedule is the n-th record whose
 //! kind [`Kind::is_step`].
 //!
-//! A [`Kind::Choice`] record belongs to the step before it (which waiter a signal wakes).
+//! A [`Kind::Choice`] record belongs to the step before it (which waiter a signal wakes). So does one
+//! of what another process did ([`crate::schedule::FACT`]), which has no alternatives: its count is 0.
 //! [`Kind::Enabled`] records, written where the job asks for them, stand *before* the step that
 //! was chosen from them; [`Kind::Stack`] records stand where the operation is announced.
 

@@ -5,6 +5,14 @@ use crate::Slot;
 /// Marks a [`Step`] that is a choice among `n` alternatives instead of a thread.
 pub const CHOICE_BIT: u16 = 0x8000;
 
+/// Alternatives from here on were not chosen: the rest of the number is what the step before found
+/// another process to have done. No schedule can have it otherwise, only wait until it is so.
+pub const FACT: u16 = 0x4000;
+
+/// Facts from here on: with the step before, the signal arrived from outside whose number is the
+/// rest. The number 0, before others: the step also let the time of a wait run out.
+pub const ARRIVAL: u16 = 0x7f00;
+
 /// One run of equal choices: `count` steps by the same thread, or one choice of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
@@ -35,6 +43,11 @@ impl Step {
     /// Is this a choice of a value (not of a thread)?
     pub const fn is_choice(self) -> bool {
         self.what & CHOICE_BIT != 0
+    }
+
+    /// Is this what another process did ([`FACT`])?
+    pub const fn is_fact(self) -> bool {
+        self.is_choice() && self.what & FACT != 0
     }
 }
 

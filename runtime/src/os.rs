@@ -144,6 +144,10 @@ impl Os for Kernel {
     fn signalled(&mut self) -> bool {
         crate::signals::have_arrived()
     }
+
+    fn expect_signal(&mut self) {
+        crate::signals::expect();
+    }
 }
 
 /// Lets so many nanoseconds of real time pass, fewer when a signal comes.

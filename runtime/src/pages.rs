@@ -42,6 +42,8 @@ pub trait Os {
     fn signalled(&mut self) -> bool {
         false
     }
+    /// The step taken next is to take such a signal in.
+    fn expect_signal(&mut self) {}
 }
 
 /// The runtime's side of the shared pages.

@@ -3,6 +3,7 @@
 use super::input_text;
 use super::text::Names;
 use raddle_protocol::event::Kind;
+use raddle_protocol::schedule::{ARRIVAL, FACT};
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Input, Record, Witness};
 
@@ -61,7 +62,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::SemGetValue => format!("{text} {object} = {value}"),
         Kind::Free => format!("{text} {object}"),
         Kind::Fence => text.to_string(),
-        Kind::Choice => format!("chooses alternative {value}"),
+        Kind::Choice => choice(value),
         Kind::Input => input(record, witness),
         Kind::Accept if value < 1 << 31 => format!("{text} {object}: descriptor {value}"),
         kind if kind.is_descriptor() => format!("{text} {object}{}", moved(kind, value as i64)),
@@ -70,6 +71,17 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
     }
     .trim_end()
     .to_string()
+}
+
+/// A choice, or what another process did.
+fn choice(value: u64) -> String {
+    let (fact, arrival) = (u64::from(FACT), u64::from(ARRIVAL));
+    match value.checked_sub(arrival) {
+        Some(0) => "its time runs out".to_string(),
+        Some(signal) => format!("signal {signal} comes from outside"),
+        None if value >= fact => "as another process has it".to_string(),
+        None => format!("chooses alternative {value}"),
+    }
 }
 
 /// An input with its name and value, as far as they are known.

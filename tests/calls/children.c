@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "calls.h"
 #include <poll.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -152,9 +153,52 @@ static int answered(void)
     return reaped(child);
 }
 
+/* Asks for the child again and again. */
+static int polled(void)
+{
+    int status;
+    pid_t child;
+    pthread_t other = start(naps, 0);
+    ending();
+    while (!(child = waitpid(-1, &status, WNOHANG)))
+        sched_yield();
+    pthread_join(other, 0);
+    return child > 0 && waitpid(-1, &status, WNOHANG) == -1 ? WEXITSTATUS(status) : 1;
+}
+
+/* Which of two children ends first, is a race: what follows depends on it. */
+static int first_of_two(void)
+{
+    int status, first;
+    pthread_t other = start(naps, 0);
+    pid_t slow = fork();
+    if (slow == 0)
+        _exit(4);
+    ending();
+    check(waitpid(-1, &first, 0) > 0);
+    if (WEXITSTATUS(first) == 4)
+        naps(0);
+    check(waitpid(-1, &status, 0) > 0 && WEXITSTATUS(first) + WEXITSTATUS(status) == 7);
+    pthread_join(other, 0);
+    return WEXITSTATUS(first);
+}
+
+/* Two signals, which may come as one. */
+static int signals_of_two(void)
+{
+    handle(SIGCHLD);
+    pthread_t other = start(naps, 0);
+    pid_t one = ending(), two = ending();
+    while (sem_wait(&semaphore))
+        check(errno == EINTR);
+    pthread_join(other, 0);
+    return reaped(one) == reaped(two) ? 3 : 1;
+}
+
 static const struct mode modes[] = {
     MODE(suspended), MODE(posted_by_handler), MODE(waited_for),
     MODE(waited_with_limit), MODE(descriptor), MODE(answered),
+    MODE(polled), MODE(first_of_two), MODE(signals_of_two),
 };
 
 MAIN

@@ -7,6 +7,7 @@ use super::core::Gate;
 use crate::pages::Os;
 use crate::policy::PATIENCE;
 use crate::slots::SlotSet;
+use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
 /// Longest rest between two looks, in nanoseconds.
@@ -15,8 +16,36 @@ const LONGEST: u64 = 1_000_000;
 const SHORTEST: u64 = 50_000;
 /// So long a signal is waited for where nobody can go on and children are alive, in nanoseconds.
 const SIGNAL: u64 = 2_000_000_000;
-/// So long a step of the prefix that waits for a child may take, in nanoseconds.
+/// So long what the prefix asks of a child is waited for, in nanoseconds.
 const PREFIX: u64 = 5_000_000_000;
+/// The same where what does not come is left out.
+const TOLERANT: u64 = 200_000_000;
+
+/// A wait in real time with ever longer rests.
+pub(super) struct Patience {
+    /// Nanoseconds.
+    left: u64,
+    rest: u64,
+}
+
+impl Patience {
+    /// So many nanoseconds in all.
+    pub fn new(ns: u64) -> Patience {
+        Patience {
+            left: ns,
+            rest: SHORTEST,
+        }
+    }
+
+    /// Rests; false when nothing is left, or nothing outside can change any more.
+    pub fn rest(&mut self, os: &mut impl Os) -> bool {
+        let now = self.rest.min(self.left);
+        let open = os.rest(now);
+        self.left -= now;
+        self.rest = (self.rest * 2).min(LONGEST);
+        open && self.left > 0
+    }
+}
 
 /// The threads that wait for a child process.
 pub struct Children {
@@ -58,63 +87,57 @@ impl<O: Os> Gate<O> {
             }
             return;
         }
+        if self.follows_strictly() {
+            return;
+        }
         let earliest = self.earliest();
-        let mut left = match earliest {
+        let mut patience = Patience::new(match earliest {
             slot::NONE => u64::MAX,
             s => self.pending(s).deadline.saturating_sub(self.clock()),
-        };
-        let mut rest = SHORTEST;
+        });
         self.ask_for_children();
-        while self.ready.is_empty() && left > 0 {
-            let now = rest.min(left);
-            let open = self.pages.os.rest(now);
-            if !open {
-                self.ask_for_children();
-                break;
-            }
-            if left != u64::MAX {
-                left -= now;
-            }
-            rest = (rest * 2).min(LONGEST);
+        while self.ready.is_empty() && patience.left > 0 {
+            let open = patience.rest(&mut self.pages.os);
             self.look_again();
             self.ask_for_children();
             self.take_in_signals();
+            if !open {
+                break;
+            }
         }
         self.children.looked = self.steps;
     }
 
     /// If a signal has come from outside, somebody's next step is to take it in, whoever it is for.
     pub(super) fn take_in_signals(&mut self) -> bool {
-        if !self.pages.os.signalled() {
+        if self.follows_strictly() || !self.pages.os.signalled() {
             return false;
         }
         let Some(s) = self.next_alive(0) else {
             return false;
         };
-        self.threads[s].signalled = true;
-        self.unpark(s);
-        self.evaluate(s)
-    }
-
-    /// Was the running thread chosen only for a signal to be taken in, which was not for it?
-    pub fn called_in_vain(&self) -> bool {
-        let thread = &self.threads[self.running()];
-        let p = thread.pending();
-        thread.signalled && !(p.ready)(p, self.running()) && !self.expired(p)
+        self.call_for_signal(s)
     }
 
     /// Nobody can go on: waits for a signal that a child may send. True when there is one.
     pub(super) fn await_signals(&mut self) -> bool {
-        let (mut left, mut rest) = (SIGNAL, SHORTEST);
+        let mut patience = Patience::new(SIGNAL);
         while !self.take_in_signals() {
-            if left == 0 || !self.pages.os.has_children() {
+            let waits = patience.left > 0 && !self.follows_strictly();
+            if !waits || !self.pages.os.has_children() {
                 return false;
             }
-            self.pages.os.rest(rest);
-            left = left.saturating_sub(rest);
-            rest = (rest * 2).min(LONGEST);
+            patience.rest(&mut self.pages.os);
         }
         true
+    }
+
+    /// For what the prefix asks of a child.
+    pub(super) fn patience(&self) -> Patience {
+        Patience::new(match self.flags & flags::TOLERANT {
+            0 => PREFIX,
+            _ => TOLERANT,
+        })
     }
 
     /// The prefix wants a step of `s`, which cannot go on. If a child may let it, then wait: true
@@ -123,15 +146,17 @@ impl<O: Os> Gate<O> {
         if !self.is_alive(s) || !self.pending(s).outside {
             return false;
         }
-        let (mut left, mut rest) = (PREFIX, SHORTEST);
-        while !self.evaluate(s) && left > 0 {
-            if !self.pages.os.rest(rest) {
+        // One of our own threads has what it waits for.
+        if (self.pending(s).holder)(self.pending(s)).0 != slot::NONE {
+            return false;
+        }
+        let mut patience = self.patience();
+        while !self.evaluate(s) {
+            if !patience.rest(&mut self.pages.os) {
                 return self.evaluate(s);
             }
-            left = left.saturating_sub(rest);
-            rest = (rest * 2).min(LONGEST);
         }
-        self.is_ready(s)
+        true
     }
 
     fn ask_for_children(&mut self) {

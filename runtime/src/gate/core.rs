@@ -2,6 +2,7 @@
 //! all of it.
 
 use super::children::Children;
+use super::facts::Facts;
 use super::freeze::Freeze;
 use super::prefix::{Prefix, Wanted};
 use super::sleep::Sleep;
@@ -93,6 +94,7 @@ pub struct Gate<O: Os> {
     no_one: SlotSet,
     /// Threads that wait for child processes.
     pub(super) children: Children,
+    pub(super) facts: Facts,
     /// How many parked threads (alive, not running) have announced an operation on an object of
     /// this hash: lets [`Gate::touch`] end at once for an object that nobody waits at.
     interest: [u16; INTEREST],
@@ -114,7 +116,7 @@ pub struct Gate<O: Os> {
     limit: u64,
     /// Steps after which somebody looks outside (`outside.rs`).
     look: u64,
-    choices: u64,
+    pub(super) choices: u64,
     pub(super) steps: u64,
     switches: u64,
     preemptions: u64,
@@ -133,6 +135,7 @@ impl<O: Os> Gate<O> {
             timed: SlotSet::EMPTY,
             no_one: SlotSet::EMPTY,
             children: Children::NOTHING,
+            facts: Facts::NONE,
             interest: [0; INTEREST],
             running: slot::MAIN,
             prefix: Prefix::EMPTY,
@@ -529,8 +532,11 @@ impl<O: Os> Gate<O> {
     #[cold]
     fn check_end(&mut self) -> Result<(), Stop> {
         self.look = u64::MAX;
-        self.look_outside();
-        let nobody = self.ready.is_empty() && self.timed.is_empty();
+        let prescribed = self.outside_is_prescribed();
+        if !prescribed {
+            self.look_outside();
+        }
+        let nobody = self.ready.is_empty() && self.timed.is_empty() && !prescribed;
         if nobody && !self.evaluate_spinners(slot::NONE) && !self.await_signals() {
             return Err(match self.anybody_spins() {
                 true => self.livelock(),
@@ -725,11 +731,11 @@ impl<O: Os> Gate<O> {
             None if rarely => self.policy.choose_rarely(n),
             None => self.policy.choose(n),
             Some(Wanted::Choice(k)) if usize::from(k) < n => {
-                self.prefix.advance();
+                self.advance_prefix();
                 usize::from(k)
             }
             Some(Wanted::Choice(_)) if tolerant => {
-                self.prefix.advance();
+                self.advance_prefix();
                 0
             }
             Some(Wanted::Thread(_)) if tolerant => 0,
@@ -754,6 +760,9 @@ impl<O: Os> Gate<O> {
                 thread: self.running,
                 ..event
             });
+            if !self.facts.late.is_empty() {
+                self.log_late();
+            }
         }
     }
 

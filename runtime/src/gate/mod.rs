@@ -5,6 +5,7 @@ mod callers;
 mod children;
 mod core;
 mod deadlock;
+mod facts;
 mod freeze;
 mod outside;
 mod prefix;
@@ -18,6 +19,7 @@ mod tests;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};
+pub use facts::{arrival, fact, told};
 pub use spin::State as LoopState;
 pub use state::capture;
 pub use uncontrolled::uncontrolled;
@@ -237,11 +239,11 @@ pub fn point(mut p: Pending) -> Wake {
             return wake;
         }
         if !crate::signals::due_before(&p) {
-            if gate().called_in_vain() {
-                crate::signals::settle(p.pc);
-                continue;
+            if let Some(wake) = facts::outcome(&p, wake) {
+                return wake;
             }
-            return wake;
+            crate::signals::settle(p.pc);
+            continue;
         }
         if crate::signals::handle(&mut p) {
             return interrupted(p);
@@ -410,6 +412,11 @@ pub fn others_go_on() -> bool {
     alive_threads().any(|s| s != me && (gate().enabled(s) || gate().lets_others(s)))
 }
 
+/// Does the schedule want the step just taken to take in a signal from outside?
+pub fn wants_arrival() -> bool {
+    gate().wants_arrival()
+}
+
 /// How many steps were taken.
 pub fn steps() -> u64 {
     gate().steps
@@ -436,12 +443,7 @@ pub fn log_full(event: Event) {
 
 /// The record of a [`choose`].
 pub fn log_choice(picked: usize, of: usize) {
-    gate().log(Event {
-        kind: Kind::Choice as u8,
-        value: picked as u64,
-        aux: of as u32,
-        ..Event::default()
-    });
+    gate().log_choice(picked, of);
 }
 
 /// Records who called the function at `pc`, of which a record follows that is no step (nothing

@@ -3,7 +3,7 @@
 use super::core::{Gate, State, Stop};
 use crate::pages::Os;
 use raddle_protocol::outcome::{Divergence, End};
-use raddle_protocol::schedule::{CHOICE_BIT, Step};
+use raddle_protocol::schedule::{ARRIVAL, CHOICE_BIT, Step};
 use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
@@ -48,13 +48,23 @@ impl Prefix {
         })
     }
 
-    /// One step was taken.
+    /// One step was taken. Does the arrival of a signal follow?
     #[inline]
-    pub fn advance(&mut self) {
+    pub fn advance(&mut self) -> bool {
         self.used += 1;
-        if self.used >= self.steps[self.index].count {
+        let over = self.used >= self.steps[self.index].count;
+        if over {
             self.skip_run();
         }
+        over && matches!(self.wanted(), Some(Wanted::Choice(ARRIVAL..)))
+    }
+
+    /// The choice that belongs to the step that is due, if there is one.
+    pub fn choice_behind(&self) -> Option<u16> {
+        let due = self.steps.get(self.index)?;
+        let last = self.used + 1 >= due.count;
+        let behind = self.steps.get(self.index + 1).filter(|_| last)?;
+        behind.is_choice().then_some(behind.what & !CHOICE_BIT)
     }
 
     /// `n` steps and choices were taken before.
@@ -81,8 +91,8 @@ impl<O: Os> Gate<O> {
         let tolerant = self.flags & flags::TOLERANT != 0;
         while let Some(wanted) = self.prefix.wanted() {
             let why = match wanted {
-                Wanted::Thread(s) if self.enabled(s) => {
-                    self.prefix.advance();
+                Wanted::Thread(s) if self.outside_enables(s) || self.enabled(s) => {
+                    self.advance_prefix();
                     return Ok(Some(s));
                 }
                 Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
@@ -101,6 +111,14 @@ impl<O: Os> Gate<O> {
             self.prefix.skip_run();
         }
         Ok(None)
+    }
+
+    /// An entry of the prefix was taken.
+    #[inline]
+    pub(super) fn advance_prefix(&mut self) {
+        if self.prefix.advance() {
+            self.pages.os.expect_signal();
+        }
     }
 
     /// The schedule cannot be followed: the outcome says so.

@@ -1,5 +1,6 @@
 //! The whole gate under a fake operating system.
 
+mod facts;
 mod sleep;
 
 use super::core::{Cancel, Gate, State, Stop};

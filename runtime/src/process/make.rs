@@ -59,6 +59,7 @@ unsafe fn fork_here(pc: usize, fork: impl FnOnce() -> pid_t) -> pid_t {
         made(child > 0, pc);
     }
     if child > 0 {
+        super::remember(child);
         super::FORKED.store(true, Ordering::Relaxed);
     }
     child
@@ -151,6 +152,7 @@ unsafe extern "C-unwind" fn on_clone(
             run(enter, core::ptr::null_mut())
         };
         made(result > 0, pc);
+        super::remember(result);
         result
     }
 }
@@ -179,6 +181,9 @@ extern "C-unwind" fn after_vfork(result: isize, active: bool) -> isize {
     }
     if result < 0 {
         return time::errno_result(-result as c_int) as isize;
+    }
+    if active {
+        super::remember(result as pid_t);
     }
     result
 }

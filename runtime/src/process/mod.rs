@@ -10,6 +10,7 @@ mod make;
 mod shell;
 
 use crate::gate::{self, Interrupt, Pending, Wake};
+use crate::serial::Serial;
 use crate::{intercept, os, sync, threads, time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -172,6 +173,65 @@ fn reap(pid: pid_t) {
 /// loop around it would be over before the child has begun.
 const POLLS: u32 = 16;
 
+/// The children whose numbers the runtime has come to know, in the order in which they were made.
+static CHILDREN: Serial<([pid_t; MOST_CHILDREN], usize)> = Serial::new(([0; MOST_CHILDREN], 0));
+/// So many are told apart.
+const MOST_CHILDREN: usize = 256;
+
+/// The child with this number was made.
+fn remember(child: pid_t) {
+    // SAFETY: the running thread.
+    let (children, count) = unsafe { CHILDREN.get() };
+    if child > 0 && *count < MOST_CHILDREN {
+        children[*count] = child;
+        *count += 1;
+    }
+}
+
+/// What a look for children finds, as a fact.
+mod look {
+    pub const NOBODY: u16 = 0;
+    /// A child that is not known.
+    pub const SOMEBODY: u16 = 1;
+    /// From here on: the known children.
+    pub const CHILD: u16 = 2;
+    /// From here on: errors.
+    pub const ERROR: u16 = 1 << 12;
+}
+
+/// What `look`, a call that does not wait, finds: the number of a child, 0, or a negative errno. Which
+/// of several children (`several`) has ended first is a fact: `look` is given the one that it is to
+/// be.
+fn found(several: bool, mut look: impl FnMut(Option<pid_t>) -> isize) -> isize {
+    let mut result = 0;
+    gate::fact(|wanted| {
+        // SAFETY: the running thread.
+        let (children, count) = unsafe { CHILDREN.get() };
+        let known = &children[..*count];
+        let which = match wanted {
+            Some(look::NOBODY) => {
+                result = 0;
+                return look::NOBODY;
+            }
+            Some(k @ look::CHILD..look::ERROR) if several => {
+                known.get(usize::from(k - look::CHILD)).copied()
+            }
+            _ => None,
+        };
+        result = look(which);
+        match result {
+            ..0 => look::ERROR + (-result) as u16,
+            0 => look::NOBODY,
+            // A number may be used again: the child made last has it.
+            _ => match known.iter().rposition(|&pid| pid as isize == result) {
+                Some(k) => look::CHILD + k as u16,
+                None => look::SOMEBODY,
+            },
+        }
+    });
+    result
+}
+
 /// A call with WNOHANG has found nothing.
 fn polled_in_vain() {
     static VAIN: AtomicU32 = AtomicU32::new(0);
@@ -199,8 +259,11 @@ unsafe fn wait_for(
     }
     let (status, usage) = (status as usize, usage as usize);
     let hang = (options | libc::WNOHANG) as usize;
-    // SAFETY: the caller's promise.
-    let result = unsafe { os::syscall(libc::SYS_wait4, pid as usize, status, hang, usage, 0, 0) };
+    let result = found(pid <= 0, |which| {
+        let pid = which.unwrap_or(pid) as usize;
+        // SAFETY: the caller's promise.
+        unsafe { os::syscall(libc::SYS_wait4, pid, status, hang, usage, 0, 0) }
+    });
     if result == 0 {
         polled_in_vain();
     }
@@ -236,11 +299,32 @@ unsafe fn wait_by_id(
         return -(EINTR as isize);
     }
     let hang = (options | libc::WNOHANG) as usize;
-    let (by, id, info) = (by as usize, id as usize, info as usize);
-    // SAFETY: the caller's promise.
-    let result = unsafe { os::syscall(libc::SYS_waitid, by, id, info, hang, 0, 0) };
-    log_wait(isize::from(result == 0), pc);
-    result
+    // SAFETY: the kernel fills the structure.
+    let mut seen: siginfo_t = unsafe { core::mem::zeroed() };
+    let result = found(by != libc::P_PID, |which| {
+        let (by, id) = match which {
+            Some(pid) => (libc::P_PID, pid as id_t),
+            None => (by, id),
+        };
+        let into = &raw mut seen as usize;
+        // SAFETY: as above.
+        unsafe {
+            match os::syscall(libc::SYS_waitid, by as usize, id as usize, into, hang, 0, 0) {
+                0 => seen.si_pid() as isize,
+                errno => errno,
+            }
+        }
+    });
+    if result == 0 {
+        // SAFETY: as above.
+        seen = unsafe { core::mem::zeroed() };
+    }
+    if result >= 0 && !info.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { info.write(seen) };
+    }
+    log_wait(isize::from(result >= 0), pc);
+    result.min(0)
 }
 
 /// A kernel's result as the C library returns it.

@@ -14,10 +14,63 @@ use raddle_protocol::slot;
 /// A handler as the kernel calls it.
 type Handler = extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
 
-/// Signals that came from the kernel and wait for the next point, and what is known of them.
+/// So many signals of one number are kept until they are taken in; the kernel, too, may lose one of
+/// several.
+const KEPT: usize = 8;
+
+/// What came from the kernel and waits for a point, for each number.
+struct Mail {
+    signals: [Signal; KEPT],
+    /// How many have come, and how many were taken.
+    came: usize,
+    taken: usize,
+}
+
+impl Mail {
+    const EMPTY: Mail = Mail {
+        signals: [Signal::plain(0, 0); KEPT],
+        came: 0,
+        taken: 0,
+    };
+
+    fn put(&mut self, signal: Signal) {
+        if self.came - self.taken < KEPT {
+            self.signals[self.came % KEPT] = signal;
+            self.came += 1;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.came == self.taken
+    }
+
+    /// The oldest; when all were taken, the last one again.
+    fn take(&mut self) -> Signal {
+        if !self.is_empty() {
+            self.taken += 1;
+        }
+        self.signals[(self.taken.wrapping_sub(1)) % KEPT]
+    }
+}
+
+/// The numbers of which there is something in [`MAIL`].
 static ARRIVED: AtomicU64 = AtomicU64::new(0);
-static KNOWN: Serial<[Signal; LAST as usize + 1]> =
-    Serial::new([Signal::plain(0, 0); LAST as usize + 1]);
+static MAIL: Serial<[Mail; LAST as usize + 1]> =
+    Serial::new([const { Mail::EMPTY }; LAST as usize + 1]);
+
+/// The mail of this number.
+fn mail(number: c_int) -> &'static mut Mail {
+    // SAFETY: the handler of a signal puts something in while that signal is blocked; everybody else
+    // uses it as the running thread. Not kept.
+    unsafe { &mut MAIL.get()[number as usize] }
+}
+
+/// A signal came from the kernel.
+fn keep(signal: Signal) {
+    mail(signal.number).put(signal);
+    ARRIVED.fetch_or(bit(signal.number), Ordering::Release);
+    super::mark_busy();
+}
 
 /// The program's disposition of `signal`.
 pub fn action_of(signal: c_int) -> Action {
@@ -111,10 +164,8 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
     // SAFETY: the kernel passes a valid siginfo.
     let code = unsafe { (*info).si_code };
     if gate::active() && !at_once(signal, code) {
-        // SAFETY: as above; one word after another, read by the running thread at a point.
-        unsafe { KNOWN.get()[signal as usize] = read_info(info) };
-        ARRIVED.fetch_or(bit(signal), Ordering::Release);
-        super::mark_busy();
+        // SAFETY: as above.
+        keep(unsafe { read_info(info) });
         return;
     }
     let action = world(|w| w.actions[signal as usize]).unwrap_or(Action::DEFAULT);
@@ -157,30 +208,45 @@ pub fn fetch_blocked() {
             let call = libc::SYS_rt_sigtimedwait;
             let taken = os::syscall(call, set, into, limit, size_of::<Set>(), 0, 0);
             if taken == signal as isize {
-                KNOWN.get()[signal as usize] = read_info(&info);
-                ARRIVED.fetch_or(bit(signal), Ordering::Release);
-                super::mark_busy();
+                keep(read_info(&info));
             }
         }
     }
 }
 
-/// What came from the kernel becomes pending for the process.
+/// What came from the kernel becomes pending for the process, as far as the schedule has it.
 pub fn collect() {
-    if ARRIVED.load(Ordering::Relaxed) == 0 {
-        return;
-    }
-    let arrived = ARRIVED.swap(0, Ordering::Acquire);
-    for signal in (1..=LAST).filter(|&s| arrived & bit(s) != 0) {
-        // SAFETY: written before the bit was set.
-        let known = unsafe { KNOWN.get()[signal as usize] };
+    while let Some(number) = gate::arrival(find) {
+        let number = c_int::from(number);
+        ARRIVED.fetch_and(!bit(number), Ordering::AcqRel);
+        let signal = mail(number).take();
+        if !mail(number).is_empty() {
+            ARRIVED.fetch_or(bit(number), Ordering::Release);
+        }
         // Children that end are named where they were made.
-        let own = known.sender == crate::os::process() || signal == libc::SIGCHLD;
+        let own = signal.sender == crate::os::process() || number == libc::SIGCHLD;
         if !own {
             gate::uncontrolled("a signal from outside");
         }
-        super::post(slot::NONE, known);
+        super::post(slot::NONE, signal);
     }
+}
+
+/// The wanted signal, or any, if it has come.
+fn find(wanted: Option<u16>) -> Option<u16> {
+    let Some(wanted) = wanted else {
+        let arrived = ARRIVED.load(Ordering::Acquire);
+        return (arrived != 0).then(|| arrived.trailing_zeros() as u16 + 1);
+    };
+    let number = c_int::from(wanted);
+    if !(1..=LAST).contains(&number) {
+        return None;
+    }
+    fetch_blocked();
+    // The kernel makes one signal of those of two children that end at the same time.
+    let merged =
+        || number == libc::SIGCHLD && mail(number).came > 0 && !crate::process::any_alive();
+    (!mail(number).is_empty() || merged()).then_some(wanted)
 }
 
 /// Where a `siginfo_t` keeps what [`Signal`] has.

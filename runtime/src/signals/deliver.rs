@@ -101,7 +101,10 @@ pub fn handle(p: &mut Pending) -> bool {
         pc: p.pc as u64,
         ..Event::default()
     });
-    let blocked = !(p.ready)(p, me);
+    let mut blocked = !(p.ready)(p, me);
+    if p.outside {
+        blocked = gate::told(blocked);
+    }
     let mut frame = Frame {
         magic: MAGIC,
         pending: *p,

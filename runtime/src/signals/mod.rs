@@ -109,33 +109,43 @@ fn set_mask(s: Slot, mask: Set) {
     }
 }
 
+/// The next step of a thread is to take in a signal from outside.
+pub fn expect() {
+    mark_busy();
+}
+
 /// Tells the gate whether a signal is due for `s` that has an effect.
-fn refresh(s: Slot) {
+pub fn refresh(s: Slot) {
     let open = world(|w| w.pending(s) & !w.mask(s));
     gate::set_signalled(s, open != 0 && actions::effective_of(open) != 0);
 }
 
-/// The gate asks when a thread has been chosen: its mask becomes the kernel's, default actions are
-/// taken; is a handler due?
+/// The gate asks when a thread has been chosen: signals from outside are taken in, its mask becomes
+/// the kernel's, default actions are taken; is a handler due?
 #[inline]
 pub fn due() -> bool {
-    BUSY.load(Ordering::Relaxed) && bring_up_to_date()
+    BUSY.load(Ordering::Relaxed) && take_in()
 }
 
 /// [`due`] for a thread that has been chosen to perform `p`.
 #[inline]
 pub fn due_before(p: &Pending) -> bool {
-    BUSY.load(Ordering::Relaxed) && !completes_first(p) && bring_up_to_date()
+    BUSY.load(Ordering::Relaxed) && !completes_first(p) && take_in()
 }
 
 #[cold]
 fn completes_first(p: &Pending) -> bool {
-    p.interrupt == Interrupt::WhileBlocked && (p.ready)(p, gate::me())
+    let ready = p.interrupt == Interrupt::WhileBlocked && (p.ready)(p, gate::me());
+    ready && !gate::wants_arrival()
 }
 
 #[cold]
-fn bring_up_to_date() -> bool {
+fn take_in() -> bool {
     actions::collect();
+    bring_up_to_date()
+}
+
+fn bring_up_to_date() -> bool {
     let me = gate::me();
     let mask = mask_of(me);
     if fibers() && world(|w| core::mem::replace(&mut w.kernel, mask)) != mask {
@@ -168,10 +178,15 @@ pub fn have_arrived() -> bool {
     actions::have_arrived()
 }
 
+/// [`due`] in the midst of a step: what comes from outside is taken in at its start only.
+fn due_here() -> bool {
+    BUSY.load(Ordering::Relaxed) && bring_up_to_date()
+}
+
 /// Handlers that are due for the running thread run now, each as a step of its own: before a
 /// call that sent a signal to its own thread, or unblocked one, returns.
 fn run_due(pc: usize) {
-    if due() {
+    if due_here() {
         pass(pc);
     }
 }
@@ -384,8 +399,10 @@ fn wanted_is_pending(p: &Pending, s: Slot) -> bool {
 fn wait_for(set: Set, deadline: u64, interrupt: Interrupt, pc: usize) -> Result<Signal, c_int> {
     let me = gate::me();
     let outside = crate::process::has_children();
-    if outside && have_arrived() {
-        actions::collect();
+    if outside {
+        // What is blocked has to be fetched, to be taken in with a step.
+        have_arrived();
+        pass(pc);
     }
     let wake = gate::point(Pending {
         aux: set,
@@ -457,7 +474,7 @@ pub fn handled_with(mask: Set, pc: usize) -> bool {
     let me = gate::me();
     let before = mask_of(me);
     set_mask(me, mask);
-    let any = due();
+    let any = due_here();
     run_due(pc);
     set_mask(me, before);
     any

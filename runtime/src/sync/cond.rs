@@ -102,7 +102,7 @@ pub unsafe fn wait(
         mutex::give_up(m, pc);
     }
     // SAFETY: as above. While a child lives it may be the child that is waited for.
-    let outside = unsafe { is_shared(c) } && process::any_alive();
+    let outside = unsafe { is_shared(c) } && gate::told(process::any_alive());
     let spurious = if outside { None } else { spurious::chosen() };
     let released = outside || spurious == Some(true);
     if released {

@@ -167,7 +167,8 @@ unsafe fn taken_from_outside(m: *mut pthread_mutex_t, pc: usize) -> bool {
     // SAFETY: the caller's promise; the lock word is the program's.
     unsafe {
         let (model, native) = (observe(m, pc), Native::of(m));
-        !native.shared() || model.held() || shared::take(&mut native.lock)
+        let word = &raw mut native.lock;
+        !native.shared() || model.held() || shared::attempt(|| shared::take(word))
     }
 }
 
@@ -247,7 +248,7 @@ pub unsafe fn try_lock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     gate::simple(Kind::MutexTryLock, object, pc);
     if is_foreign(m) {
         // SAFETY: the caller's promise.
-        let code = gate::passively(|| unsafe { real::pthread_mutex_trylock(m) });
+        let code = shared::attempt_native(|| unsafe { real::pthread_mutex_trylock(m) });
         return conclude(Kind::MutexTryLock, Verdict::Returns(code), object, pc);
     }
     // SAFETY: the caller's promise.

@@ -266,7 +266,7 @@ unsafe fn try_lock(l: *mut pthread_rwlock_t, write: bool, pc: usize) -> c_int {
     // SAFETY: the program's lock.
     if unsafe { is_foreign(l) } {
         // SAFETY: as above.
-        let code = gate::passively(|| unsafe { attempt(l, write) });
+        let code = shared::attempt_native(|| unsafe { attempt(l, write) });
         return conclude(kind, Verdict::Returns(code), l as u64, pc);
     }
     // SAFETY: the program's lock, also below.

@@ -50,6 +50,34 @@ fn ready(p: &Pending, _: Slot) -> bool {
     MODELS.get(p.object).is_none_or(|s| s.value > 0)
 }
 
+/// May another process use it?
+///
+/// # Safety
+/// `s` points to a semaphore.
+unsafe fn is_shared(s: *mut sem_t) -> bool {
+    const SHARED: usize = 8;
+    // SAFETY: within glibc's `sem_t` on x86-64.
+    shared::in_use(unsafe { s.byte_add(SHARED).cast::<c_int>().read() } != 0)
+}
+
+/// Takes one if there is one; where other processes do, too, what became of that is a fact.
+///
+/// # Safety
+/// As [`is_shared`].
+unsafe fn attempt(s: *mut sem_t, pc: usize) -> Verdict {
+    // SAFETY: the caller's promise.
+    let attempt = || unsafe { perform(s, pc, Semaphore::try_wait) };
+    // SAFETY: as above.
+    if !unsafe { is_shared(s) } {
+        return attempt();
+    }
+    let taken = Verdict::Returns(0);
+    match shared::attempt(|| attempt() == taken) {
+        true => taken,
+        false => Verdict::Returns(libc::EAGAIN),
+    }
+}
+
 unsafe fn perform(s: *mut sem_t, pc: usize, change: impl Fn(&mut Semaphore) -> Verdict) -> Verdict {
     let verdict = loop {
         // SAFETY: the program's semaphore.
@@ -88,7 +116,7 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         let verdict = match wake {
             Wake::Ready if interrupted => Verdict::Returns(libc::EINTR),
             // SAFETY: as above.
-            Wake::Ready => unsafe { perform(s, pc, Semaphore::try_wait) },
+            Wake::Ready => unsafe { attempt(s, pc) },
             Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
             Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
             Wake::Interrupted => Verdict::Returns(libc::EINTR),
@@ -123,7 +151,7 @@ unsafe fn wait_until(s: *mut sem_t, clock: Option<Clock>, at: *const timespec, p
 unsafe fn try_wait(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemTryWait, s as u64, pc);
     // SAFETY: the program's semaphore.
-    let verdict = unsafe { perform(s, pc, Semaphore::try_wait) };
+    let verdict = unsafe { attempt(s, pc) };
     time::errno_result(conclude_counted(Kind::SemTryWait, verdict, s as u64, pc))
 }
 
@@ -143,7 +171,10 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
     gate::simple(Kind::SemGetValue, s as u64, pc);
     // SAFETY: the program's semaphore and variable.
     unsafe {
-        let value = observe(s, pc).value;
+        let mut value = observe(s, pc).value;
+        if is_shared(s) {
+            value = gate::fact(|wanted| wanted.unwrap_or(value as u16)).into();
+        }
         gate::log(Kind::SemGetValue, s as u64, u64::from(value), pc);
         into.write(value as c_int);
     }

@@ -64,6 +64,22 @@ pub unsafe fn replace_count(word: *mut c_uint, old: u32, new: u32) -> bool {
     replaced.is_ok()
 }
 
+/// Does `take`, which another process may be faster at, succeed?
+pub fn attempt(take: impl Fn() -> bool) -> bool {
+    gate::fact(|wanted| u16::from(wanted != Some(0) && take())) != 0
+}
+
+/// The result of `attempt`, a function of the C library that does not wait: EBUSY while another
+/// process has the lock.
+pub fn attempt_native(attempt: impl Fn() -> c_int) -> c_int {
+    const BUSY: u16 = libc::EBUSY as u16;
+    let look = |wanted| match wanted {
+        Some(BUSY) => BUSY,
+        _ => gate::passively(&attempt) as u16,
+    };
+    c_int::from(gate::fact(look))
+}
+
 /// Gives other processes time, which passes for the program's threads as well.
 pub fn pause() {
     os::rest(PAUSE);
@@ -106,11 +122,11 @@ pub fn until(
             return libc::ETIMEDOUT;
         }
         tried = GIVEN_BACK.load(Ordering::Relaxed);
-        match gate::passively(&attempt) {
+        match attempt_native(&attempt) {
             libc::EBUSY => gate::log(kinds[1], object, libc::EBUSY as u64, pc),
             code => return code,
         }
-        match gate::others_ready() {
+        match gate::told(gate::others_ready()) {
             true => gate::pass_over(),
             false => pause(),
         }
