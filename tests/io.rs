@@ -192,6 +192,17 @@ fn a_peer_outside_is_waited_for_and_said() {
     let _ = std::fs::remove_file(&path);
 }
 
+/// A wait for the outside that is told of when a thread ends is not that thread's.
+#[test]
+fn no_thread_is_named_that_has_ended() {
+    let program = program("last_thread.c", &[], false);
+    let run = run(&["run", "--policy", "rr", "-n", "1"], &program, &[]);
+    let text = run.output.all();
+    assert_eq!(run.output.status, 0, "{text}");
+    assert!(text.contains("not closed"), "{text}");
+    assert!(!text.contains("65535"), "{text}");
+}
+
 #[test]
 fn faults_happen_only_where_they_are_asked_for() {
     for (fixed, options, status) in [

@@ -23,6 +23,10 @@ pub fn uncontrolled(name: &str) {
 
 fn describe(name: &str, text: &mut Text) -> fmt::Result {
     text.write_str(name)?;
+    // The thread that ran last has ended, and none is chosen: it is nobody's call.
+    if me() == slot::NONE {
+        return Ok(());
+    }
     text.write_str(" (")?;
     if let Some(caller) = caller() {
         write!(text, "{caller}, ")?;
