@@ -79,8 +79,9 @@ fn programs_without_a_bug_show_nothing() {
         .collect();
     in_parallel(&cases, |&((name, compiler), threads)| {
         let program = program(name, *compiler, &["-DFIXED"]);
-        let options = ["run", "-n", "150", "--seed", "3", "--threads", threads];
-        let run = run(&options, &program, &[]);
+        let options = ["-n", "150", "--seed", "3", "--threads", threads];
+        let leaks = ["run", "--leaked-threads", "fail"];
+        let run = run(&[&leaks[..], &options].concat(), &program, &[]);
         let clean = run.summary.verdict == "nothing-found"
             && run.summary.outcomes.keys().eq(["exit 0"].iter())
             && run.output.status == 0;

@@ -44,8 +44,13 @@ pub struct Marked {
 const ATTEMPTS: u32 = 3;
 /// So many reports are made that do not fail the run.
 const MOST_REPORTS: usize = 50;
-/// Libraries whose own synchronisation is not seen.
+/// Libraries whose own synchronisation is not seen, and whose threads live as long as the process.
 const OWN_WAYS: [&str; 4] = ["libgomp", "libomp", "libiomp", "libtbb"];
+
+/// Is the library of this name one of [`OWN_WAYS`]?
+fn has_own_ways(name: &str) -> bool {
+    OWN_WAYS.iter().any(|known| name.starts_with(known))
+}
 
 impl Marked {
     pub fn notes(&self) -> Vec<String> {
@@ -110,6 +115,9 @@ impl Triage<'_> {
         if class == Class::Race && self.is_only_possible(&failure)? {
             return Ok(false);
         }
+        if class == Class::Leak && self.is_of_a_pool(&failure)? {
+            return Ok(false);
+        }
         if let Some(known) = self.count_again(&failure) {
             return Ok(fails && known == Examined::Finding);
         }
@@ -124,8 +132,7 @@ impl Triage<'_> {
         let names = modules
             .iter()
             .map(|m| base_name(&m.path.to_text()).to_string());
-        let own_ways = |name: &String| OWN_WAYS.iter().any(|known| name.starts_with(known));
-        let Some(library) = names.into_iter().find(own_ways) else {
+        let Some(library) = names.into_iter().find(|name| has_own_ways(name)) else {
             return Ok(false);
         };
         let symbols = self.symbols()?;
@@ -141,6 +148,15 @@ impl Triage<'_> {
             places,
         });
         Ok(true)
+    }
+
+    /// Did a library make the thread that keeps its threads until the process ends?
+    fn is_of_a_pool(&mut self, failure: &Failure) -> Result<bool> {
+        let symbols = self.symbols()?;
+        let creator = failure.threads.first().and_then(|t| t.stack.first());
+        let module = creator.and_then(|&site| symbols.sites()[site as usize].module);
+        let path = module.and_then(|module| symbols.module_path(module));
+        Ok(path.is_some_and(|path| has_own_ways(base_name(&path.to_string_lossy()))))
     }
 
     fn possible(&mut self, possibility: Possibility) {
