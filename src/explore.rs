@@ -6,11 +6,11 @@ use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::{Limits, left_out};
+use crate::limits::{Limits, left_out, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, instrumented, sees_memory};
+use crate::summary::{Summary, Verdict, instrumented, sees_accesses, sees_memory};
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -194,6 +194,16 @@ const NO_RACES: &str = "races were not looked for: of the accesses to memory onl
 const ONLY_CALLS: &str = "only calls were places to switch: no module was built with `raddle cc` or \
                           `raddle cargo`";
 
+/// Libraries of languages and sanitizers: what threads share in them is locked, or atomic, inside.
+const RUNTIMES: [&str; 6] = [
+    "libstdc++.so",
+    "libatomic.so",
+    "libtsan.so",
+    "libraddle_tsan.so",
+    "libasan.so",
+    "libubsan.so",
+];
+
 /// Has something examined; `false` when nobody does so any more.
 fn report(reports: &Sender<Report>, what: What) -> bool {
     let (proceed, answer) = bounded(1);
@@ -210,6 +220,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         let mut state = search.state();
         state.instrumented = instrumented(session.modules());
         state.sees_memory = sees_memory(session.modules());
+        state.unseen_modules = unseen_modules(session.modules(), &RUNTIMES, sees_accesses);
     }
     // What the systematic searches promise is about calls alone.
     let returns = match search.campaign.policy.executions() {
@@ -295,6 +306,8 @@ struct State {
     instrumented: BTreeMap<String, String>,
     /// Some module's accesses to memory are steps.
     sees_memory: bool,
+    /// Modules whose accesses are not, as bounds.
+    unseen_modules: BTreeSet<String>,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
     unsupported: Option<String>,
@@ -343,6 +356,7 @@ impl<'a> Shared<'a> {
                 limits,
                 instrumented: BTreeMap::new(),
                 sees_memory: false,
+                unseen_modules: BTreeSet::new(),
                 known: 0,
                 unsupported: None,
                 fault: None,
@@ -600,6 +614,8 @@ impl State {
                 false => "of its accesses to memory only atomic operations are steps",
             };
             bounds.push(text.to_string());
+        } else {
+            bounds.extend(self.unseen_modules.iter().cloned());
         }
         let uncontrolled = self.limits.uncontrolled.iter();
         bounds.extend(uncontrolled.map(|name| format!("not under control: {name}")));

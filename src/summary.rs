@@ -177,10 +177,14 @@ impl Found {
     }
 }
 
-/// Are the accesses to memory of any module seen, not only its atomic operations?
+/// Are the module's accesses to memory seen, not only its atomic operations?
+pub fn sees_accesses(module: &Module) -> bool {
+    module.instrumented || module.sanitizer == Sanitizer::Accesses
+}
+
+/// Are those of any module?
 pub fn sees_memory(modules: &[Module]) -> bool {
-    let sees = |module: &Module| module.instrumented || module.sanitizer == Sanitizer::Accesses;
-    modules.iter().any(sees)
+    modules.iter().any(sees_accesses)
 }
 
 /// The modules whose accesses to memory are seen, by name, and who put the hooks in.

@@ -6,10 +6,10 @@ use crate::corpus::{self, Journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::LAZY_TIME;
+use crate::limits::{LAZY_TIME, unseen_modules};
 use crate::progress::Progress;
 use crate::replay::job_of;
-use crate::report::{base_name, place};
+use crate::report::place;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented};
 use crate::symbols::Symbols;
@@ -32,19 +32,6 @@ pub const MAX_STEPS: u64 = 100_000;
 
 /// Why exploration stops after a finding.
 const ENOUGH: &str = "a finding";
-
-/// Libraries whose functions are taken as the manuals describe them.
-const SYSTEM: [&str; 9] = [
-    "libc.so",
-    "libdl.so",
-    "libresolv.so",
-    "librt.so",
-    "libm.so",
-    "libpthread.so",
-    "libgcc_s.so",
-    "ld-linux",
-    "libraddle.so",
-];
 
 /// Explores and says what came of it.
 pub fn verify(
@@ -361,16 +348,6 @@ fn check_instrumented(setup: &Setup, modules: &[Module]) -> Result<()> {
     ))
 }
 
-/// Names of loaded modules that are neither instrumented nor among those that are modelled.
-fn foreign(modules: &[Module]) -> BTreeSet<String> {
-    modules
-        .iter()
-        .filter(|m| !m.instrumented)
-        .map(|m| base_name(&m.path.to_string_lossy()).to_string())
-        .filter(|name| !SYSTEM.iter().any(|known| name.starts_with(known)))
-        .collect()
-}
-
 fn conclude(
     summary: &mut Summary,
     report: &Report,
@@ -390,11 +367,7 @@ fn conclude(
     if job_flags & flags::LAZY_TIME != 0 {
         bounds.push(LAZY_TIME.into());
     }
-    for name in foreign(modules) {
-        bounds.push(format!(
-            "{name} is not instrumented: what it does to shared memory is not seen"
-        ));
-    }
+    bounds.extend(unseen_modules(modules, &[], |module| module.instrumented));
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }

@@ -253,6 +253,36 @@ fn sixteen_bytes_and_annotations_work_under_every_compiler() {
     });
 }
 
+/// What a library without hooks does to memory is no step, whether it is linked or loaded later: an
+/// exhaustive search that finds nothing there has not seen everything.
+#[test]
+fn a_library_without_hooks_bounds_what_was_explored() {
+    let source = "tests/foreign/library.c";
+    let library = |compiler| compile(compiler, source, &["-DLIBRARY", "-shared", "-fPIC"]);
+    let hooks = library(Compiler::RaddleCc).display().to_string();
+    let none = library(Compiler::Gcc).display().to_string();
+    let linked = |library: &str| compile(Compiler::RaddleCc, source, &[library]);
+    let later = compile(Compiler::RaddleCc, source, &["-DLATER"]);
+    let dfs = &["run", "--policy", "dfs", "-n", "20000"][..];
+    let dpor = &["run", "--policy", "dpor"][..];
+    let table: [(&[&str], PathBuf, &[&str], i32); 6] = [
+        (dpor, linked(&hooks), &[], 66),
+        (dpor, later.clone(), &[&hooks], 66),
+        (dpor, linked(&none), &[], 69),
+        (dpor, later.clone(), &[&none], 69),
+        (dfs, later.clone(), &[&none], 69),
+        (&["verify"], later, &[&none], 69),
+    ];
+    for (options, program, args, status) in table {
+        let run = run(options, &program, args);
+        let text = run.output.all();
+        assert_eq!(run.output.status, status, "{}\n{text}", run.shown);
+        let names = ["is not instrumented", "library without hooks"];
+        let told = names.iter().any(|name| text.contains(name));
+        assert_eq!(told, status == 69, "{}\n{text}", run.shown);
+    }
+}
+
 #[test]
 fn only_a_library_may_need_thread_sanitizer() {
     let folder = scratch("foreign-library");

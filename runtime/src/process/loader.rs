@@ -5,10 +5,12 @@
 //! thread that loads a library is a deadlock like any other.
 
 use crate::sync::mutex;
-use crate::{intercept, serial::Serial};
+use crate::{gate, intercept, serial::Serial};
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use libc::pthread_mutex_t;
 use raddle_protocol::event::Kind;
+use raddle_protocol::hooks;
+use raddle_protocol::shared::flags;
 use std::io::Write;
 
 static LOCK: Serial<pthread_mutex_t> = Serial::new(libc::PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP);
@@ -41,6 +43,27 @@ struct LinkMap {
     dynamic: *const [usize; 2],
 }
 
+/// The tag of the entry in a dynamic section that says where the strings lie.
+const STRINGS: usize = 5;
+
+impl LinkMap {
+    /// The dynamic section: tags and values.
+    ///
+    /// # Safety
+    /// The library is loaded.
+    unsafe fn entries(&self) -> impl Iterator<Item = [usize; 2]> {
+        let mut entry = self.dynamic;
+        core::iter::from_fn(move || {
+            // SAFETY: the caller's promise; the section ends with a zero tag.
+            unsafe {
+                let [tag, value] = *entry;
+                entry = entry.add(1);
+                (tag != 0).then_some([tag, value])
+            }
+        })
+    }
+}
+
 unsafe extern "C" {
     fn dladdr1(
         address: *const c_void,
@@ -56,26 +79,23 @@ unsafe extern "C" {
 /// The object stays loaded.
 unsafe fn search_path(pc: usize) -> Option<(&'static [u8], &'static [u8])> {
     const LINK_MAP: c_int = 2;
-    const STRINGS: usize = 5;
     const RPATH: usize = 15;
     const RUNPATH: usize = 29;
     let (mut strings, mut path) = (0, None);
-    // SAFETY: the dynamic linker keeps these structures; the dynamic section ends with a zero tag.
+    // SAFETY: the dynamic linker keeps these structures.
     unsafe {
         let mut info: libc::Dl_info = core::mem::zeroed();
         let mut map = core::ptr::null::<LinkMap>();
         if dladdr1(pc as *const c_void, &mut info, &mut map, LINK_MAP) == 0 || map.is_null() {
             return None;
         }
-        let mut entry = (*map).dynamic;
-        while (*entry)[0] != 0 {
-            match *entry {
+        for entry in (*map).entries() {
+            match entry {
                 [STRINGS, at] => strings = at,
                 [RUNPATH, offset] => path = Some(offset),
                 [RPATH, offset] => path = path.or(Some(offset)),
                 _ => {}
             }
-            entry = entry.add(1);
         }
         let text = CStr::from_ptr((strings + path?) as *const c_char);
         Some((text.to_bytes(), CStr::from_ptr(info.dli_fname).to_bytes()))
@@ -123,6 +143,72 @@ fn find(pc: usize, file: &[u8]) -> Option<Found> {
         .find(|found| unsafe { libc::access(found.0.as_ptr().cast(), libc::R_OK) } == 0)
 }
 
+/// Libraries of the system, which are no part of what is tested: how their names begin.
+const SYSTEM: [&[u8]; 7] = [
+    b"libc.so",
+    b"libm.so",
+    b"libdl.so",
+    b"librt.so",
+    b"libpthread.so",
+    b"libgcc_s.so",
+    b"libstdc++.so",
+];
+
+/// Does a library that is so called by the dynamic linker (empty: the program) need nobody's hooks?
+fn is_system(path: &[u8]) -> bool {
+    let name = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
+    name.is_empty() || SYSTEM.iter().any(|known| name.starts_with(known))
+}
+
+/// Is one of these among the strings?
+fn names_hooks(strings: &[u8]) -> bool {
+    let mut names = strings.split(|&b| b == 0);
+    names.any(|name| name == hooks::MODE.as_bytes() || name == b"__tsan_init")
+}
+
+/// The strings of the symbols of a library.
+///
+/// # Safety
+/// The library is loaded.
+unsafe fn strings_of(library: &LinkMap) -> &'static [u8] {
+    const SIZE: usize = 10;
+    let (mut strings, mut size) = (0, 0);
+    // SAFETY: the caller's promise.
+    for entry in unsafe { library.entries() } {
+        match entry {
+            [STRINGS, at] => strings = at,
+            [SIZE, bytes] => size = bytes,
+            _ => {}
+        }
+    }
+    match strings {
+        0 => &[],
+        // SAFETY: as the dynamic section says.
+        at => unsafe { core::slice::from_raw_parts(at as *const u8, size) },
+    }
+}
+
+/// Names a library without hooks that was loaded when the search had looked at all modules: an
+/// exhaustive one would take it for known. The handle, as it is.
+///
+/// # Safety
+/// `handle` is what dlopen returned.
+unsafe fn seen(handle: *mut c_void) -> *mut c_void {
+    let exhaustive = gate::flags() & (flags::EXACT_SPINS | flags::SYMBOLIC) != 0;
+    if exhaustive && !handle.is_null() {
+        // SAFETY: glibc's handles are pointers to this structure; the name is a text.
+        let unseen = unsafe {
+            let library = &*handle.cast::<LinkMap>();
+            let path = CStr::from_ptr(library.name).to_bytes();
+            !is_system(path) && !names_hooks(strings_of(library))
+        };
+        if unseen {
+            gate::uncontrolled("memory of a library without hooks, loaded by dlopen");
+        }
+    }
+    handle
+}
+
 /// The name to hand on for `file`.
 ///
 /// # Safety
@@ -137,13 +223,13 @@ unsafe fn located(pc: usize, file: *const c_char) -> Option<Found> {
 
 intercept! {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void, pc => guarded(pc, || {
-        match located(pc, file) {
+        seen(match located(pc, file) {
             Some(found) => real::dlopen(found.0.as_ptr().cast(), flags),
             None => real::dlopen(file, flags),
-        }
+        })
     });
     fn dlmopen(space: c_long, file: *const c_char, flags: c_int) -> *mut c_void,
-        pc => guarded(pc, || real::dlmopen(space, file, flags));
+        pc => guarded(pc, || seen(real::dlmopen(space, file, flags)));
     fn dlclose(handle: *mut c_void) -> c_int, pc => guarded(pc, || real::dlclose(handle));
 }
 
