@@ -13,6 +13,7 @@ mod leaf;
 mod library;
 mod memory;
 mod prepare;
+mod rounds;
 mod taint;
 mod terms;
 
@@ -64,6 +65,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
         scratch: None,
         own: context.int(1).constant(0),
     };
+    let loops = rounds::find(&order);
     let instructions: Vec<Value> = order.into_iter().flat_map(Block::instructions).collect();
     body.enter();
     body.scratch = library::Scratch::new(&body, &instructions);
@@ -81,6 +83,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
     for phi in phis {
         body.close_phi(phi);
     }
+    rounds::mark(&body, &loops);
 }
 
 fn reverse_postorder(function: Value) -> Vec<Block> {

@@ -313,6 +313,12 @@ kinds! {
     /// least one record, also when no caller is known.
     Stack = 122, false, "called from";
 
+    /// In runs with [`crate::shared::flags::SYMBOLIC`]: a round begins of a loop that hands nothing
+    /// from round to round and only reads, or updates memory atomically. `pc`: which loop; `value`:
+    /// 1 if the thread comes from the round before and that changed nothing, so that it stands
+    /// where it stood when that began.
+    Round = 123, false, "goes round";
+
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
     /// somebody looked at the virtual clock, as part of the step of `thread` before this record.
     ClockRead = 210, false, "looks at the clock";

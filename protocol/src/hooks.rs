@@ -328,6 +328,9 @@ pub const TABLE: &[Hook] = &[
         ],
     ),
     hook("raddle_sym_lost", Void, &[I32 /* why */]),
+    // A round begins of a loop that hands nothing on from round to round and writes to memory by
+    // atomic updates only. `again`: 1 if the thread comes from the round before.
+    hook("raddle_sym_round", Void, &[I32 /* again */]),
     // Before an access at an address that was computed from `base`, where the address or the
     // length is symbolic and `base` is not: decides whether it stays in the block, and ends the
     // execution if it does not.

@@ -1,6 +1,6 @@
 //! Is a deadlock reachable that no execution has shown?
 
-use super::forest::{NodeId, Pattern, TreeId};
+use super::forest::{Forest, NodeId, Pattern, TreeId};
 use super::formula::Formula;
 use super::locks::{Entry, Section, lock_of};
 use super::plan::{Plan, follow};
@@ -26,6 +26,9 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
             true => waiting_for_each_other(formula, &stuck),
             false => nothing_left(formula, &stuck),
         };
+        if cycle {
+            formula.solver.assert(&formula.no_idle_rounds());
+        }
         for fact in facts.into_iter().chain(elsewhere(formula)) {
             formula.solver.assert(&fact);
         }
@@ -52,9 +55,9 @@ fn elsewhere(formula: &Formula<'_>) -> Vec<Bool> {
     for pattern in &forest.deadlocks {
         let mut parts = Vec::new();
         for &stuck in &pattern.stuck {
-            let (tree, pc) = (forest.node(stuck).tree, forest.node(stuck).pc);
-            let nodes = waiting_nodes(formula, tree).into_iter();
-            let same = nodes.filter(|&n| forest.node(n).pc == pc);
+            let tree = forest.node(stuck).tree;
+            let nodes = waiting_places(formula, tree).into_iter();
+            let same = nodes.filter(|&n| statement(forest, n) == statement(forest, stuck));
             parts.push(any(&same.map(|n| formula.stuck_at(n)).collect::<Vec<_>>()));
         }
         if !pattern.cycle {
@@ -86,8 +89,12 @@ fn waiting_for_each_other(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
 }
 
 impl Formula<'_> {
-    /// The thread waits at this step, and somebody or something stands in its way.
+    /// The thread waits at this step, or in the loop whose round ends here, and somebody or something
+    /// stands in its way.
     pub fn stuck_at(&self, id: NodeId) -> Bool {
+        if self.idle.contains_key(&id) {
+            return self.spins_at(id);
+        }
         let held = holders(self, id).into_iter().map(|h| h.1);
         let unsignalled = match self.forest.node(id).action() {
             Some(a) if a.kind == Kind::CondWake => self.needs_signal(id),
@@ -102,7 +109,7 @@ impl Formula<'_> {
 fn nothing_left(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
     let mut facts = Vec::new();
     for tree in 0..stuck.len() as TreeId {
-        let waits: Vec<Bool> = waiting_nodes(formula, tree)
+        let waits: Vec<Bool> = waiting_places(formula, tree)
             .into_iter()
             .map(|n| formula.stuck_at(n))
             .collect();
@@ -113,6 +120,22 @@ fn nothing_left(formula: &Formula<'_>, stuck: &[Bool]) -> Vec<Bool> {
         facts.push(any(&[absent, formula.finished(tree), stands]));
     }
     facts
+}
+
+/// The steps at which the thread can wait, and the rounds in which it can.
+fn waiting_places(formula: &Formula<'_>, tree: TreeId) -> Vec<NodeId> {
+    let rounds = formula.rounds_of(tree);
+    waiting_nodes(formula, tree)
+        .into_iter()
+        .chain(rounds)
+        .collect()
+}
+
+/// Where a thread waits in the program.
+fn statement(forest: &Forest, id: NodeId) -> u64 {
+    forest
+        .node(forest.rounds.get(&id).copied().unwrap_or(id))
+        .pc
 }
 
 fn waiting_nodes(formula: &Formula<'_>, tree: TreeId) -> Vec<NodeId> {
@@ -172,9 +195,16 @@ fn pattern(formula: &Formula<'_>, model: &Model, stuck: &[Bool], cycle: bool) ->
     let mut positions = Vec::new();
     for (tree, stands) in (0..).zip(stuck) {
         if holds(model, stands) {
-            let here = waiting_nodes(formula, tree)
-                .into_iter()
-                .find(|&n| holds(model, &formula.waits_at(n)));
+            let spins = formula
+                .idle
+                .iter()
+                .find(|i| formula.forest.node(*i.0).tree == tree && holds(model, i.1));
+            let here = spins.map(|i| *i.0).or_else(|| {
+                let waiting = waiting_nodes(formula, tree);
+                waiting
+                    .into_iter()
+                    .find(|&n| holds(model, &formula.waits_at(n)))
+            });
             positions.extend(here.map(|n| (tree, n)));
         }
     }

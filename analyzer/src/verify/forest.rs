@@ -125,6 +125,8 @@ pub struct Forest {
     pub clock: Clock,
     /// Deadlocks seen: see [`Pattern`].
     pub deadlocks: Vec<Pattern>,
+    /// Rounds of loops that only wait, by the positions at their ends: see [`super::rounds`].
+    pub rounds: BTreeMap<NodeId, NodeId>,
     /// Losses per statement and reason.
     pub lost: BTreeMap<(u64, u8, String), u64>,
     /// Statements at which two executions with the same local path did different things.
@@ -134,6 +136,8 @@ pub struct Forest {
     /// As maximal causality reduction sees the program (papers/mpc.txt, section 2.2): what a read
     /// returns is a decision, and all inputs are zero.
     pub by_value: bool,
+    /// A round of a loop that was in vain leaves its thread where it was.
+    pub folds: bool,
     /// The end of the process is announced as a step, so that others may come before it.
     pub announces_end: bool,
     /// Who touched what is not known to be shared.
@@ -172,10 +176,12 @@ impl Forest {
             clock: Clock::default(),
             facts: 0,
             deadlocks: Vec::new(),
+            rounds: BTreeMap::new(),
             lost: BTreeMap::new(),
             unstable: BTreeSet::new(),
             unmodelled: BTreeSet::new(),
             by_value: false,
+            folds: false,
             announces_end: false,
             footprint: Footprint::default(),
             shared: Vec::new(),
@@ -314,6 +320,11 @@ impl Forest {
     /// Ends of local paths, known to continue or not.
     pub fn local_paths(&self) -> u64 {
         self.nodes.iter().filter(|n| n.next.is_empty()).count() as u64
+    }
+
+    /// Notes that a thread that has come from `begin` to `end` may be back where it was.
+    pub fn add_round(&mut self, begin: NodeId, end: NodeId) {
+        self.facts += u64::from(self.rounds.insert(end, begin).is_none());
     }
 
     /// Notes a deadlock; `false` if it is known.

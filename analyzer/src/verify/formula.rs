@@ -75,6 +75,8 @@ pub struct Formula<'f> {
     exits: Vec<Vec<NodeId>>,
     /// Per pair of trees: one execution can have both.
     coexist: Vec<Vec<bool>>,
+    /// Per end of a round that may have been in vain: it was.
+    pub idle: BTreeMap<NodeId, Bool>,
     values: &'f mut Values,
     pub targets: Vec<Target>,
     /// Cells that some read can find as they were at first, which was not always the same.
@@ -142,6 +144,7 @@ impl<'f> Formula<'f> {
             exec: vec![None; forest.nodes.len()],
             exits,
             coexist: trees.clone().map(row).collect(),
+            idle: BTreeMap::new(),
             values,
             targets: Vec::new(),
             unsteady: BTreeSet::new(),
@@ -160,6 +163,7 @@ impl<'f> Formula<'f> {
         formula.condition_variables();
         formula.machines();
         formula.too_large |= !memory::constrain(&mut formula);
+        formula.leave_out_rounds();
         formula.known_deadlocks();
         for fact in formula.order.stairs() {
             formula.solver.assert(&fact);
@@ -252,7 +256,7 @@ impl<'f> Formula<'f> {
     }
 
     /// The thread takes at least its first `place.step + 1` steps.
-    fn comes_to(&self, place: Place) -> Bool {
+    pub fn comes_to(&self, place: Place) -> Bool {
         Bool::new_const(format!("c{}_{}", place.tree, place.step))
     }
 

@@ -36,6 +36,10 @@ struct Insertion<'a> {
     /// Terms of the trace's expressions.
     terms: Vec<Option<TermId>>,
     contents: Contents,
+    /// Where the round of a loop began, by thread and loop.
+    rounds: HashMap<(Slot, u64), NodeId>,
+    /// Who has gone round a loop in vain and done nothing since: the end of that round.
+    idle: HashMap<Slot, NodeId>,
 }
 
 /// Adds a trace. Nothing is lost on an error, but what came before the bad record stays.
@@ -58,6 +62,8 @@ pub fn insert(
         reads: HashMap::new(),
         terms: vec![None; trace.nodes.len()],
         contents: Contents::default(),
+        rounds: HashMap::new(),
+        idle: HashMap::new(),
     };
     for (i, event) in trace.events.iter().enumerate() {
         let kind = event.kind().ok_or(Corrupt::Kind(i))?;
@@ -92,6 +98,11 @@ impl Insertion<'_> {
                 let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
                 let end = event.object.saturating_add(event.value);
                 self.forest.touch(event.object, end, tree, event.size != 0);
+            }
+            Kind::Round if self.forest.folds => {
+                if let Some(at) = self.cursor(i, event)?.at {
+                    self.round(event, at);
+                }
             }
             Kind::Branch | Kind::Assume | Kind::Input | Kind::Pending => {
                 if let Some(at) = self.cursor(i, event)?.at {
@@ -138,6 +149,22 @@ impl Insertion<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A thread begins a round of a loop. If the one before was in vain, the thread is where it was,
+    /// and goes on from there: see [`super::rounds`].
+    fn round(&mut self, event: &Event, at: NodeId) {
+        let round = self.rounds.entry((event.thread, event.pc)).or_insert(at);
+        if event.value == 0 || *round == at {
+            *round = at;
+            return;
+        }
+        let begin = *round;
+        self.forest.add_round(begin, at);
+        self.idle.insert(event.thread, at);
+        if let Some(cursor) = self.cursors.get_mut(&event.thread) {
+            cursor.at = Some(begin);
+        }
     }
 
     /// A thread has moved the clock, also by looking at it.
@@ -204,6 +231,7 @@ impl Insertion<'_> {
     }
 
     fn step(&mut self, i: usize, event: &Event, kind: Kind, at: NodeId) -> Result<(), Corrupt> {
+        self.idle.remove(&event.thread);
         let failed = match kind {
             Kind::ThreadJoin => {
                 event.aux != 0 || !self.cursors.contains_key(&(event.value as Slot))
@@ -455,9 +483,11 @@ impl Insertion<'_> {
                 };
                 self.forest.bounds_hit.insert(why);
             }
-            // Symbolic runs do not look for livelocks.
-            End::Livelock => self.stop(ender),
-            End::Deadlock => self.deadlock(),
+            End::Livelock if !self.forest.folds => {
+                self.stop(ender);
+                self.forest.bounds_hit.insert("a loop that waits for ever");
+            }
+            End::Deadlock | End::Livelock => self.deadlock(),
             End::HeapOverflow if ends_announced(self.trace) => self.finish(ender, What::End),
             // What others did before may be the reason.
             End::Misuse | End::UseAfterFree | End::DoubleFree | End::HeapOverflow => {
@@ -497,7 +527,7 @@ impl Insertion<'_> {
             let Some(Cursor { at: Some(at), .. }) = self.cursors.get(&wait.thread).copied() else {
                 return;
             };
-            stuck.push(at);
+            stuck.push(self.idle.get(&wait.thread).copied().unwrap_or(at));
             if wait.holder == wait.thread {
                 // It waits for itself: the announcement alone ends the process.
                 self.forest.nodes[at as usize].what = What::End;

@@ -23,6 +23,7 @@ mod places;
 mod plan;
 mod ranges;
 mod report;
+mod rounds;
 mod solver;
 mod terms;
 
@@ -437,6 +438,7 @@ impl Verifier {
 fn forest(strategy: Strategy) -> Forest {
     Forest {
         by_value: strategy == Strategy::Mcr,
+        folds: strategy == Strategy::Frontier,
         ..Forest::new()
     }
 }

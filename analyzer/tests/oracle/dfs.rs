@@ -20,6 +20,7 @@ const MENU: Menu = Menu {
     destroys: false,
     lock_heavy: false,
     loops: false,
+    waits: false,
     sync: &[],
 };
 

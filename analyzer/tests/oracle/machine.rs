@@ -59,8 +59,21 @@ pub struct Thread {
     pub status: Status,
     children: u32,
     inputs: u32,
+    /// The round of a loop that only waits, if it is in one.
+    round: Option<Round>,
+    /// What it found in memory in a round that was in vain, and waits for a change of.
+    parked: Option<((u8, u8), u16)>,
     /// All decisions so far: the local path.
     pub path: Vec<Decision>,
+}
+
+/// A round of a loop that only waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Round {
+    /// Of the path when it began.
+    length: usize,
+    saw: Option<((u8, u8), u16)>,
+    changed: bool,
 }
 
 /// How the program ended, in comparable form.
@@ -71,6 +84,8 @@ pub enum Ending {
     Assertion(u64),
     /// Thread and instruction of those that wait (only the cycle, if there is one).
     Deadlock(Vec<(Slot, u64)>),
+    /// The same where some go round loops.
+    Livelock(Vec<(Slot, u64)>),
     /// The instruction that used or destroyed a mutex when it should not.
     Misuse(u64),
     /// An assumption did not hold.
@@ -136,7 +151,15 @@ impl Machine {
             .iter()
             .map(|t| {
                 let regs: Vec<u16> = t.regs.iter().map(|r| r.value).collect();
-                (t.slot, t.at, t.status.clone(), regs, t.path.clone())
+                let waiting = (t.round, t.parked);
+                (
+                    t.slot,
+                    t.at,
+                    t.status.clone(),
+                    regs,
+                    t.path.clone(),
+                    waiting,
+                )
             })
             .collect();
         (
@@ -221,6 +244,10 @@ impl Machine {
 
     /// Must thread `t` wait, without a deadline?
     fn waits(&self, t: usize) -> bool {
+        let parked = self.threads[t].parked;
+        if parked.is_some_and(|(place, value)| self.raw(place) == value) {
+            return true;
+        }
         match (&self.threads[t].status, self.op(t)) {
             (Status::Half(half), _) => self.half_waits(self.threads[t].slot, *half),
             (Status::Running, Op::Do(Stmt::Sync(_, op))) => self.sync_waits(t, *op),
@@ -274,6 +301,7 @@ impl Machine {
     /// As [`Machine::step`], with this choice.
     pub fn step_with(&mut self, t: usize, choice: usize, rec: &mut Recorder) {
         let slot = self.threads[t].slot;
+        self.threads[t].parked = None;
         match self.threads[t].status.clone() {
             Status::Starting => {
                 rec.step(slot, Kind::ThreadStart, 0, 0, 0, 0, self.pc(t));
@@ -423,6 +451,7 @@ impl Machine {
             let (slot, pc) = (self.threads[t].slot, self.pc(t));
             match self.op(t).clone() {
                 Op::Jump(to) => self.threads[t].at = to,
+                Op::Round(first) => self.round(t, first, rec),
                 Op::Unless(cond, to) => {
                     let holds = self.decide(t, &cond, rec, Kind::Branch);
                     self.threads[t].at = if holds { self.threads[t].at + 1 } else { to };
@@ -508,6 +537,38 @@ impl Machine {
         }
     }
 
+    /// A round of a loop begins. If there was one before that changed nothing, it is as if it had
+    /// not been.
+    fn round(&mut self, t: usize, first: bool, rec: &mut Recorder) {
+        let (slot, at) = (self.threads[t].slot, self.threads[t].at);
+        // The loop is known by its access.
+        let access = if first { at + 1 } else { at - 3 };
+        let pc = Code::pc(self.threads[t].body, access);
+        let thread = &mut self.threads[t];
+        let vain = thread.round.filter(|r| !first && !r.changed);
+        rec.step(slot, Kind::Round, 0, 0, 0, u64::from(vain.is_some()), pc);
+        if let Some(round) = vain {
+            thread.path.truncate(round.length);
+            thread.parked = round.saw.filter(|s| visible(rec, s.0));
+            if let (None, Some((place, _))) = (thread.parked, round.saw) {
+                rec.expose(slot, place);
+            }
+        }
+        thread.round = Some(Round {
+            length: thread.path.len(),
+            saw: None,
+            changed: false,
+        });
+        thread.at += 1;
+    }
+
+    fn saw(&mut self, t: usize, place: (u8, u8), value: u16, new: u16) {
+        if let Some(round) = &mut self.threads[t].round {
+            round.saw = Some((place, value));
+            round.changed |= value != new;
+        }
+    }
+
     /// One of the first `n` bytes, by a computed offset. That becomes concrete; the last register
     /// keeps it.
     fn address(&mut self, t: usize, e: &Expr, n: u8, rec: &mut Recorder) -> (u8, u8) {
@@ -546,6 +607,7 @@ impl Machine {
         let slot = self.threads[t].slot;
         let value = self.raw(place);
         self.threads[t].regs[reg] = rec.read(slot, place, value, step, pc);
+        self.saw(t, place, value, value);
     }
 
     fn write(
@@ -581,6 +643,7 @@ impl Machine {
         let value = new(self, rec);
         rec.write(slot, Kind::Rmw, place, before, value, step, pc);
         self.store(place, value.value);
+        self.saw(t, place, before, self.raw(place));
     }
 
     fn concrete(&self, t: usize, e: &Expr) -> u16 {
@@ -663,7 +726,7 @@ impl Machine {
             false => self.cycle(t),
         };
         let mut stuck: Vec<(Slot, u64)> = match cycle {
-            Some(cycle) => cycle.into_iter().map(here).collect(),
+            Some(cycle) => cycle.into_iter().map(here).collect::<Vec<_>>(),
             None if nobody => {
                 let waiting = all.filter(|&t| self.announced(t).is_some());
                 waiting.map(here).collect()
@@ -672,7 +735,12 @@ impl Machine {
         };
         stuck.sort_unstable();
         let who = stuck.first().map_or(slot::MAIN, |s| s.0);
-        self.ending = Some((who, Ending::Deadlock(stuck)));
+        let spins = stuck.iter().filter_map(|s| self.index_of(s.0));
+        let ending = match spins.into_iter().any(|t| self.threads[t].parked.is_some()) {
+            true => Ending::Livelock(stuck),
+            false => Ending::Deadlock(stuck),
+        };
+        self.ending = Some((who, ending));
     }
 }
 
@@ -692,6 +760,8 @@ impl Thread {
             status,
             children: 0,
             inputs: 0,
+            round: None,
+            parked: None,
             path: Vec::new(),
         }
     }
@@ -704,6 +774,7 @@ impl Ending {
             Ending::Exit(code) => (End::Exit, *code),
             Ending::Assertion(_) => (End::Assertion, 134),
             Ending::Deadlock(_) => (End::Deadlock, 0),
+            Ending::Livelock(_) => (End::Livelock, 0),
             Ending::Misuse(_) => (End::Misuse, 0),
             Ending::Assumed => (End::Assumed, 0),
         }

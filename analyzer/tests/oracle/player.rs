@@ -188,7 +188,9 @@ impl Player<'_> {
             let slot = self.machine.threads[t].slot;
             let ender = self.machine.ending.as_ref().is_some_and(|e| e.0 == slot);
             let deadlock = match &self.machine.ending {
-                Some((_, Ending::Deadlock(stuck))) => Some(stuck.iter().any(|s| s.0 == slot)),
+                Some((_, Ending::Deadlock(stuck) | Ending::Livelock(stuck))) => {
+                    Some(stuck.iter().any(|s| s.0 == slot))
+                }
                 _ => None,
             };
             if self.job.flags & flags::SYMBOLIC != 0 && (!ender || deadlock.is_some()) {

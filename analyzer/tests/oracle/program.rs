@@ -47,6 +47,9 @@ pub enum Stmt {
     /// (register for the old value, place, expected, new)
     Cas(usize, (u8, u8), Expr, Expr),
     If(Cond, Vec<Stmt>, Vec<Stmt>),
+    /// Repeats an access (a read or a compare-exchange) until the condition holds. A round that
+    /// changes nothing hands nothing on to the next.
+    Await(Cond, Box<Stmt>),
     While(Cond, Vec<Stmt>),
     Lock(u8),
     Unlock(u8),
@@ -123,6 +126,8 @@ pub enum Op {
     Jump(usize),
     /// Goes on with the next one if the condition holds, else there.
     Unless(Cond, usize),
+    /// A round of a loop that only waits begins: the first of them?
+    Round(bool),
 }
 
 /// Flattens a body; every instruction's index is its identity.
@@ -152,6 +157,12 @@ fn block(body: &[Stmt], ops: &mut Vec<Op>) {
                 block(inner, ops);
                 ops.push(Op::Jump(test));
                 ops[test] = Op::Unless(cond.clone(), ops.len());
+            }
+            Stmt::Await(cond, access) => {
+                ops.extend([Op::Round(true), Op::Do((**access).clone())]);
+                let access = ops.len() - 1;
+                ops.extend([Op::Unless(cond.clone(), access + 3), Op::Jump(access + 5)]);
+                ops.extend([Op::Round(false), Op::Jump(access)]);
             }
             other => ops.push(Op::Do(other.clone())),
         }

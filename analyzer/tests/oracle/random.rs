@@ -37,6 +37,8 @@ pub struct Menu {
     pub lock_heavy: bool,
     /// Arrays that are written at computed places, and loops of at most two rounds.
     pub loops: bool,
+    /// Loops that wait for a value in memory.
+    pub waits: bool,
     /// Operations on these in every other statement.
     pub sync: &'static [Family],
 }
@@ -296,7 +298,22 @@ impl Writer<'_> {
         body.push(Stmt::While(ult(r(round), c(rounds)), inner));
     }
 
+    /// Waits for a value, or until a compare-exchange finds one.
+    fn await_value(&mut self, body: &mut Vec<Stmt>) {
+        let (reg, place) = (self.reg(), self.place());
+        let value = c(self.dice.roll(3) as u16);
+        let wanted = Cond([Cmp::Eq, Cmp::Ne][self.dice.roll(2)], r(reg), value.clone());
+        let access = match self.dice.roll(3) {
+            0 => Stmt::Cas(reg, place, value, c(self.dice.roll(3) as u16)),
+            _ => Stmt::Read(reg, place),
+        };
+        body.push(Stmt::Await(wanted, Box::new(access)));
+    }
+
     fn statement(&mut self, body: &mut Vec<Stmt>) {
+        if self.menu.waits && self.dice.roll(4) == 0 {
+            return self.await_value(body);
+        }
         if self.menu.loops && self.dice.roll(4) == 0 {
             match self.dice.roll(3) {
                 0 if self.loops < 1 && self.depth < 2 => return self.looped(body),

@@ -229,6 +229,18 @@ impl Recorder {
         }
     }
 
+    /// A thread that waits for what is not known to be shared: it is from now on.
+    pub fn expose(&mut self, thread: Slot, place: (u8, u8)) {
+        for i in 0..place.1 {
+            let address = MEMORY + u64::from(place.0 + i);
+            self.step(thread, Kind::Shared, 0, 0, address, 1, 0);
+        }
+        if let Some(ranges) = &mut self.ranges {
+            let first = MEMORY + u64::from(place.0);
+            ranges.push((first, first + u64::from(place.1)));
+        }
+    }
+
     /// The records of what was not shared.
     pub fn finish(&mut self) {
         let mut owner: Vec<_> = self.owner.drain().collect();

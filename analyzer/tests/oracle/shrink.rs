@@ -114,6 +114,7 @@ fn random_programs() {
         destroys: false,
         lock_heavy: false,
         loops: false,
+        waits: false,
         sync: &[],
     };
     let (mut failures, mut optimal) = (0, 0);

@@ -10,6 +10,7 @@ mod freeze;
 mod outside;
 mod prefix;
 mod records;
+mod rounds;
 mod sleep;
 mod spin;
 mod state;
@@ -398,6 +399,29 @@ pub fn saw(at: u64, size: u32, value: u64) {
 /// See [`Gate::found_held`].
 pub fn found_held() {
     gate().found_held();
+}
+
+/// The running thread begins a round of a loop that only waits (see `rounds`).
+pub fn round(again: bool, pc: usize, is_shared: impl Fn(u64) -> bool) {
+    gate().round(again, pc, is_shared);
+}
+
+/// The running thread, which may be in such a round, found `value` at `at` and left it there.
+#[inline]
+pub fn round_saw(at: u64, size: u32, value: u64) {
+    gate().round_saw(at, size, value);
+}
+
+/// The running thread changed something.
+#[inline]
+pub fn round_changed() {
+    gate().round_changed();
+}
+
+/// Is what the running thread reads to be treated as shared?
+#[inline]
+pub fn round_exposes() -> bool {
+    gate().round_exposes()
 }
 
 /// Could another thread than the running one go on?

@@ -12,6 +12,7 @@
 //! PLDI 2008, section 3).
 
 use super::core::{Gate, Stop};
+use super::rounds::Rounds;
 use crate::pages::Os;
 use crate::slots::{PerSlot, SlotSet, Zero};
 use raddle_protocol::event::{Event, Kind};
@@ -50,10 +51,10 @@ unsafe impl Zero for Track {}
 
 /// What the running thread saw at an address.
 #[derive(Clone, Copy)]
-struct Seen {
-    at: u64,
-    size: u32,
-    value: u64,
+pub(super) struct Seen {
+    pub at: u64,
+    pub size: u32,
+    pub value: u64,
 }
 
 impl Seen {
@@ -73,7 +74,7 @@ impl Seen {
 }
 
 /// The loop that a thread may be in.
-struct Track {
+pub(super) struct Track {
     /// The operation at which an iteration begins; `pc` 0: none.
     pc: usize,
     object: u64,
@@ -155,6 +156,12 @@ impl Track {
         }
     }
 
+    /// Waits for a change of what was seen elsewhere: see [`super::rounds`].
+    pub(super) fn take_over(&mut self, seen: &[Seen]) {
+        self.seen[..seen.len()].copy_from_slice(seen);
+        self.reads = seen.len() as u32;
+    }
+
     /// Has nothing that the iteration read changed since?
     fn is_current(&self) -> bool {
         self.seen[..self.reads as usize]
@@ -194,7 +201,8 @@ impl Track {
 pub struct Spins {
     on: bool,
     patience: u32,
-    tracks: PerSlot<Track>,
+    pub(super) tracks: PerSlot<Track>,
+    pub(super) rounds: PerSlot<Rounds>,
     /// Threads that are parked or let others go first.
     parked: SlotSet,
     /// Operations that changed something, of all threads.
@@ -214,12 +222,21 @@ impl Spins {
             on: false,
             patience: PATIENCE,
             tracks: PerSlot::new(),
+            rounds: PerSlot::new(),
             parked: SlotSet::EMPTY,
             changes: 0,
             check: false,
             passes: false,
             operations: 1,
         }
+    }
+
+    /// The thread waits until something that it has seen changes. Has nothing changed yet?
+    pub(super) fn park(&mut self, s: Slot) -> bool {
+        let track = &mut self.tracks[s];
+        track.parked = true;
+        self.parked.set(s, true);
+        track.is_current()
     }
 }
 
@@ -249,7 +266,8 @@ fn is_closed(kind: Kind) -> bool {
 }
 
 impl<O: Os> Gate<O> {
-    /// Called when the job is known. Symbolic runs record what a thread reads, so it must read it.
+    /// Called when the job is known. Symbolic runs know loops that wait by other means
+    /// ([`super::rounds`]).
     pub(super) fn begin_spins(&mut self) {
         self.spins.on = self.flags & (flags::SYMBOLIC | flags::RUN_SPINS) == 0;
         self.spins.patience = match self.flags & flags::EXACT_SPINS {
@@ -257,6 +275,9 @@ impl<O: Os> Gate<O> {
             _ => EXACT_PATIENCE,
         };
         self.spins.tracks.map();
+        if self.flags & flags::SYMBOLIC != 0 {
+            self.spins.rounds.map();
+        }
     }
 
     /// The running thread saw `value` at `at` in the operation that it was chosen for, which
@@ -292,10 +313,10 @@ impl<O: Os> Gate<O> {
     /// others go first (if it `may_wait` at all)?
     #[inline]
     pub(super) fn spins_at(&mut self, kind: Kind, object: u64, pc: usize, may_wait: bool) -> bool {
-        if !self.spins.on {
-            return false;
-        }
         let me = self.running();
+        if !self.spins.on {
+            return self.waits_after_round(me) && may_wait;
+        }
         let spins = &mut self.spins;
         let track = &mut spins.tracks[me];
         track.awaited = 0;

@@ -71,7 +71,7 @@ impl Access {
     /// Is it an access to shared memory? One that is so in part makes the rest shared too.
     fn is_shared(self) -> bool {
         let cells = &mut world().cells;
-        if !cells.any_shared(self.at, self.len()) {
+        if !cells.any_shared(self.at, self.len()) && !gate::round_exposes() {
             return false;
         }
         let at = self.at;
@@ -167,6 +167,7 @@ impl Access {
             lost(Why::Memory, self.pc);
             self.log(Kind::Write, value, 0);
             self.settle(value);
+            gate::round_changed();
         }
     }
 
@@ -176,11 +177,13 @@ impl Access {
             let value = self.observe();
             let expr = world().nodes.read(self.width(), gate::events());
             self.log(self.kind, value, 0);
+            gate::round_saw(self.at, self.size, value);
             return (value, built(expr, self.pc));
         }
         check(self.kind, self.at, self.len(), self.pc);
         touch(self.at, self.len(), false, self.pc);
         let value = self.fetch();
+        gate::round_saw(self.at, self.size, value);
         (value, self.shadow_of(value))
     }
 
@@ -211,6 +214,7 @@ impl Access {
     pub fn write(self, value: u64, expr: Expr) {
         let expr = fit(&mut world().nodes, expr, self.width());
         let expr = built(expr, self.pc);
+        gate::round_changed();
         if self.is_shared() {
             gate::simple(self.kind, self.at, self.pc);
             check(self.kind, self.at, self.len(), self.pc);
@@ -243,6 +247,11 @@ impl Access {
         };
         let (new, expr) = change(&mut world().nodes, old);
         self.put(new);
+        // What is not shared is in no formula: there the value must be the same for all inputs.
+        match new == old.value && (shared || expr == 0) {
+            true => gate::round_saw(self.at, self.size, new),
+            false => gate::round_changed(),
+        }
         if shared {
             self.settle(new);
             // A record between the node and this one would belie the index in the node.

@@ -5,6 +5,7 @@ use super::nodes::Expr;
 use super::simplify::Operand;
 use super::{blocks, branch, built, calls, library, lost, mask, world};
 use crate::access::{Byte, Update};
+use crate::gate;
 use crate::vars;
 use core::ffi::c_void;
 use raddle_protocol::event::Kind;
@@ -33,6 +34,7 @@ crate::hooks! { ROWS:
     fn raddle_sym_call(callee: Address, index: u32, expr: u32, value: u64) = call;
     fn raddle_sym_branch(expr: u32, value: u64, why: u32) = branch_from;
     fn raddle_sym_lost(why: u32) = lost_from;
+    fn raddle_sym_round(again: u32) = round;
     fn raddle_sym_bounds(base: Address, size: u64, at: Address, len: u64, exprs: u64) = bounds;
 }
 
@@ -274,6 +276,12 @@ unsafe extern "C-unwind" fn branch_from(
 ) {
     let why = Why::from_u8(why as u8).unwrap_or(Why::Branch);
     branch(expr, value, why, pc);
+}
+
+unsafe extern "C-unwind" fn round(again: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    if gate::active() {
+        gate::round(again != 0, pc, |at| world().cells.any_shared(at, 1));
+    }
 }
 
 unsafe extern "C-unwind" fn bounds(

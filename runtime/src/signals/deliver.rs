@@ -112,6 +112,8 @@ pub fn handle(p: &mut Pending) -> bool {
     };
     own(me).frames = &raw mut frame;
     run(signal, action, p.pc);
+    // Whatever the handler did, it is not part of a round in which it came.
+    gate::round_changed();
     own(me).frames = frame.below;
     frame.magic = 0;
     *p = frame.pending;

@@ -1,0 +1,153 @@
+//! Loops that only wait: where their rounds begin.
+//!
+//! A loop is one if nothing is handed on from round to round (its header has no phi) and all that a
+//! round does is to compute, to read memory, to update it atomically, and to yield. Whether a round
+//! changed memory is seen when it is over: if it did not, the thread is where it was when the round
+//! began.
+
+use super::Body;
+use crate::ir::{Block, Emit, Opcode, Value};
+use crate::locations;
+use std::collections::{HashMap, HashSet};
+
+/// A loop.
+pub struct Loop {
+    header: Block,
+    /// The ends of the blocks from which the next round begins.
+    latches: HashSet<Value>,
+}
+
+/// The loops of a function that only wait. `order`: its blocks in reverse postorder.
+pub fn find(order: &[Block]) -> Vec<Loop> {
+    let number: HashMap<Block, usize> = order.iter().enumerate().map(|(n, b)| (*b, n)).collect();
+    let mut before = vec![Vec::new(); order.len()];
+    for (n, block) in order.iter().enumerate() {
+        for next in block.successors() {
+            before[number[&next]].push(n);
+        }
+    }
+    let dominators = dominators(&before);
+    let mut loops = Vec::new();
+    for (header, block) in order.iter().enumerate() {
+        let latches: Vec<usize> = before[header]
+            .iter()
+            .copied()
+            .filter(|&latch| dominates(&dominators, header, latch))
+            .collect();
+        let blocks = body_of(header, &latches, &before);
+        let waits = !latches.is_empty()
+            && block
+                .first()
+                .is_some_and(|first| first.opcode() != Opcode::LLVMPHI)
+            && blocks
+                .iter()
+                .flat_map(|&n| order[n].instructions())
+                .all(only_waits);
+        if waits {
+            let ends = latches.iter().filter_map(|&n| order[n].terminator());
+            loops.push(Loop {
+                header: *block,
+                latches: ends.collect(),
+            });
+        }
+    }
+    loops
+}
+
+/// The immediate dominator of each block, given those before each (Cooper, Harvey, Kennedy, A
+/// Simple, Fast Dominance Algorithm, 2001, figure 3). Block 0 is the entry, which is its own.
+fn dominators(before: &[Vec<usize>]) -> Vec<usize> {
+    let mut dominators: Vec<Option<usize>> = vec![None; before.len()];
+    if let Some(entry) = dominators.first_mut() {
+        *entry = Some(0);
+    }
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for n in 1..before.len() {
+            let known = before[n]
+                .iter()
+                .copied()
+                .filter(|&p| dominators[p].is_some());
+            let common = known.reduce(|mut a, mut b| {
+                while a != b {
+                    match a > b {
+                        true => a = dominators[a].unwrap_or(0),
+                        false => b = dominators[b].unwrap_or(0),
+                    }
+                }
+                a
+            });
+            changed |= dominators[n] != common;
+            dominators[n] = common;
+        }
+    }
+    dominators.into_iter().map(|d| d.unwrap_or(0)).collect()
+}
+
+fn dominates(dominators: &[usize], above: usize, mut below: usize) -> bool {
+    // A dominator comes first in the order.
+    while below > above {
+        below = dominators[below];
+    }
+    below == above
+}
+
+/// The blocks of the natural loop with these ends.
+fn body_of(header: usize, latches: &[usize], before: &[Vec<usize>]) -> HashSet<usize> {
+    let mut blocks = HashSet::from([header]);
+    let mut open = latches.to_vec();
+    while let Some(block) = open.pop() {
+        if blocks.insert(block) {
+            open.extend(&before[block]);
+        }
+    }
+    blocks
+}
+
+/// Functions of the C library that let others go first, and do nothing else.
+const YIELDS: &[&str] = &["sched_yield", "pthread_yield", "thrd_yield"];
+
+/// Intrinsics that do nothing that others, or a later round, could see.
+const QUIET: &[&str] = &["assume", "dbg.", "expect.", "lifetime.", "x86.sse2.pause"];
+
+fn only_waits(i: Value) -> bool {
+    use Opcode::*;
+    match i.opcode() {
+        LLVMPHI | LLVMBr | LLVMSwitch | LLVMSelect | LLVMICmp | LLVMFreeze | LLVMGetElementPtr
+        | LLVMExtractValue | LLVMInsertValue => true,
+        LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMAnd
+        | LLVMOr | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr => true,
+        LLVMTrunc | LLVMZExt | LLVMSExt | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast => true,
+        LLVMLoad | LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => true,
+        LLVMCall => match i.intrinsic_called() {
+            Some(name) => QUIET.iter().any(|quiet| name.starts_with(quiet)),
+            None => {
+                let callee = i.callee().as_function();
+                callee.is_some_and(|f| f.is_declaration() && YIELDS.contains(&&*f.name()))
+            }
+        },
+        _ => false,
+    }
+}
+
+/// Inserts the hooks, when all others are there.
+pub fn mark(body: &Body, loops: &[Loop]) {
+    for Loop { header, latches } in loops {
+        let (Some(first), Some(at)) = (header.first(), header.first_non_phi()) else {
+            continue;
+        };
+        let location = locations::of(body.context, at);
+        let again = Emit::new(body.context, first, location).phi(body.context.int(32));
+        for block in header.function().blocks() {
+            let end = block.terminator();
+            let value = u64::from(end.is_some_and(|end| latches.contains(&end)));
+            let value = body.context.int(32).constant(value);
+            let edges = block.successors().into_iter();
+            for _ in edges.filter(|next| next == header) {
+                again.add_incoming(value, block);
+            }
+        }
+        let emit = Emit::new(body.context, at, location);
+        body.hooks.call(&emit, "raddle_sym_round", &[again]);
+    }
+}

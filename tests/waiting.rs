@@ -1,0 +1,70 @@
+//! Loops that only wait, in `verify` (`waiting/`): a round in vain is no path, so the proof ends, and
+//! who waits for what nobody will change is found.
+
+mod common;
+
+use common::{Compiler, compile, in_parallel, output, raddle, run};
+use std::process::Command;
+use std::time::Duration;
+
+const SOURCE: &str = "tests/waiting/programs.c";
+
+/// The class of the bug of each scenario, and the most executions that the proof for the repaired
+/// program may take.
+const SCENARIOS: [(&str, u64); 10] = [
+    ("assertion", 6),
+    ("assertion", 10),
+    ("livelock", 6),
+    ("assertion", 12),
+    ("assertion", 10),
+    ("assertion", 16),
+    ("assertion", 10),
+    ("assertion", 10),
+    ("assertion", 10),
+    ("livelock", 6),
+];
+
+type Case = (usize, &'static str, bool);
+
+fn check(&(scenario, level, fixed): &Case) -> Result<(), String> {
+    let (class, most) = SCENARIOS[scenario];
+    let number = format!("-DSCENARIO={scenario}");
+    let repair: &[&str] = if fixed { &["-DFIXED"] } else { &[] };
+    let flags = [&[number.as_str(), level, "-w"], repair].concat();
+    let program = compile(Compiler::RaddleCc, SOURCE, &flags);
+    let found = run(&["verify", "--no-shrink"], &program, &[]);
+    let summary = &found.summary;
+    let wrong = || Err(format!("{flags:?}: {}", found.output.all()));
+    if fixed {
+        return match summary.verdict == "verified" && summary.executions <= most {
+            true => Ok(()),
+            false => wrong(),
+        };
+    }
+    let [finding] = summary.findings.as_slice() else {
+        return wrong();
+    };
+    if finding.class != class {
+        return wrong();
+    }
+    let witness = finding.witness.as_ref().ok_or("no witness")?;
+    let mut replay = Command::new(raddle());
+    let again = output(replay.arg("replay").arg(witness), Duration::from_secs(100));
+    match again.status {
+        66 => Ok(()),
+        _ => Err(format!("{flags:?} is not replayed: {}", again.all())),
+    }
+}
+
+#[test]
+fn waiting_ends_in_a_proof_or_a_finding() {
+    let levels = ["-O0", "-O1", "-O2"].into_iter();
+    let both = |level| [(level, true), (level, false)];
+    let ways: Vec<_> = levels.flat_map(both).collect();
+    let of = |scenario| {
+        ways.iter()
+            .map(move |&(level, fixed)| (scenario, level, fixed))
+    };
+    let cases: Vec<Case> = (0..SCENARIOS.len()).flat_map(of).collect();
+    in_parallel(&cases, check);
+}
