@@ -434,6 +434,8 @@ impl<'a> Triage<'a> {
         job.prefix = taken.to_vec();
         job.tail = Tail::Random { seed: 1 };
         job.flags |= flags::TOLERANT;
+        // Who sleeps gets its turn.
+        job.flags &= !flags::LAZY_TIME;
         job.max_steps = job.max_steps.saturating_add(FAIR_STEPS);
         let Some(trace) = self.run(&job)? else {
             return Ok(Fair::GoesOn);

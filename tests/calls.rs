@@ -68,6 +68,7 @@ const WAITS: &[Mode] = &[
     ("jump_out_of_wait", All, &[1]),
     ("semaphore_wait", All, &[1, 2]),
     ("sleep_ends", All, &[1, 2]),
+    ("woken_and_handled", All, &[1, 2]),
 ];
 
 const FUTEXES: &[Mode] = &[
@@ -117,6 +118,20 @@ const CHILDREN: &[Mode] = &[
     ("polled", Followed, &[3]),
     ("first_of_two", Followed, &[3, 4]),
     ("signals_of_two", Followed, &[3]),
+    ("inherited", Followed, &[3]),
+];
+
+const ASYNCHRONOUS: &[Mode] = &[
+    ("suspended", Sampled, &[1]),
+    ("polled", Sampled, &[1]),
+    ("by_thread", Sampled, &[1]),
+    ("by_signal", Sampled, &[1]),
+    ("from_pipe", Sampled, &[1]),
+    ("cancelled", Sampled, &[1]),
+    ("listed", Sampled, &[1]),
+    ("list_tells", Sampled, &[1]),
+    ("refused", Sampled, &[1]),
+    ("synchronised", Sampled, &[1]),
 ];
 
 const KERNEL: &[Mode] = &[
@@ -127,6 +142,8 @@ const KERNEL: &[Mode] = &[
     ("shared_first", Sampled, &[1]),
     ("signal_told", Sampled, &[1]),
     ("number", Sampled, &[1]),
+    ("overrun", Sampled, &[1]),
+    ("refused", Sampled, &[1]),
 ];
 
 const PUBLISHED: &[Mode] = &[
@@ -258,6 +275,7 @@ const PROGRAMS: &[Program] = &[
     program("shared.c", &[], SHARED),
     program("children.c", &[], CHILDREN),
     program("kernel.c", &[], KERNEL),
+    program("asynchronous.c", &[], ASYNCHRONOUS),
 ];
 
 const fn program(

@@ -93,6 +93,26 @@ fn attempts_that_may_succeed_at_another_moment_are_no_livelock() {
     });
 }
 
+/// Under lazy time nobody's sleep ends while another thread can go on: that a loop does, is due to
+/// the schedule.
+#[test]
+fn a_loop_that_a_sleeper_ends_is_no_livelock() {
+    let program = compile(Compiler::Gcc, "tests/spin/stopped.c", &["-O1"]);
+    for time in [&[][..], &["--lazy-time"]] {
+        let options = ["run", "-n", "5", "--max-steps", "5000"];
+        let run = run(&[&options[..], time].concat(), &program, &[]);
+        let verdict = &run.summary.verdict;
+        assert_eq!(
+            verdict,
+            "nothing-found",
+            "{}\n{}",
+            run.shown,
+            run.output.all()
+        );
+        assert_eq!(run.summary.executions, 5, "{}", run.shown);
+    }
+}
+
 /// Retries that give up have the same outcomes whether loops are parked or run.
 #[test]
 fn retries_still_give_up() {

@@ -195,10 +195,29 @@ static int signals_of_two(void)
     return reaped(one) == reaped(two) ? 3 : 1;
 }
 
+/* A child has the dispositions of its parent, and can change its own. */
+static int inherited(void)
+{
+    handle(SIGUSR1);
+    check(signal(SIGUSR2, SIG_IGN) != SIG_ERR);
+    pid_t child = fork();
+    if (!child) {
+        struct sigaction action;
+        check(!sigaction(SIGUSR1, 0, &action) && action.sa_sigaction == notes);
+        check(action.sa_flags & SA_SIGINFO && !sigaction(SIGSEGV, 0, &action));
+        check(action.sa_handler == SIG_DFL && signal(SIGUSR2, SIG_DFL) == SIG_IGN);
+        check((void *)signal(SIGUSR1, SIG_DFL) == (void *)notes);
+        _exit(signal(SIGUSR1, SIG_IGN) == SIG_DFL ? 3 : 4);
+    }
+    int status;
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
 static const struct mode modes[] = {
     MODE(suspended), MODE(posted_by_handler), MODE(waited_for),
     MODE(waited_with_limit), MODE(descriptor), MODE(answered),
-    MODE(polled), MODE(first_of_two), MODE(signals_of_two),
+    MODE(polled), MODE(first_of_two), MODE(signals_of_two), MODE(inherited),
 };
 
 MAIN

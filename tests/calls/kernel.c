@@ -174,9 +174,50 @@ static int number(void)
     return handled > 0 && gettid() == thread && getpid() == thread;
 }
 
+/* A timer that expires again while its signal is pending counts that. */
+static int overrun(void)
+{
+    sigset_t set;
+    siginfo_t info;
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+    struct itimerspec often = {{0, 1000000}, {0, 1000000}}, never = {{0, 0}, {0, 0}};
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    check(!timer_create(CLOCK_MONOTONIC, &event, &timer));
+    for (int round = 0; round < 2; round++) {
+        check(!timer_settime(timer, 0, &often, 0) && !timer_getoverrun(timer));
+        usleep(3500);
+        check(sigwaitinfo(&set, &info) == SIGUSR2 && info.si_code == SI_TIMER);
+        check(timer_getoverrun(timer) == info.si_overrun);
+        check(!timer_settime(timer, 0, &never, 0));
+        while (sigtimedwait(&set, &info, &never.it_value) > 0)
+            ;
+    }
+    often.it_interval.tv_sec = -1;
+    return timer_settime(timer, 0, &often, 0) == -1 && errno == EINVAL;
+}
+
+/* What nobody can change, and modes that no stack has. */
+static int refused(void)
+{
+    static char bytes[1 << 16];
+    stack_t stack = {.ss_sp = bytes, .ss_size = sizeof bytes, .ss_flags = SS_DISABLE + 1};
+    check(signal(SIGKILL, notes) == SIG_ERR && errno == EINVAL);
+    check(sigset(SIGSTOP, notes) == SIG_ERR && errno == EINVAL);
+    check(sigaltstack(&stack, 0) == -1 && errno == EINVAL);
+    stack.ss_flags = 0;
+    stack.ss_size = 1000;
+    check(sigaltstack(&stack, 0) == -1 && errno == ENOMEM);
+    stack.ss_size = sizeof bytes;
+    return !sigaltstack(&stack, 0) && sigignore(SIGKILL) == -1;
+}
+
 static const struct mode modes[] = {
     MODE(stack_again), MODE(stack_unmapped), MODE(timer_seen), MODE(two_families),
     MODE(shared_first), MODE(signal_told), MODE(number),
+    MODE(overrun), MODE(refused),
 };
 
 MAIN

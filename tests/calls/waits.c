@@ -261,6 +261,32 @@ static int semaphore_wait(void)
     return result ? 1 : 2;
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int ready;
+
+static void *awaits(void *unused)
+{
+    check(!pthread_mutex_lock(&mutex));
+    while (!ready)
+        check(!pthread_cond_wait(&condition, &mutex));
+    check(!pthread_mutex_unlock(&mutex));
+    return unused;
+}
+
+/* The waiter is woken, and a handler runs before it goes on. */
+static int woken_and_handled(void)
+{
+    handle(SIGUSR1);
+    pthread_t a = start(awaits, 0);
+    check(!pthread_mutex_lock(&mutex));
+    ready = 1;
+    check(!pthread_cond_signal(&condition) && !pthread_mutex_unlock(&mutex));
+    check(!pthread_kill(a, SIGUSR1));
+    pthread_join(a, 0);
+    return 1 + handled;
+}
+
 static int sleep_ends(void)
 {
     handle(SIGUSR1);
@@ -279,7 +305,7 @@ static const struct mode modes[] = {
     MODE(epoll_pwait2_call_open), MODE(ppoll_first), MODE(pselect_first), MODE(epoll_pwait_first),
     MODE(ppoll_call_first), MODE(ready_before), MODE(at_once), MODE(two_signals), MODE(fatal),
     MODE(blocked_in_wait), MODE(jump_out_of_wait), MODE(semaphore_wait),
-    MODE(sleep_ends),
+    MODE(sleep_ends), MODE(woken_and_handled),
 };
 
 MAIN

@@ -239,13 +239,17 @@ pub fn point(mut p: Pending) -> Wake {
             }
             return wake;
         }
-        if !crate::signals::due_before(&p) {
-            if let Some(wake) = facts::outcome(&p, wake) {
+        // Others may have amended what was announced.
+        let announced = gate().pending(me);
+        if !crate::signals::due_before(announced) {
+            if let Some(wake) = facts::outcome(announced, wake) {
                 return wake;
             }
+            p = *announced;
             crate::signals::settle(p.pc);
             continue;
         }
+        p = *announced;
         if crate::signals::handle(&mut p) {
             return interrupted(p);
         }

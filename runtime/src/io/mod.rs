@@ -6,6 +6,7 @@
 //! polled again after each one. When nobody can go on, and nobody outside of the process can change
 //! that, it is a deadlock; else the execution waits for real ([`outside`]) and is "not closed".
 
+mod asynchronous;
 mod descriptors;
 mod direct;
 mod faults;

@@ -14,6 +14,19 @@ use raddle_protocol::slot;
 /// A handler as the kernel calls it.
 type Handler = extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
 
+/// The C library's functions, which are also of use where nothing is controlled.
+mod native {
+    use super::*;
+    crate::real! {
+        fn sigaction(
+            number: c_int,
+            new: *const libc::sigaction,
+            old: *mut libc::sigaction,
+        ) -> c_int;
+        fn signal(number: c_int, handler: usize) -> usize;
+    }
+}
+
 /// So many signals of one number are kept until they are taken in; the kernel, too, may lose one of
 /// several.
 const KEPT: usize = 8;
@@ -80,17 +93,13 @@ pub fn action_of(signal: c_int) -> Action {
     // SAFETY: asks only.
     let native = unsafe {
         let mut native: libc::sigaction = core::mem::zeroed();
-        real::sigaction(signal, core::ptr::null(), &mut native);
+        native::sigaction(signal, core::ptr::null(), &mut native);
         native
     };
-    let handler = native.sa_sigaction;
-    let ours = ends::is_handler(handler)
-        || handler == on_native as *const () as usize
-        || crate::raw::unblockable() & bit(signal) != 0;
-    let action = match ours {
+    let action = match is_ours(signal, native.sa_sigaction) {
         true => Action::DEFAULT,
         false => Action {
-            handler,
+            handler: native.sa_sigaction,
             flags: native.sa_flags,
             // SAFETY: filled in above.
             mask: unsafe { read_set(&native.sa_mask) },
@@ -98,6 +107,20 @@ pub fn action_of(signal: c_int) -> Action {
     };
     world(|w| w.actions[signal as usize] = Some(action));
     action
+}
+
+/// Does the kernel have a handler of the library's in place of the program's?
+fn is_ours(signal: c_int, handler: usize) -> bool {
+    ends::is_handler(handler)
+        || handler == on_native as *const () as usize
+        || crate::raw::unblockable() & bit(signal) != 0
+}
+
+/// What a child process, which is not controlled, is told of `signal`, where `handler` is what the
+/// kernel has: the dispositions of its parent are still in the memory that it began with.
+fn inherited(signal: c_int, handler: usize) -> Option<Action> {
+    let ours = known(signal) && is_ours(signal, handler);
+    ours.then(|| world(|w| w.actions[signal as usize]).unwrap_or(Action::DEFAULT))
 }
 
 /// The signals for which there is a function to call.
@@ -142,7 +165,7 @@ pub fn set_action(signal: c_int, action: Action) {
             native.sa_flags |= libc::SA_SIGINFO | action.flags & libc::SA_ONSTACK;
         }
         write_set(&mut native.sa_mask, action.mask);
-        real::sigaction(signal, &native, core::ptr::null_mut());
+        native::sigaction(signal, &native, core::ptr::null_mut());
     }
 }
 
@@ -292,13 +315,17 @@ pub fn known(signal: c_int) -> bool {
     super::world::valid(signal) && !INTERNAL.contains(&signal)
 }
 
+/// Can a program set what happens?
+pub fn changeable(signal: c_int) -> bool {
+    known(signal) && signal != libc::SIGKILL && signal != libc::SIGSTOP
+}
+
 /// `sigaction`.
 ///
 /// # Safety
 /// The pointers are null or as the function's documentation says.
 unsafe fn change(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
-    let fixed = signal == libc::SIGKILL || signal == libc::SIGSTOP;
-    if !known(signal) || fixed && !new.is_null() {
+    if !known(signal) || !new.is_null() && !changeable(signal) {
         return time::errno_result(EINVAL);
     }
     let before = action_of(signal);
@@ -314,18 +341,69 @@ unsafe fn change(signal: c_int, new: *const libc::sigaction, old: *mut libc::sig
                 },
             );
         }
-        if let Some(old) = old.as_mut() {
-            old.sa_sigaction = before.handler;
-            old.sa_flags = before.flags;
-            write_set(&mut old.sa_mask, before.mask);
-        }
+        show(before, old);
     }
     0
 }
 
+/// # Safety
+/// `into` is null or writable.
+unsafe fn show(action: Action, into: *mut libc::sigaction) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(into) = into.as_mut() {
+            into.sa_sigaction = action.handler;
+            into.sa_flags = action.flags;
+            write_set(&mut into.sa_mask, action.mask);
+        }
+    }
+}
+
+/// What `sigaction` jumps to.
+unsafe extern "C-unwind" fn on_sigaction(
+    number: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+    _unused4: usize,
+    _unused5: usize,
+    _pc: usize,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe {
+        if gate::active() {
+            return change(number, new, old);
+        }
+        let result = native::sigaction(number, new, old);
+        if result == 0
+            && !old.is_null()
+            && let Some(action) = inherited(number, (*old).sa_sigaction)
+        {
+            show(action, old);
+        }
+        result
+    }
+}
+
+/// What `signal` jumps to.
+unsafe extern "C-unwind" fn on_signal(
+    number: c_int,
+    handler: usize,
+    _unused3: usize,
+    _unused4: usize,
+    _unused5: usize,
+    _pc: usize,
+) -> usize {
+    if gate::active() {
+        return install(number, handler, libc::SA_RESTART);
+    }
+    // SAFETY: the program's arguments.
+    let former = unsafe { native::signal(number, handler) };
+    inherited(number, former).map_or(former, |action| action.handler)
+}
+
 /// `signal` and its kin: the former handler, or SIG_ERR.
 fn install(signal: c_int, handler: usize, flags: c_int) -> usize {
-    if !known(signal) || handler == libc::SIG_ERR {
+    if !changeable(signal) || handler == libc::SIG_ERR {
         time::errno_result(EINVAL);
         return libc::SIG_ERR;
     }
@@ -363,10 +441,13 @@ fn set_interrupt(signal: c_int, interrupts: bool) -> c_int {
 /// System V's: the handler runs once, and is not blocked meanwhile.
 const ONCE: c_int = libc::SA_RESETHAND | libc::SA_NODEFER;
 
+crate::export! {
+    fn sigaction(number: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int
+        = on_sigaction;
+    fn signal(number: c_int, handler: usize) -> usize = on_signal;
+}
+
 intercept! {
-    fn sigaction(number: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int,
-        pc => change(number, new, old);
-    fn signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, libc::SA_RESTART);
     fn ssignal(number: c_int, handler: usize) -> usize, pc => install(number, handler, libc::SA_RESTART);
     fn sysv_signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, ONCE);
     fn __sysv_signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, ONCE);

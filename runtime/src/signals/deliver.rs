@@ -198,6 +198,13 @@ unsafe extern "C-unwind" fn call_on(
     )
 }
 
+/// Bytes of the smallest alternate stack: what the processor's registers take counts.
+fn least_stack() -> usize {
+    const AT_MINSIGSTKSZ: u64 = 51;
+    // SAFETY: asks only; 0 where the kernel does not tell.
+    libc::MINSIGSTKSZ.max(unsafe { libc::getauxval(AT_MINSIGSTKSZ) } as usize)
+}
+
 /// `sigaltstack` of the running thread: 0 or an errno.
 ///
 /// # Safety
@@ -219,9 +226,15 @@ pub unsafe fn alternate_stack(new: *const libc::stack_t, old: *mut libc::stack_t
     if own.on_stack != 0 {
         return libc::EPERM;
     }
+    // What the kernel takes for a mode: none, one of these two; its automatic disarming besides.
+    const AUTODISARM: c_int = 1 << 31;
+    let mode = new.ss_flags & !AUTODISARM;
+    if ![0, libc::SS_ONSTACK, libc::SS_DISABLE].contains(&mode) {
+        return libc::EINVAL;
+    }
     if new.ss_flags & libc::SS_DISABLE != 0 {
         (own.stack, own.stack_size) = (0, 0);
-    } else if new.ss_size < libc::MINSIGSTKSZ {
+    } else if new.ss_size < least_stack() {
         return libc::ENOMEM;
     } else {
         (own.stack, own.stack_size) = (new.ss_sp as usize, new.ss_size);

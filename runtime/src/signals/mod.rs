@@ -114,6 +114,28 @@ pub fn expect() {
     mark_busy();
 }
 
+/// Calls `f` while the running thread blocks all signals that are no faults. A thread that `f` makes
+/// begins like that.
+pub fn while_blocked(pc: usize, f: impl FnOnce()) {
+    const FAULTS: [c_int; 7] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+        libc::SIGABRT,
+    ];
+    let before = mask_of(gate::me());
+    set_mask(
+        gate::me(),
+        FAULTS.iter().fold(Set::MAX, |set, &s| set & !bit(s)),
+    );
+    f();
+    set_mask(gate::me(), before);
+    run_due(pc);
+}
+
 /// Tells the gate whether a signal is due for `s` that has an effect.
 pub fn refresh(s: Slot) {
     let open = world(|w| w.pending(s) & !w.mask(s));
@@ -264,7 +286,7 @@ fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: usize) 
 }
 
 /// The step of sending `signal` to `target` (`slot::NONE`: the process).
-fn announce_send(target: Slot, signal: c_int, pc: usize) {
+pub fn announce_send(target: Slot, signal: c_int, pc: usize) {
     gate::simple(Kind::SignalSend, 0, pc);
     let value = u64::from(target) << 8 | signal as u64;
     gate::log(Kind::SignalSend, 0, value, pc);
@@ -291,6 +313,16 @@ pub fn post(target: Slot, signal: Signal) -> bool {
         take_default_at_once(target, number);
     }
     kept
+}
+
+/// See [`World::overruns`].
+pub fn overrun_of(timer: c_int) -> c_int {
+    world(|w| w.overruns[timer as usize])
+}
+
+/// Sets what [`overrun_of`] is to give.
+pub fn set_overrun(timer: c_int, expiries: c_int) {
+    world(|w| w.overruns[timer as usize] = expiries);
 }
 
 /// See [`World::overrun`].
@@ -544,7 +576,7 @@ pub fn take_pending(wanted: u64) -> Option<Signal> {
 /// `sigset`: holds the signal or sets its handler; what was before.
 fn set_disposition(signal: c_int, handler: usize, pc: usize) -> usize {
     const SIG_HOLD: usize = 2;
-    if !actions::known(signal) {
+    if !actions::changeable(signal) {
         time::errno_result(EINVAL);
         return libc::SIG_ERR;
     }

@@ -1,5 +1,6 @@
 //! Masks, pending signals and dispositions, apart from how anything is delivered.
 
+use crate::timers::MOST as TIMERS;
 use core::ffi::c_int;
 use raddle_protocol::{Slot, slot};
 
@@ -129,6 +130,8 @@ pub struct World {
     pub kernel: Set,
     /// Some mask or pending signal matters.
     pub busy: bool,
+    /// By timer: the expiries that its last signal to be taken stood for, beyond the first.
+    pub overruns: [c_int; TIMERS],
 }
 
 impl World {
@@ -148,6 +151,7 @@ impl World {
             actions: [None; LAST as usize + 1],
             kernel: 0,
             busy: false,
+            overruns: [0; TIMERS],
         }
     }
 
@@ -214,6 +218,9 @@ impl World {
                 .iter()
                 .position(|p| p.at == at && p.signal.number == lowest)?;
             let signal = places[index].signal;
+            if signal.code == libc::SI_TIMER {
+                self.overruns[signal.sender as usize % TIMERS] = signal.more;
+            }
             self.pending.copy_within(index + 1..self.pending_len, index);
             self.pending_len -= 1;
             Some(signal)

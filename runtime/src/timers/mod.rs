@@ -16,7 +16,8 @@ use libc::{EINVAL, clockid_t, itimerspec, itimerval, pthread_attr_t, timeval};
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
 use std::io::Write;
-use table::{MOST, Schedule};
+pub use table::MOST;
+use table::Schedule;
 
 /// What an expiry does.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,6 @@ struct Timer {
     action: Action,
     value: u64,
     schedule: Schedule,
-    /// Expiries that the last signal stood for, beyond the first.
-    overrun: u64,
 }
 
 static TIMERS: Serial<[Option<Timer>; MOST]> = Serial::new([None; MOST]);
@@ -113,7 +112,6 @@ fn expire(place: usize) {
         return;
     };
     let times = timer.schedule.expire(now);
-    timer.overrun = times.saturating_sub(1);
     let timer = *timer;
     match timer.action {
         Action::Nothing => {}
@@ -124,7 +122,7 @@ fn expire(place: usize) {
                 code: libc::SI_TIMER,
                 value: timer.value,
                 sender: place as c_int,
-                more: timer.overrun as c_int,
+                more: times.saturating_sub(1) as c_int,
             };
             signals::post(to, signal);
         }
@@ -197,7 +195,7 @@ fn set(place: usize, schedule: Schedule, pc: usize) -> Schedule {
     let Some(timer) = timers()[place].as_mut() else {
         return Schedule::default();
     };
-    timer.overrun = 0;
+    signals::set_overrun(place as c_int, 0);
     let before = core::mem::replace(&mut timer.schedule, schedule);
     if gate::announced(slot::TIMERS).is_some_and(|p| p.kind == Kind::TimerExpire) {
         gate::amend(slot::TIMERS, |p| p.deadline = deadline());
@@ -226,6 +224,9 @@ fn posix(id: usize) -> Option<usize> {
 
 /// A time of `timer_settime` and its kin; `None`: invalid.
 fn schedule(clock: Clock, absolute: bool, new: &itimerspec) -> Option<Schedule> {
+    if new.it_interval.tv_sec < 0 || new.it_value.tv_sec < 0 {
+        return None;
+    }
     let interval = time::nanoseconds(&new.it_interval)?;
     let value = time::nanoseconds(&new.it_value)?;
     let next = match (value, absolute) {
@@ -268,14 +269,49 @@ unsafe fn set_spec(
 }
 
 /// The head of glibc's `struct sigevent`.
+#[derive(Clone, Copy)]
 #[repr(C)]
-struct Event {
+pub struct Event {
     value: u64,
     signal: c_int,
     notify: c_int,
     /// The function of SIGEV_THREAD; the id of SIGEV_THREAD_ID in its low half.
     target: usize,
     attr: *const pthread_attr_t,
+}
+
+impl Event {
+    /// Nobody is told.
+    pub const NONE: Event = Event {
+        value: 0,
+        signal: 0,
+        notify: libc::SIGEV_NONE,
+        target: 0,
+        attr: core::ptr::null(),
+    };
+}
+
+/// Tells whom `event` names, as a step: a thread begins, or a signal with this `si_code` is sent.
+pub fn notify(event: &Event, code: c_int, pc: usize) {
+    match action_of(event) {
+        Some(Action::Signal { number, to }) => {
+            signals::announce_send(to, number, pc);
+            signals::post(
+                to,
+                Signal {
+                    number,
+                    code,
+                    value: event.value,
+                    sender: crate::os::process(),
+                    more: 0,
+                },
+            );
+        }
+        Some(Action::Thread { routine, attr }) => {
+            threads::spawn_notified(routine, attr, event.value);
+        }
+        _ => {}
+    }
 }
 
 /// What an expiry is to do; `None`: invalid.
@@ -323,7 +359,6 @@ unsafe fn create(clock: clockid_t, event: *const Event, id: *mut usize) -> c_int
         action,
         value: event.map_or(0, |event| event.value),
         schedule: Schedule::default(),
-        overrun: 0,
     };
     let Some(place) = add(timer) else {
         return libc::EAGAIN;
@@ -366,7 +401,6 @@ fn interval(which: c_int) -> Option<usize> {
             },
             value: 0,
             schedule: Schedule::default(),
-            overrun: 0,
         })
     })
 }
@@ -455,7 +489,6 @@ fn create_descriptor(clock: clockid_t, flags: c_int, pc: usize) -> c_int {
         action: Action::Descriptor(fd),
         value: 0,
         schedule: Schedule::default(),
-        overrun: 0,
     });
     if added.is_none() {
         os::close(fd);
@@ -521,7 +554,7 @@ intercept! {
         0
     });
     fn timer_getoverrun(id: usize) -> c_int, pc => match posix(id) {
-        Some(place) => timers()[place].map_or(0, |t| t.overrun as c_int),
+        Some(place) => signals::overrun_of(place as c_int),
         None => time::errno_result(EINVAL),
     };
     fn timer_delete(id: usize) -> c_int, pc => time::errno_result(delete(id, pc));
