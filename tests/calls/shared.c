@@ -265,8 +265,8 @@ static void *locks_once(void *unused)
     return unused;
 }
 
-/* The child dies with the lock. */
-static int orphaned_by_child(void)
+/* The child dies with the lock; this process has it then. */
+static void inherit_from_child(void)
 {
     pthread_mutexattr_t attributes;
     make(PTHREAD_MUTEX_DEFAULT);
@@ -285,8 +285,39 @@ static int orphaned_by_child(void)
         ;
     check(pthread_mutex_lock(&shared->lock) == EOWNERDEAD);
     check(!pthread_mutex_consistent(&shared->lock));
-    unlock();
     check(status_of(child) == 0);
+}
+
+static void *sets_value(void *unused)
+{
+    lock();
+    shared->value = 1;
+    check(!pthread_cond_broadcast(&shared->changed));
+    unlock();
+    return unused;
+}
+
+/* A condition waits with such a lock, with and without a limit. */
+static int orphaned_condition(void)
+{
+    inherit_from_child();
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_nsec = 0;
+    check(pthread_cond_timedwait(&shared->changed, &shared->lock, &limit) == ETIMEDOUT);
+    unlock();
+    pthread_t t = start(sets_value, 0), other = start(waits_for_value, 0);
+    waits_for_value(0);
+    pthread_join(t, 0);
+    pthread_join(other, 0);
+    return 1;
+}
+
+/* Once it is given back, it is a lock like others. */
+static int orphaned_by_child(void)
+{
+    inherit_from_child();
+    unlock();
     pthread_t t = start(locks_once, 0);
     lock();
     unlock();
@@ -384,7 +415,7 @@ static int named_by_child(void)
 }
 
 static const struct mode modes[] = {
-    MODE(orphaned_by_child), MODE(barrier_with_child), MODE(written_by_child),
+    MODE(orphaned_by_child), MODE(orphaned_condition), MODE(barrier_with_child), MODE(written_by_child),
     MODE(named_by_child),
     MODE(condition_from_child), MODE(condition_from_parent), MODE(condition_times_out),
     MODE(contended_lock), MODE(contended_recursive), MODE(held_by_child),

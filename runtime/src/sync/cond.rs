@@ -17,7 +17,7 @@ use raddle_protocol::{Slot, slot};
 const WHAT: &str = "a condition variable";
 
 /// Messages of the findings.
-mod says {
+pub mod says {
     pub const NOT_HELD: &str =
         "a thread waits on a condition variable with a mutex that it does not hold";
     pub const DESTROYED_WAITING: &str =
@@ -146,9 +146,38 @@ pub unsafe fn wait(
         result => result,
     };
     // SAFETY: as above.
+    match unsafe { have_back(c, m, result, pc) } {
+        0 => {}
+        code if result != ECANCELED => result = code,
+        _ => {}
+    }
+    gate::log(Kind::CondWake, object, result as u64, pc);
+    if result == ECANCELED {
+        crate::threads::cancel_now();
+    }
+    result
+}
+
+/// Takes the mutex back, with more steps if it is not to be had at once: 0 or an errno. `result`: that
+/// of the wait.
+///
+/// # Safety
+/// As [`wait`].
+unsafe fn have_back(
+    c: *mut pthread_cond_t,
+    m: *mut pthread_mutex_t,
+    result: c_int,
+    pc: usize,
+) -> c_int {
+    let leave = || gate::log(Kind::CondLeave, c as u64, result as u64, pc);
+    // SAFETY: the caller's promise.
     unsafe {
+        if mutex::is_foreign(m) {
+            leave();
+            return mutex::take_back_outside(m, pc);
+        }
         while !mutex::available(m, pc) {
-            gate::log(Kind::CondLeave, object, result as u64, pc);
+            leave();
             gate::point(Pending {
                 ready: mutex::ready,
                 holder: mutex::holder,
@@ -156,17 +185,8 @@ pub unsafe fn wait(
                 ..pending(Kind::CondWake, m as u64, pc)
             });
         }
-        match mutex::take_back(m, pc) {
-            0 => {}
-            code if result != ECANCELED => result = code,
-            _ => {}
-        }
+        mutex::take_back(m, pc)
     }
-    gate::log(Kind::CondWake, object, result as u64, pc);
-    if result == ECANCELED {
-        crate::threads::cancel_now();
-    }
-    result
 }
 
 /// Takes the thread out of the queue if nobody has done so: 0, ETIMEDOUT or ECANCELED.

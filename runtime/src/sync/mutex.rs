@@ -284,6 +284,14 @@ pub unsafe fn unlock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
 /// # Safety
 /// As [`Native::of`].
 pub unsafe fn check_held(m: *mut pthread_mutex_t, wrong: &str, pc: usize) -> c_int {
+    const OWNER: c_int = 0x3fff_ffff;
+    if is_foreign(m) {
+        // Whose it is, the C library says when it is given up. SAFETY: the caller's promise.
+        return match unsafe { Native::of(m) }.lock & OWNER {
+            0 => misuse(wrong, m as u64, pc),
+            _ => 0,
+        };
+    }
     // SAFETY: the caller's promise.
     let model = unsafe { observe(m, pc) };
     if model.held() && model.owner == gate::me() {
@@ -301,6 +309,13 @@ pub unsafe fn check_held(m: *mut pthread_mutex_t, wrong: &str, pc: usize) -> c_i
 /// # Safety
 /// As [`Native::of`].
 pub unsafe fn give_up(m: *mut pthread_mutex_t, pc: usize) {
+    if is_foreign(m) {
+        // SAFETY: the caller's promise.
+        if gate::passively(|| unsafe { real::pthread_mutex_unlock(m) }) != 0 {
+            misuse(super::cond::says::NOT_HELD, m as u64, pc);
+        }
+        return shared::given_back(m as u64);
+    }
     // SAFETY: the caller's promise.
     let verdict = unsafe { perform(m, pc, |model, me| model.unlock(me)) };
     super::settle(verdict, m as u64, pc);
@@ -313,6 +328,18 @@ pub unsafe fn give_up(m: *mut pthread_mutex_t, pc: usize) {
 pub unsafe fn available(m: *mut pthread_mutex_t, pc: usize) -> bool {
     // SAFETY: the caller's promise.
     unsafe { observe(m, pc).may_lock(gate::me()) && taken_from_outside(m, pc) }
+}
+
+/// A condition wait takes a mutex back that is kept by the C library ([`is_foreign`]), with steps of
+/// its own, of which the last one is the caller's to record: 0 or an errno.
+///
+/// # Safety
+/// As [`Native::of`].
+pub unsafe fn take_back_outside(m: *mut pthread_mutex_t, pc: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    let attempt = || unsafe { real::pthread_mutex_trylock(m) };
+    let kinds = [Kind::CondWake, Kind::MutexTryLock];
+    shared::until(kinds, m as u64, 0, pc, attempt)
 }
 
 /// A condition wait takes the mutex back, within its own step: 0 or an errno.
@@ -413,7 +440,7 @@ fn robust_and_shared() -> &'static mut Table<()> {
 
 /// Is the mutex a robust one that other processes use, and that none of our threads took before they
 /// did? The kernel and the C library tell who has died with it.
-fn is_foreign(m: *mut pthread_mutex_t) -> bool {
+pub fn is_foreign(m: *mut pthread_mutex_t) -> bool {
     let object = m as u64;
     process::has_forked()
         && robust_and_shared().get(object).is_some()
