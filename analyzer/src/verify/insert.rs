@@ -437,7 +437,9 @@ impl Insertion<'_> {
         {
             return;
         }
-        if !is_modelled(event, kind, 0) && kind != Kind::CondLeave {
+        // The size of this record is the kind of the step.
+        let step = Event { size: 0, ..*event };
+        if !is_modelled(&step, kind, 0) && kind != Kind::CondLeave {
             self.forest.unmodelled.insert(kind);
         }
         let action = self.announced(event, kind, at);

@@ -342,6 +342,8 @@ fn with_read_write_locks() {
 fn with_barriers_and_once() {
     let sync = &[Family::Barriers, Family::Once];
     check_many(9000..9150, Menu { sync, ..SYNC }, &[]);
+    // A once control that a thread has only come to when the process ends.
+    assert!(check(10_132, Menu { sync, ..SYNC }, &[]).is_some());
 }
 
 #[test]
