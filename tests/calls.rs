@@ -136,6 +136,13 @@ const ASYNCHRONOUS: &[Mode] = &[
     ("synchronised", Sampled, &[1]),
 ];
 
+const EXITS: &[Mode] = &[
+    ("returns", Sampled, &[0, 1]),
+    ("exits", Sampled, &[0, 1]),
+    ("exits_quickly", Sampled, &[0, 1]),
+    ("exits_at_once", Sampled, &[0, 1]),
+];
+
 const KERNEL: &[Mode] = &[
     ("stack_again", Sampled, &[1]),
     ("stack_unmapped", Sampled, &[1]),
@@ -278,6 +285,11 @@ const PROGRAMS: &[Program] = &[
     program("children.c", &[], CHILDREN),
     program("kernel.c", &[], KERNEL),
     program("asynchronous.c", &[], ASYNCHRONOUS),
+    program("exits.c", &[], EXITS),
+    Program {
+        compiler: Compiler::RaddleCc,
+        ..program("exits.c", &[], EXITS)
+    },
 ];
 
 const fn program(

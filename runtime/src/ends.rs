@@ -20,9 +20,22 @@ pub use signals::{fatal_signal, is_handler, use_alternate_stack, watch};
 pub fn announce(status: core::ffi::c_int, pc: usize) {
     let exhaustive = gate::flags() & flags::EXHAUSTIVE != 0;
     if gate::active() && (exhaustive || crate::vars::symbolic()) {
-        gate::simple(Kind::ProcessEnd, 0, pc);
-        gate::log(Kind::ProcessEnd, 0, status as u64, pc);
+        announced(status, pc);
     }
+}
+
+/// As [`announce`], for an exit, which others may come before in any run: what they do until then
+/// may be what fails.
+pub fn announce_exit(status: core::ffi::c_int, pc: usize) {
+    match gate::active() && gate::threads_alive() > 1 {
+        true => announced(status, pc),
+        false => announce(status, pc),
+    }
+}
+
+fn announced(status: core::ffi::c_int, pc: usize) {
+    gate::simple(Kind::ProcessEnd, 0, pc);
+    gate::log(Kind::ProcessEnd, 0, status as u64, pc);
 }
 
 /// Called once by `start` in the process that may run the program (the zygote), before the C

@@ -54,7 +54,7 @@ fn ask(status: c_int, expression: u32, pc: usize) {
         return;
     }
     crate::openmp::before_exit(pc);
-    super::announce(status, pc);
+    super::announce_exit(status, pc);
     // SAFETY: as above.
     *unsafe { ASKED.get() } = Some((pc, status));
 }
