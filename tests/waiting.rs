@@ -68,3 +68,27 @@ fn waiting_ends_in_a_proof_or_a_finding() {
     let cases: Vec<Case> = (0..SCENARIOS.len()).flat_map(of).collect();
     in_parallel(&cases, check);
 }
+
+/// A loop of which no two rounds are alike is unrolled, and ends, although nobody knows at first that
+/// it waits for another thread.
+#[test]
+fn loops_that_count_their_rounds_are_unrolled() {
+    let levels = ["-O0", "-O1", "-O2"].into_iter();
+    let cases: Vec<_> = levels
+        .flat_map(|level| {
+            [
+                ("verified-within-bounds", vec![level, "-DFIXED"]),
+                ("finding", vec![level]),
+            ]
+        })
+        .collect();
+    in_parallel(&cases, |(verdict, flags)| {
+        let program = compile(Compiler::RaddleCc, "tests/waiting/counted.c", flags);
+        let found = run(&["verify", "--loop-bound", "5"], &program, &[]);
+        let summary = &found.summary;
+        match summary.verdict == *verdict && summary.executions <= 12 {
+            true => Ok(()),
+            false => Err(format!("{flags:?}: {}", found.output.all())),
+        }
+    });
+}

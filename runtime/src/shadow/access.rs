@@ -2,7 +2,7 @@
 
 use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
-use super::{branch, built, lost, touch, world};
+use super::{World, branch, built, lost, touch, world};
 use crate::access::{Update, check, load, order, store};
 use crate::gate;
 use raddle_protocol::event::{Event, Kind};
@@ -70,8 +70,14 @@ impl Access {
 
     /// Is it an access to shared memory? One that is so in part makes the rest shared too.
     fn is_shared(self) -> bool {
-        let cells = &mut world().cells;
-        if !cells.any_shared(self.at, self.len()) && !gate::round_exposes() {
+        let reads = matches!(self.kind, Kind::Read | Kind::AtomicRead);
+        let World {
+            cells, suspicion, ..
+        } = world();
+        if !cells.any_shared(self.at, self.len())
+            && !gate::round_exposes()
+            && !suspicion.falls_on(self.at, reads)
+        {
             return false;
         }
         let at = self.at;

@@ -18,6 +18,7 @@ mod library;
 mod nodes;
 mod outside;
 mod simplify;
+mod suspicion;
 #[cfg(test)]
 mod tests;
 
@@ -34,16 +35,19 @@ use nodes::{Expr, Nodes, mask};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Node, Why};
 use raddle_protocol::shared::{Control, NODES};
+use suspicion::Suspicion;
 
 /// What the shadow knows.
 struct World {
     nodes: Nodes,
     cells: Cells,
+    suspicion: Suspicion,
 }
 
 static WORLD: Serial<World> = Serial::new(World {
     nodes: Nodes::none(),
     cells: Cells::new(&[]),
+    suspicion: Suspicion::NONE,
 });
 
 /// The shadow's state. Not to be kept over a switch.
@@ -76,6 +80,7 @@ pub fn begin() {
         *WORLD.get() = World {
             nodes,
             cells: Cells::new(ranges),
+            suspicion: Suspicion::NONE,
         };
     }
 }
