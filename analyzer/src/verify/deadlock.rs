@@ -27,7 +27,7 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
             false => nothing_left(formula, &stuck),
         };
         if cycle {
-            formula.solver.assert(&formula.no_idle_rounds());
+            formula.exclude_idle_rounds();
         }
         for fact in facts.into_iter().chain(elsewhere(formula)) {
             formula.solver.assert(&fact);

@@ -74,7 +74,7 @@ impl Frontier {
         }
         if !wanted.is_empty() {
             formula.solver.push();
-            formula.solver.assert(&formula.no_idle_rounds());
+            formula.exclude_idle_rounds();
             let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
             formula.solver.assert(&any(&conditions));
             let answer = formula.check(limits, effort);
@@ -252,7 +252,7 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
         let plan = Ok(None);
         return Part { plan, effort };
     }
-    formula.solver.assert(&formula.no_idle_rounds());
+    formula.exclude_idle_rounds();
     let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
     formula.solver.assert(&any(&conditions));
     let plan = match formula.check(limits, &mut effort) {

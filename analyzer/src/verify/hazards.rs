@@ -48,7 +48,7 @@ pub fn query(
     }
     let conditions: Vec<Bool> = hazards.iter().map(|h| h.1.clone()).collect();
     formula.solver.push();
-    formula.solver.assert(&formula.no_idle_rounds());
+    formula.exclude_idle_rounds();
     formula.solver.assert(&any(&conditions));
     let answer = formula.check(limits, effort);
     formula.solver.pop();

@@ -31,9 +31,12 @@ impl Formula<'_> {
         }
     }
 
-    /// What is asked of a formula in which no round is in vain.
-    pub fn no_idle_rounds(&self) -> Bool {
-        allowed().not()
+    /// From here on, no round is in vain. Where there is none, nothing is said: one more fact, however
+    /// idle, makes the solver take other ways.
+    pub fn exclude_idle_rounds(&self) {
+        if !self.forest.rounds.is_empty() {
+            self.solver.assert(&allowed().not());
+        }
     }
 
     /// The steps of the round that ends here.
