@@ -18,6 +18,7 @@ use raddle_analyzer::hapset::knowledge::Places;
 use raddle_analyzer::search::{Next, Search, Standing};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::Job;
+use raddle_protocol::libraries::RUNTIMES;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::fnv1a;
@@ -193,16 +194,6 @@ const NO_RACES: &str = "races were not looked for: of the accesses to memory onl
 /// Said where nothing was found in a program without hooks.
 const ONLY_CALLS: &str = "only calls were places to switch: no module was built with `raddle cc` or \
                           `raddle cargo`";
-
-/// Libraries of languages and sanitizers: what threads share in them is locked, or atomic, inside.
-const RUNTIMES: [&str; 6] = [
-    "libstdc++.so",
-    "libatomic.so",
-    "libtsan.so",
-    "libraddle_tsan.so",
-    "libasan.so",
-    "libubsan.so",
-];
 
 /// Has something examined; `false` when nobody does so any more.
 fn report(reports: &Sender<Report>, what: What) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::report::base_name;
 use raddle_analyzer::words::{Row, put_list, put_text};
+use raddle_protocol::libraries::{SYSTEM, is_among};
 use raddle_protocol::shared::flags;
 use raddle_scheduler::Module;
 use std::collections::BTreeSet;
@@ -61,21 +62,8 @@ pub fn left_out(job_flags: u32) -> impl Iterator<Item = &'static str> {
 /// The bound that `--lazy-time` is.
 pub const LAZY_TIME: &str = "timed waits and sleeps end only when nothing else can go on";
 
-/// Libraries whose part in what threads share is known: their calls are intercepted, or modelled.
-const SYSTEM: [&str; 9] = [
-    "libc.so",
-    "libdl.so",
-    "libresolv.so",
-    "librt.so",
-    "libm.so",
-    "libpthread.so",
-    "libgcc_s.so",
-    "ld-linux",
-    "libraddle.so",
-];
-
-/// A bound for each loaded module that is not among those that are modelled, nor `known` (beginnings
-/// of names), and whose accesses to memory are not seen.
+/// A bound for each loaded module that is not one of the system, nor `known`, and whose accesses to
+/// memory are not seen.
 pub fn unseen_modules(
     modules: &[Module],
     known: &[&str],
@@ -87,10 +75,9 @@ pub fn unseen_modules(
         .map(|module| base_name(&module.path.to_string_lossy()).to_string());
     names
         .filter(|name| {
-            !SYSTEM
+            ![&SYSTEM, known]
                 .iter()
-                .chain(known)
-                .any(|known| name.starts_with(known))
+                .any(|list| is_among(name.as_bytes(), list))
         })
         .map(|name| {
             format!("{name} is not instrumented: what it does to shared memory is not seen")

@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::{Compiler, compile, in_parallel, output, raddle, run};
-use std::process::Command;
-use std::time::Duration;
+use common::{Compiler, compile, in_parallel, replay_fails, run};
 
 const SOURCE: &str = "tests/errors/programs.c";
 
@@ -71,13 +69,7 @@ fn check(&(scenario, level, fixed): &Case) -> Result<(), String> {
     if finding.class != class || !finding.message.contains(message) {
         return Err(format!("{flags:?}: {}", finding.message));
     }
-    let witness = finding.witness.as_ref().ok_or("no witness")?;
-    let mut replay = Command::new(raddle());
-    let again = output(replay.arg("replay").arg(witness), Duration::from_secs(100));
-    match again.status {
-        66 => Ok(()),
-        _ => Err(format!("{flags:?} is not replayed: {}", again.all())),
-    }
+    replay_fails(finding, &[]).map_err(|text| format!("{flags:?} {text}"))
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod event;
 pub mod expr;
 pub mod hash;
 pub mod hooks;
+pub mod libraries;
 pub mod library;
 pub mod outcome;
 pub mod schedule;

@@ -134,6 +134,20 @@ static int cancelled(void)
     return has_read(&request, 3) && !other[0];
 }
 
+/* That a request was cancelled is told, too. */
+static int cancel_tells(void)
+{
+    check(!pipe(ends));
+    prepare(&request, ends[0], buffer, 3, LIO_READ);
+    prepare(&second, ends[0], other, 3, LIO_READ);
+    tell_thread(&second.aio_sigevent);
+    check(!aio_read(&request) && !aio_read(&second));
+    check(aio_cancel(ends[0], &second) == AIO_CANCELED && !sem_wait(&told));
+    check(write(ends[1], "abc", 3) == 3);
+    await(&request);
+    return aio_error(&second) == ECANCELED && has_read(&request, 3);
+}
+
 static int listed(void)
 {
     int fd = file();
@@ -183,7 +197,7 @@ static int synchronised(void)
 
 static const struct mode modes[] = {
     MODE(suspended), MODE(polled), MODE(by_thread), MODE(by_signal), MODE(from_pipe),
-    MODE(cancelled), MODE(listed), MODE(list_tells), MODE(refused), MODE(synchronised),
+    MODE(cancelled), MODE(cancel_tells), MODE(listed), MODE(list_tells), MODE(refused), MODE(synchronised),
 };
 
 MAIN

@@ -414,12 +414,27 @@ static int named_by_child(void)
     return 1;
 }
 
+/* A count that is too great to be told apart from others in the schedule. */
+static int great_count(void)
+{
+    int value;
+    make(PTHREAD_MUTEX_DEFAULT);
+    check(!sem_init(&shared->done, 1, 30000));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(sem_wait(&shared->done));
+    check(status_of(child) == 0);
+    check(!sem_getvalue(&shared->done, &value));
+    return value == 29999;
+}
+
 static const struct mode modes[] = {
     MODE(orphaned_by_child), MODE(orphaned_condition), MODE(barrier_with_child), MODE(written_by_child),
     MODE(named_by_child),
     MODE(condition_from_child), MODE(condition_from_parent), MODE(condition_times_out),
     MODE(contended_lock), MODE(contended_recursive), MODE(held_by_child),
     MODE(semaphore_from_child), MODE(semaphores_both_ways), MODE(afterwards),
+    MODE(great_count),
 };
 
 MAIN

@@ -260,6 +260,17 @@ pub struct Finding {
     pub waits: serde_json::Value,
 }
 
+/// Does the witness of the finding fail again, with these options of `replay`?
+pub fn replay_fails(finding: &Finding, options: &[&str]) -> Result<(), String> {
+    let witness = finding.witness.as_ref().ok_or("has no witness")?;
+    let mut replay = Command::new(raddle());
+    let again = output(replay.arg("replay").args(options).arg(witness), LIMIT);
+    match again.status {
+        66 => Ok(()),
+        _ => Err(format!("is not replayed: {}", again.all())),
+    }
+}
+
 /// Something that may be wrong and that no execution has shown.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct Possibility {

@@ -14,7 +14,7 @@ use raddle_protocol::schedule::{ARRIVAL, CHOICE_BIT, FACT};
 use raddle_protocol::shared::flags;
 
 /// Numbers of facts go from 0 to this.
-const HIGHEST: u16 = ARRIVAL - FACT - 1;
+pub const HIGHEST: u16 = ARRIVAL - FACT - 1;
 /// So many records of choices may wait for that of their step.
 const MOST_LATE: usize = 16;
 

@@ -20,7 +20,7 @@ mod tests;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};
-pub use facts::{arrival, fact, told};
+pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::State as LoopState;
 pub use state::capture;
 pub use uncontrolled::uncontrolled;

@@ -210,9 +210,11 @@ extern "C-unwind" fn serve(index: *mut c_void) -> *mut c_void {
         has_changed(pc);
     }
     world().places[index].stage = Stage::Free;
+    let last = is_done(place.list);
     release(pc);
-    if place.stage == Stage::Runs {
-        tell(&place, pc);
+    notify(&place.event, SI_ASYNCIO, pc);
+    if let Some(event) = last {
+        notify(&event, SI_ASYNCIO, pc);
     }
     core::ptr::null_mut()
 }
@@ -266,23 +268,14 @@ fn finish(place: &Place, result: isize, error: c_int) {
     }
 }
 
-/// Tells whom the request names, and whom its list names if it was the last of it.
-fn tell(place: &Place, pc: usize) {
-    notify(&place.event, SI_ASYNCIO, pc);
-    count_down(place.list, pc);
-}
-
-/// One of the list is done.
-fn count_down(list: usize, pc: usize) {
-    if let Some(list) = world().lists.get_mut(list)
-        && let Some(pending) = list
-    {
-        pending.left -= 1;
-        if pending.left == 0 {
-            let event = pending.event;
-            *list = None;
-            notify(&event, SI_ASYNCIO, pc);
-        }
+/// One request of the list is done, while the lock is held: whom to tell if it was the last one.
+fn is_done(list: usize) -> Option<Event> {
+    let list = world().lists.get_mut(list)?;
+    let pending = list.as_mut()?;
+    pending.left -= 1;
+    match pending.left {
+        0 => list.take().map(|done| done.event),
+        _ => None,
     }
 }
 
@@ -300,13 +293,13 @@ unsafe fn cancel(fd: c_int, request: *mut Request, pc: usize) -> c_int {
         return errno_result(EINVAL);
     }
     hold(pc);
-    let (mut cancelled, mut running) = ([false; MOST], false);
-    for (index, place) in world().places.iter_mut().enumerate() {
+    let (mut cancelled, mut running) = (false, false);
+    for place in &mut world().places {
         let meant = place.fd == fd && (request.is_null() || place.request == request);
         match place.stage {
             Stage::Waits if meant => {
                 place.stage = Stage::Cancelled;
-                cancelled[index] = true;
+                cancelled = true;
                 finish(place, -1, ECANCELED);
             }
             Stage::Runs => running |= meant,
@@ -315,9 +308,7 @@ unsafe fn cancel(fd: c_int, request: *mut Request, pc: usize) -> c_int {
     }
     has_changed(pc);
     release(pc);
-    let all = (0..MOST).filter(|&index| cancelled[index]);
-    all.for_each(|index| tell(&world().places[index], pc));
-    match cancelled.contains(&true) {
+    match cancelled {
         _ if running => AIO_NOTCANCELED,
         true => AIO_CANCELED,
         false => AIO_ALLDONE,
@@ -435,7 +426,12 @@ unsafe fn submit_all(
             }
         };
         if refused {
-            count_down(place, pc);
+            hold(pc);
+            let last = is_done(place);
+            release(pc);
+            if let Some(event) = last {
+                notify(&event, SI_ASYNCIO, pc);
+            }
         }
         failed |= refused;
     }

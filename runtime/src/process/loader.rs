@@ -10,6 +10,7 @@ use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use libc::pthread_mutex_t;
 use raddle_protocol::event::Kind;
 use raddle_protocol::hooks;
+use raddle_protocol::libraries::{RUNTIMES, SYSTEM, is_among};
 use raddle_protocol::shared::flags;
 use std::io::Write;
 
@@ -143,21 +144,12 @@ fn find(pc: usize, file: &[u8]) -> Option<Found> {
         .find(|found| unsafe { libc::access(found.0.as_ptr().cast(), libc::R_OK) } == 0)
 }
 
-/// Libraries of the system, which are no part of what is tested: how their names begin.
-const SYSTEM: [&[u8]; 7] = [
-    b"libc.so",
-    b"libm.so",
-    b"libdl.so",
-    b"librt.so",
-    b"libpthread.so",
-    b"libgcc_s.so",
-    b"libstdc++.so",
-];
-
-/// Does a library that is so called by the dynamic linker (empty: the program) need nobody's hooks?
-fn is_system(path: &[u8]) -> bool {
+/// Does a library that is so called by the dynamic linker (empty: the program) need nobody's hooks in
+/// this job?
+fn is_known(path: &[u8]) -> bool {
     let name = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
-    name.is_empty() || SYSTEM.iter().any(|known| name.starts_with(known))
+    let symbolic = gate::flags() & flags::SYMBOLIC != 0;
+    name.is_empty() || is_among(name, &SYSTEM) || !symbolic && is_among(name, &RUNTIMES)
 }
 
 /// Is one of these among the strings?
@@ -200,7 +192,7 @@ unsafe fn seen(handle: *mut c_void) -> *mut c_void {
         let unseen = unsafe {
             let library = &*handle.cast::<LinkMap>();
             let path = CStr::from_ptr(library.name).to_bytes();
-            !is_system(path) && !names_hooks(strings_of(library))
+            !is_known(path) && !names_hooks(strings_of(library))
         };
         if unseen {
             gate::uncontrolled("memory of a library without hooks, loaded by dlopen");

@@ -169,16 +169,18 @@ pub fn set_action(signal: c_int, action: Action) {
     }
 }
 
+/// What an instruction of the thread itself raises.
+pub const FAULTS: [c_int; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+
 /// Must the handler run here and now, because the thread cannot go on before it has?
 fn at_once(signal: c_int, code: c_int) -> bool {
-    const FAULTS: [c_int; 6] = [
-        libc::SIGSEGV,
-        libc::SIGBUS,
-        libc::SIGFPE,
-        libc::SIGILL,
-        libc::SIGTRAP,
-        libc::SIGSYS,
-    ];
     FAULTS.contains(&signal) && code > 0 || signal == libc::SIGABRT || signal == libc::SIGPIPE
 }
 

@@ -117,20 +117,10 @@ pub fn expect() {
 /// Calls `f` while the running thread blocks all signals that are no faults. A thread that `f` makes
 /// begins like that.
 pub fn while_blocked(pc: usize, f: impl FnOnce()) {
-    const FAULTS: [c_int; 7] = [
-        libc::SIGSEGV,
-        libc::SIGBUS,
-        libc::SIGFPE,
-        libc::SIGILL,
-        libc::SIGTRAP,
-        libc::SIGSYS,
-        libc::SIGABRT,
-    ];
     let before = mask_of(gate::me());
-    set_mask(
-        gate::me(),
-        FAULTS.iter().fold(Set::MAX, |set, &s| set & !bit(s)),
-    );
+    let all = Set::MAX & !bit(libc::SIGABRT);
+    let blocked = actions::FAULTS.iter().fold(all, |set, &s| set & !bit(s));
+    set_mask(gate::me(), blocked);
     f();
     set_mask(gate::me(), before);
     run_due(pc);

@@ -218,6 +218,7 @@ impl World {
                 .iter()
                 .position(|p| p.at == at && p.signal.number == lowest)?;
             let signal = places[index].signal;
+            // A program can claim to be a timer, whatever number it gives.
             if signal.code == libc::SI_TIMER {
                 self.overruns[signal.sender as usize % TIMERS] = signal.more;
             }

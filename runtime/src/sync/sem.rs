@@ -173,7 +173,12 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
     unsafe {
         let mut value = observe(s, pc).value;
         if is_shared(s) {
-            value = gate::fact(|wanted| wanted.unwrap_or(value as u16)).into();
+            // Of a greater count only that it is one is a fact.
+            let most = u32::from(gate::HIGHEST);
+            match gate::fact(|wanted| wanted.unwrap_or(value.min(most) as u16)) {
+                gate::HIGHEST => {}
+                fact => value = fact.into(),
+            }
         }
         gate::log(Kind::SemGetValue, s as u64, u64::from(value), pc);
         into.write(value as c_int);
