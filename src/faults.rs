@@ -37,6 +37,9 @@ fn can_fail(kind: Kind) -> bool {
             | Connect
             | Poll
             | EpollWait
+            | QueueSend
+            | QueueReceive
+            | SemaphoreSet
             | SemWait
             | SemTimedWait
     )

@@ -157,6 +157,32 @@ const KERNEL: &[Mode] = &[
     ("refused", Sampled, &[1]),
 ];
 
+const QUEUES: &[Mode] = &[
+    ("put_by_two", All, &[1, 2]),
+    ("urgent", All, &[5, 7]),
+    ("full", All, &[27]),
+    ("timed", All, &[0, 1]),
+    ("timed_send", All, &[1]),
+    ("nonblocking", All, &[1, 2]),
+    ("told_by_thread", All, &[1]),
+    ("told_by_signal", All, &[1]),
+    ("told_or_received", All, &[1, 2]),
+    ("names", All, &[1]),
+    ("locked", All, &[1, 2]),
+    ("zero", All, &[1]),
+    ("several", All, &[1]),
+    ("sem_timed", All, &[0, 1]),
+    ("sem_nowait", All, &[0, 1]),
+    ("sem_removed", All, &[1, 2]),
+    ("counted", All, &[0, 1]),
+    ("types", All, &[9]),
+    ("any_type", All, &[1, 3]),
+    ("message_full", All, &[6]),
+    ("keys", All, &[1]),
+    ("interrupted", All, &[1, 2]),
+    ("from_child", Followed, &[14]),
+];
+
 const PUBLISHED: &[Mode] = &[
     ("created", Sampled, &[0, 1]),
     ("posted", Sampled, &[0, 1]),
@@ -287,6 +313,7 @@ const PROGRAMS: &[Program] = &[
     program("children.c", &[], CHILDREN),
     program("kernel.c", &[], KERNEL),
     program("asynchronous.c", &[], ASYNCHRONOUS),
+    program("queues.c", &[], QUEUES),
     program("exits.c", &[], EXITS),
     Program {
         compiler: Compiler::RaddleCc,

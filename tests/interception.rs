@@ -20,6 +20,9 @@ const HEADERS: &[&str] = &[
     "sys/timerfd.h",
     "dlfcn.h",
     "setjmp.h",
+    "mqueue.h",
+    "sys/msg.h",
+    "sys/sem.h",
 ];
 
 /// Headers that they include for a part of their own declarations.
@@ -32,6 +35,7 @@ const PARTS: &[&str] = &[
     "bits/dlfcn.h",
     "bits/setjmp.h",
     "bits/spawn_ext.h",
+    "bits/mqueue2.h",
 ];
 
 /// Name, how, what.

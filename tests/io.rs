@@ -46,6 +46,8 @@ const CASES: &[Case] = &[
         ..case("flock.c", "deadlock", "wait")
     },
     case("signalfd.c", "assertion", "ones == 2"),
+    case("message_queue.c", "deadlock", "wait for ever"),
+    case("semaphore_set.c", "deadlock", "wait for ever"),
 ];
 
 /// So many executions are tried at most; the seed is fixed, and so is what happens.

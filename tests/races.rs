@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs of `races/`. Every one has a race that some execution of those below shows, and a
 /// twin without.
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 19] = [
     "barrier_late.c",
     "before_join.c",
     "condition_outside.c",
@@ -26,6 +26,7 @@ const PROGRAMS: [&str; 18] = [
     "relaxed_load.c",
     "release_sequence.c",
     "semaphore_count.c",
+    "semop_attempt.c",
     "spin_forgotten.c",
     "static_guard.cpp",
 ];

@@ -54,6 +54,12 @@ whats! {
     Signal = 9, "signalfd";
     /// A file that flock or a lock of an open file description locks.
     File = 10, "file lock";
+    /// A POSIX message queue.
+    Queue = 12, "message queue";
+    /// A System V message queue, which has an id, no descriptor.
+    Messages = 13, "System V queue";
+    /// A System V set of semaphores, which has an id, no descriptor.
+    Semaphores = 14, "semaphore set";
     /// inotify, a terminal, and what else can block.
     Other = 11, "descriptor";
 }

@@ -344,7 +344,7 @@ kinds! {
     // other descriptors see (a write fills the peer's queue, a close ends a peer's wait): two of
     // them are independent only if neither's object can reach the other's.
     /// Not a step: an object came into being. `value`: its descriptors, the second one (0: none)
-    /// in the upper half.
+    /// in the upper half; or the id of one of System V.
     DescriptorMade = 160, false, "descriptor made";
     /// read, recv and their kin.
     DescriptorRead = 161, true, "read";
@@ -375,6 +375,15 @@ kinds! {
     Transfer = 173, true, "transfer";
     /// listen, or a name given to a socket.
     Listen = 174, true, "listen";
+    /// mq_send, mq_timedsend, msgsnd.
+    QueueSend = 175, true, "message sent";
+    /// mq_receive, mq_timedreceive, msgrcv. `value`: its bytes.
+    QueueReceive = 176, true, "message received";
+    /// semop, semtimedop. `object`: the set.
+    SemaphoreSet = 177, true, "semop";
+    /// A message queue or a set of semaphores is opened, looked at, changed or removed, by other
+    /// calls than these. `object`: 0 where it has none yet.
+    QueueControl = 178, true, "queue or semaphores";
 }
 
 /// In `aux` of a [`Kind::Pending`] record: the operation has a deadline.

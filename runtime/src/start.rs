@@ -4,6 +4,8 @@
 pub mod effects;
 mod environment;
 mod freeze;
+pub mod ipc;
+mod namespaces;
 pub mod network;
 mod rewind;
 mod zygote;

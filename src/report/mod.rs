@@ -12,7 +12,7 @@ pub use waits::{FoundWait, found_waits};
 pub use words::words as event_words;
 
 use crate::symbols::is_own_code;
-use raddle_protocol::descriptor;
+use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Bytes, Input, PATH, Site, Witness};
 use std::fmt::Write as _;
@@ -277,6 +277,9 @@ fn blocks(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
             located(&witness.sites[block.site as usize], style),
         );
         lines.push(match descriptor::what_of(object.address) {
+            Some(What::Messages | What::Semaphores) => {
+                format!("    {name}: id {}, made by {by} at {at}", block.size)
+            }
             Some(_) => format!("    {name}: {}, made by {by} at {at}", numbers(block.size)),
             None => format!(
                 "    {name}: {} bytes, allocated by {by} at {at}",

@@ -112,7 +112,7 @@ fn result(value: u64) -> String {
 fn moved(kind: Kind, value: i64) -> String {
     let counts = matches!(
         kind,
-        Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Transfer
+        Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Transfer | Kind::QueueReceive
     );
     match (value, value.unsigned_abs() as i32) {
         (0, _) if kind == Kind::DescriptorRead => ": the end".to_string(),

@@ -5,7 +5,7 @@ use super::atomics::{Atomics, Strength};
 use super::clock::Clock;
 use crate::fast::FastMap;
 use raddle_protocol::Slot;
-use raddle_protocol::descriptor;
+use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind};
 
 /// The clocks of an execution up to some event.
@@ -282,6 +282,13 @@ impl Order {
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadDetach => {}
             Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
+            // They are no descriptors; an attempt in vain tells nobody anything.
+            kind if kind.is_step() && is_system_v(object) => {
+                if event.value as i64 >= 0 {
+                    self.acquire(me, object);
+                    self.release(me, object);
+                }
+            }
             // What one changes others see at other descriptors (the other end of a connection, a
             // poll of several), which the trace does not connect: all are ordered.
             kind if kind.is_descriptor() && !matches!(kind, Kind::FileLock | Kind::FileUnlock) => {
@@ -398,6 +405,14 @@ impl Order {
         }
         self.tick(me);
     }
+}
+
+/// Is it a queue or a set of semaphores of System V?
+fn is_system_v(object: u64) -> bool {
+    matches!(
+        descriptor::what_of(object),
+        Some(What::Messages | What::Semaphores)
+    )
 }
 
 /// Operations of locks, condition waits among them.

@@ -2,7 +2,7 @@
 
 use super::table;
 use super::wait::{Condition, Operation, answer};
-use super::{locks, raw, wait};
+use super::{locks, messages, raw, wait};
 use crate::gate;
 use crate::intercept;
 use crate::os::syscall;
@@ -74,6 +74,7 @@ pub fn close(fd: c_int, pc: usize) -> isize {
     let begun = let_go_on(fd);
     let result = call();
     table::closed(fd);
+    messages::closed(&object);
     operation.conclude(result);
     for (picked, of) in begun {
         if of != 0 {

@@ -73,6 +73,7 @@ pub fn draw(operation: &Operation, waits: bool) -> Fault {
     let of = match operation.kind {
         Kind::DescriptorRead | Kind::DescriptorWrite => 3,
         Kind::Accept | Kind::Connect | Kind::Poll | Kind::EpollWait if waits => 2,
+        Kind::QueueSend | Kind::QueueReceive | Kind::SemaphoreSet if waits => 2,
         _ => return Fault::NONE,
     };
     Fault {

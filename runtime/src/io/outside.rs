@@ -51,7 +51,10 @@ impl Watch {
                     self.push(unsafe { *fds.add(i) });
                 }
             }
-            Condition::Sets { .. } | Condition::Change => self.unpolled = true,
+            Condition::Sets { .. }
+            | Condition::Change
+            | Condition::ChangeOf(_)
+            | Condition::Asked(..) => self.unpolled = true,
         }
     }
 

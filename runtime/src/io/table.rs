@@ -35,6 +35,8 @@ struct World {
     shared: u64,
     /// How often anything has changed that somebody may wait for.
     changes: u64,
+    /// By number of the object: `changes` when it was last operated on.
+    changed: Table<u64>,
 }
 
 static WORLD: Serial<World> = Serial::new(World {
@@ -44,6 +46,7 @@ static WORLD: Serial<World> = Serial::new(World {
     all: 0,
     shared: 0,
     changes: 1,
+    changed: Table::new(),
 });
 
 fn world() -> &'static mut World {
@@ -80,9 +83,16 @@ fn identify(fd: c_int) -> Identity {
         libc::S_IFIFO => Identity::Inode(key, What::Pipe),
         libc::S_IFSOCK => Identity::Inode(key, What::Network),
         libc::S_IFCHR if is_terminal(stat.st_rdev) => Identity::Inode(key, What::Other),
+        // Files of the kernel's own, like any other to look at.
+        libc::S_IFREG if is_queue(key) => Identity::Inode(key, What::Queue),
         0 => Identity::Descriptor,
         _ => Identity::Harmless,
     }
+}
+
+fn is_queue(key: u64) -> bool {
+    let known = world().inodes.get(key);
+    known.is_some_and(|object| object.what == What::Queue)
 }
 
 /// Major numbers of consoles, terminals and pseudo-terminals.
@@ -130,14 +140,33 @@ pub fn made(what: What, first: c_int, second: c_int, outside: bool, pc: usize) -
         adopt(fd, object);
     }
     let upper = if second < 0 { 0 } else { second as u64 };
+    log_making(&object, first as u32 as u64 | upper << 32, pc);
+    object
+}
+
+fn log_making(object: &Object, value: u64, pc: usize) {
     gate::log_full(Event {
         kind: Kind::DescriptorMade as u8,
         object: object.number,
-        value: first as u32 as u64 | upper << 32,
+        value,
         pc: pc as u64,
         ..Event::default()
     });
+}
+
+/// Notes that the running thread made, or was the first to see, a thing that has an id, no
+/// descriptor.
+pub fn made_with_id(what: What, id: c_int, outside: bool, pc: usize) -> Object {
+    let object = new_object(what, outside);
+    log_making(&object, id as u32 as u64, pc);
     object
+}
+
+/// Notes that the running thread made the message queue behind `fd`.
+pub fn made_queue(fd: c_int, outside: bool, pc: usize) -> Option<Object> {
+    let object = of_inode(&raw::stat(fd)?, What::Queue, outside);
+    log_making(&object, fd as u64, pc);
+    Some(object)
 }
 
 /// `fd` stands for `object`.
@@ -219,6 +248,20 @@ pub fn is_shared() -> bool {
 /// Something happened that a wait without a pollable condition may depend on.
 pub fn change() {
     world().changes += 1;
+}
+
+/// [`change`], of this object.
+pub fn change_of(object: u64) {
+    change();
+    let w = world();
+    if object != 0 {
+        w.changed.insert(object, w.changes);
+    }
+}
+
+/// [`changes`] when this object was last operated on; 0: never.
+pub fn last_change_of(object: u64) -> u64 {
+    world().changed.get(object).map_or(0, |&mut at| at)
 }
 
 /// Changes so far; never 0.

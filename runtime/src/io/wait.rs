@@ -6,6 +6,7 @@ use super::{faults, raw, settle};
 use crate::gate::{self, Interrupt, Pending, Wake};
 use core::ffi::{c_int, c_short};
 use libc::pollfd;
+use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
@@ -27,6 +28,10 @@ pub enum Condition {
     },
     /// Nothing that can be polled: any change will do.
     Change,
+    /// An operation on the object of this number.
+    ChangeOf(u64),
+    /// What the function says of the number.
+    Asked(fn(usize) -> bool, usize),
 }
 
 /// A waiting operation; lies on the stack of the thread that waits.
@@ -80,6 +85,10 @@ impl Waiting {
         let changed = self.tried != table::changes();
         match &mut self.condition {
             Condition::Change => changed,
+            Condition::ChangeOf(object) => {
+                self.tried == 0 || table::last_change_of(*object) > self.tried
+            }
+            Condition::Asked(ask, about) => ask(*about),
             // SAFETY: one entry.
             Condition::One(one) if self.tried == 0 || changed => unsafe {
                 raw::poll(one, 1, 0) > 0
@@ -210,7 +219,10 @@ impl Operation {
     fn interrupt(&self, waiting: &Waiting) -> Interrupt {
         match self.kind {
             _ if waiting.masked => Interrupt::WhileBlocked,
-            Kind::Poll | Kind::EpollWait => Interrupt::Always,
+            Kind::Poll | Kind::EpollWait | Kind::SemaphoreSet => Interrupt::Always,
+            Kind::QueueSend | Kind::QueueReceive if !is_descriptor(self.object) => {
+                Interrupt::Always
+            }
             _ => Interrupt::UnlessRestart,
         }
     }
@@ -221,7 +233,7 @@ impl Operation {
             gate::uncontrolled("descriptors, which verify does not model");
         }
         settle::settle(self.kind, self.object);
-        table::change();
+        table::change_of(self.object);
         gate::touch_descriptors();
         self.log(result);
     }
@@ -241,6 +253,11 @@ impl Operation {
             ..Event::default()
         });
     }
+}
+
+/// Has the object descriptors? Those of System V have none.
+fn is_descriptor(object: u64) -> bool {
+    descriptor::what_of(object) != Some(What::Messages)
 }
 
 /// What the C function returns for a result of the kernel's form; sets errno.

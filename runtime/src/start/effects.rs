@@ -171,9 +171,6 @@ effects! {
     fn fchmod(fd: c_int, mode: c_uint) -> c_int;
     fn chown(path: Path, owner: c_uint, group: c_uint) -> c_int;
     fn utimensat(at: c_int, path: Path, times: *const c_void, flags: c_int) -> c_int;
-    fn shmget(key: c_int, size: usize, flags: c_int) -> c_int;
-    fn semget(key: c_int, count: c_int, flags: c_int) -> c_int;
-    fn msgget(key: c_int, flags: c_int) -> c_int;
     fn creat(path: Path, mode: c_uint) -> c_int;
     fn creat64(path: Path, mode: c_uint) -> c_int;
     fn getpid() -> libc::pid_t;

@@ -314,6 +314,11 @@ pub fn notify(event: &Event, code: c_int, pc: usize) {
     }
 }
 
+/// Is it one that [`notify`] understands?
+pub fn is_valid(event: &Event) -> bool {
+    action_of(event).is_some()
+}
+
 /// What an expiry is to do; `None`: invalid.
 fn action_of(event: &Event) -> Option<Action> {
     let number = event.signal;
