@@ -64,6 +64,7 @@ const FINGERPRINT_FRAMES: usize = 3;
 
 /// Describes how a trace failed.
 pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
+    symbols.enter(&trace.loaded);
     let outcome = &trace.outcome;
     let stack = outcome.stack.iter();
     let stack = stack.filter(|pc| !symbols.is_in_runtime(**pc)).copied();
@@ -297,6 +298,7 @@ pub struct Asked {
 
 /// Puts events and waits into a witness's form.
 pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
+    symbols.enter(&trace.loaded);
     let mut objects = Objects::default();
     let mut inputs: Vec<Asked> = Vec::new();
     let mut records = Vec::new();

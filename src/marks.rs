@@ -22,6 +22,7 @@ pub fn failures(class: Class, trace: &Trace, symbols: &mut Symbols) -> Vec<Failu
     if marks.is_empty() {
         return Vec::new();
     }
+    symbols.enter(&trace.loaded);
     let stacks = Stacks::of(trace, &marks);
     let describe = |mark: Mark| match &mark {
         Mark::Race(race) => describe_race(race, trace, &stacks, symbols),
@@ -202,6 +203,7 @@ fn who(thread: Slot) -> String {
 
 /// A cycle of locks in one line, and its places.
 pub fn describe_cycle(cycle: &Cycle, trace: &Trace, symbols: &mut Symbols) -> (String, Vec<u32>) {
+    symbols.enter(&trace.loaded);
     let events = &trace.events;
     let n = cycle.0.len();
     let held = |i| cycle.held(i);
@@ -235,6 +237,7 @@ pub fn of_failure(
     trace: &Trace,
     symbols: &mut Symbols,
 ) -> (Vec<Vec<u32>>, Vec<String>) {
+    symbols.enter(&trace.loaded);
     let mut names = Vec::new();
     let stacks = match &failure.mark {
         Some(Mark::Race(race)) => {

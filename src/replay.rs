@@ -17,7 +17,7 @@ use crate::report::{Names, Style, base_name, report};
 use crate::setup::{Setup, limits};
 use crate::store::read_witness;
 use crate::summary::{Found, Replays, Summary, Verdict};
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, file_identity};
 use crate::terminal::print;
 use crate::triage::{class_of, witness_records};
 use raddle_protocol::job::{Input, Job};
@@ -436,6 +436,8 @@ fn changed(then: &[Module], now: &[Module]) -> Vec<String> {
             _ => now.iter().find(|new| name(new) == name(old)),
         };
         match new {
+            // The program loads it by itself, later.
+            None if is_there(old) => {}
             None => changes.push(format!("{} is not loaded any more", name(old))),
             Some(new) if new.identity != old.identity => changes.push(format!(
                 "{} has changed since the witness was written ({} then, {} now)",
@@ -447,6 +449,12 @@ fn changed(then: &[Module], now: &[Module]) -> Vec<String> {
         }
     }
     changes
+}
+
+/// Is the file of this module as it was?
+fn is_there(module: &Module) -> bool {
+    let path = PathBuf::from(OsStr::from_bytes(&module.path.0));
+    file_identity(&path).is_ok_and(|now| now == module.identity)
 }
 
 fn short(identity: &str) -> String {

@@ -2,10 +2,12 @@
 
 use crate::error::{Error, Result};
 use addr2line::Loader;
-use goblin::elf::{Elf, program_header::PT_LOAD, sym::STT_OBJECT};
+use goblin::elf::{Elf, ProgramHeader, program_header::PT_LOAD, sym::STT_OBJECT};
+use raddle_protocol::hooks::SECTION;
 use raddle_protocol::witness::{Bytes, Frame, Module, Site, fnv1a};
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,8 @@ pub struct Symbols {
     by_address: HashMap<u64, u32>,
     /// By the address and its callers.
     by_callers: HashMap<Vec<u64>, u32>,
+    /// Libraries that the execution loaded by itself whose addresses are asked for.
+    loaded: Vec<(u64, Vec<u8>)>,
     sources: HashMap<String, Option<Vec<String>>>,
 }
 
@@ -24,8 +28,10 @@ struct Image {
     path: PathBuf,
     /// What is added to the file's own addresses.
     base: u64,
-    /// Executable ranges.
+    /// Executable ranges; none while it is not loaded.
     code: Vec<(u64, u64)>,
+    /// Of a library that the program loads by itself: its executable ranges while it does.
+    loaded: Option<Vec<(u64, u64)>>,
     identity: String,
     instrumented: bool,
     /// Variables: first address, size, name; sorted.
@@ -49,8 +55,46 @@ impl Symbols {
             sites: Vec::new(),
             by_address: HashMap::new(),
             by_callers: HashMap::new(),
+            loaded: Vec::new(),
             sources: HashMap::new(),
         }
+    }
+
+    /// From here on addresses are those of an execution that has loaded these libraries by itself
+    /// ([`raddle_protocol::trace::Trace::loaded`]).
+    pub fn enter(&mut self, loaded: &[(u64, Vec<u8>)]) {
+        if self.loaded == loaded {
+            return;
+        }
+        self.loaded = loaded.to_vec();
+        self.by_address.clear();
+        self.by_callers.clear();
+        for image in self.images.iter_mut().filter(|i| i.loaded.is_some()) {
+            image.code.clear();
+        }
+        for (base, path) in loaded {
+            let path = Path::new(OsStr::from_bytes(path));
+            let is = |image: &Image| image.path == path && image.base == *base;
+            let index = self.images.iter().position(is).or_else(|| {
+                self.images.push(Image::loaded(path, *base)?);
+                Some(self.images.len() - 1)
+            });
+            if let Some(index) = index.filter(|&index| self.images[index].loaded.is_some()) {
+                self.put_in_place(index);
+            }
+        }
+    }
+
+    /// The library has its addresses for itself: what was there before is not any more.
+    fn put_in_place(&mut self, index: usize) {
+        let code = self.images[index].loaded.clone().unwrap_or_default();
+        let meets = |one: &(u64, u64)| code.iter().any(|c| one.0 < c.1 && c.0 < one.1);
+        for image in self.images.iter_mut().filter(|i| i.loaded.is_some()) {
+            if image.code.iter().any(meets) {
+                image.code.clear();
+            }
+        }
+        self.images[index].code = code;
     }
 
     /// The place of a return address.
@@ -215,8 +259,33 @@ impl Image {
             path: module.path.clone(),
             base,
             code: vec![(module.start, module.end)],
+            loaded: None,
             identity: identity(&elf, &content),
             instrumented: module.instrumented,
+            variables: OnceCell::new(),
+            lines: OnceCell::new(),
+        })
+    }
+
+    /// Of a library that the program loads by itself; it is not in its place yet.
+    fn loaded(path: &Path, base: u64) -> Option<Image> {
+        let content = std::fs::read(path).ok()?;
+        let elf = Elf::parse(&content).ok()?;
+        let segments = elf.program_headers.iter();
+        let code = segments.filter(|s| s.p_type == PT_LOAD && s.is_executable());
+        let range = |s: &ProgramHeader| {
+            let start = base.wrapping_add(s.p_vaddr);
+            (start, start.saturating_add(s.p_memsz))
+        };
+        let mut names = elf.section_headers.iter();
+        let is_mark = |name: usize| elf.shdr_strtab.get_at(name) == Some(SECTION);
+        Some(Image {
+            path: path.to_path_buf(),
+            base,
+            code: Vec::new(),
+            loaded: Some(code.map(range).collect()),
+            identity: identity(&elf, &content),
+            instrumented: names.any(|s| is_mark(s.sh_name)),
             variables: OnceCell::new(),
             lines: OnceCell::new(),
         })
@@ -252,6 +321,9 @@ impl Image {
     }
 
     fn variable(&self, address: u64) -> Option<(&str, u64)> {
+        if self.code.is_empty() {
+            return None;
+        }
         let variables = self
             .variables
             .get_or_init(|| read_variables(&self.path).unwrap_or_default());

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Compiler, Run, compile, in_parallel, output, raddle, root, run, scratch};
+use common::{
+    Compiler, Run, compile, in_parallel, output, raddle, replay_fails, root, run, scratch,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -280,6 +282,44 @@ fn a_library_without_hooks_bounds_what_was_explored() {
         let names = ["is not instrumented", "library without hooks"];
         let told = names.iter().any(|name| text.contains(name));
         assert_eq!(told, status == 69, "{}\n{text}", run.shown);
+    }
+}
+
+/// Places in a library that the program loads by itself have functions and lines, and suppressions
+/// know the library.
+#[test]
+fn a_race_in_a_library_that_is_loaded_later_has_its_lines() {
+    let source = "tests/foreign/library.c";
+    let library = compile(
+        Compiler::RaddleCc,
+        source,
+        &["-DLIBRARY", "-shared", "-fPIC"],
+    );
+    let later = compile(Compiler::RaddleCc, source, &["-DLATER"]);
+    let file = library
+        .file_name()
+        .expect("it has a name")
+        .to_string_lossy();
+    let from_library = format!("called_from_lib:{file}");
+    let rules = ["race:^add$", "race:library.c", &from_library, "race:^main$"];
+    for (n, rule) in rules.into_iter().enumerate() {
+        let list = scratch("foreign-later").join(format!("rules-{n}"));
+        std::fs::write(&list, format!("{rule}\n")).expect("it can be written");
+        let list = list.to_str().expect("a plain path");
+        let options = ["run", "-n", "5", "--policy", "rr", "--races", "fail"];
+        let all = [&options[..], &["--suppressions", list]].concat();
+        let path = library.to_str().expect("a plain path");
+        let run = run(&all, &later, &[path]);
+        let text = run.output.all();
+        let quiet = run.summary.findings.is_empty() && run.summary.suppressed.len() == 1;
+        assert_eq!(quiet, n < 3, "{rule}\n{text}");
+        if let [finding] = run.summary.findings.as_slice() {
+            assert!(
+                text.contains("add at ") && text.contains("library.c:5"),
+                "{text}"
+            );
+            replay_fails(finding, &["-q", "-n", "3"]).unwrap_or_else(|why| panic!("{why}"));
+        }
     }
 }
 

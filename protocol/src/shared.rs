@@ -219,6 +219,21 @@ pub struct JobWords {
 /// Longest entry of [`Control::uncontrolled`], in bytes.
 pub const UNCONTROLLED_NAME: usize = 128;
 
+/// Longest path in a [`Loaded`], with the NUL behind it, in bytes.
+pub const LOADED_PATH: usize = 504;
+/// Libraries that [`Control::loaded`] has room for; more are not told of.
+pub const MOST_LOADED: usize = 64;
+
+/// A library that the program has loaded by itself (dlopen).
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Loaded {
+    /// What is added to the file's own addresses.
+    pub base: u64,
+    /// The file, NUL-padded.
+    pub path: [u8; LOADED_PATH],
+}
+
 /// The head of the shared pages.
 #[repr(C)]
 pub struct Control {
@@ -279,11 +294,14 @@ pub struct Control {
 
     /// Valid entries of `uncontrolled`. Writer: runtime.
     pub uncontrolled_len: AtomicU32,
-    #[doc(hidden)]
-    pub pad: u32,
+    /// Valid entries of `loaded`. Writer: runtime.
+    pub loaded_len: AtomicU32,
     /// What was not controlled, NUL-padded: its name, then who did it, in parentheses ("fork (run in
     /// libjobs.so, thread T2)"). Writer: runtime.
     pub uncontrolled: [[u8; UNCONTROLLED_NAME]; 64],
+    /// In the order in which they were loaded; also those that are not there any more. Writer:
+    /// runtime.
+    pub loaded: [Loaded; MOST_LOADED],
 
     /// Writer: runtime. Reader: controller, after the end.
     pub outcome: Raw,

@@ -75,6 +75,9 @@ pub struct Trace {
     pub counters: Counters,
     /// What was not controlled, by name.
     pub uncontrolled: Vec<String>,
+    /// Libraries that the program loaded by itself, in order: what is added to a file's own
+    /// addresses, its path.
+    pub loaded: Vec<(u64, Vec<u8>)>,
     /// What the target wrote to standard output and standard error.
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -90,6 +93,7 @@ impl Trace {
             outcome,
             counters: Counters::default(),
             uncontrolled: Vec::new(),
+            loaded: Vec::new(),
             stdout: Vec::new(),
             stderr: Vec::new(),
         }

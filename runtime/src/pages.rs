@@ -13,8 +13,8 @@ use raddle_protocol::event::Event;
 use raddle_protocol::outcome::{End, MESSAGE, Raw, STACK, WAITS, Wait};
 use raddle_protocol::schedule::{CHOICE_BIT, Step};
 use raddle_protocol::shared::{
-    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOG, RANGES, SLEEPERS, STEPS, TAKEN,
-    UNCONTROLLED_NAME,
+    CONSTRAINTS, CONTROL, Control, INPUTS, JobWords, LOADED_PATH, LOG, Loaded, MOST_LOADED, RANGES,
+    SLEEPERS, STEPS, TAKEN, UNCONTROLLED_NAME,
 };
 
 /// What the gate needs from the operating system; unit tests have their own.
@@ -298,6 +298,29 @@ impl<O: Os> Pages<O> {
                 .uncontrolled_len
                 .store(known as u32 + 1, Ordering::Release);
         }
+    }
+
+    /// Tells of a library that the program has loaded by itself, once.
+    pub fn loaded(&mut self, base: u64, path: &[u8]) {
+        let mut library = Loaded {
+            base,
+            path: [0; LOADED_PATH],
+        };
+        if path.len() >= LOADED_PATH {
+            return;
+        }
+        library.path[..path.len()].copy_from_slice(path);
+        let control = self.control();
+        let known = control.loaded_len.load(Ordering::Relaxed) as usize;
+        let known = known.min(MOST_LOADED);
+        let same = |l: &Loaded| l.base == base && l.path == library.path;
+        if control.loaded[..known].iter().any(same) || known == MOST_LOADED {
+            return;
+        }
+        // SAFETY: below the table's length, within the mapping.
+        unsafe { (&raw mut (*self.pointer()).loaded[known]).write(library) };
+        let len = known as u32 + 1;
+        control.loaded_len.store(len, Ordering::Release);
     }
 
     /// Is there an entry about `name` (with what else is known, in parentheses)?

@@ -128,6 +128,7 @@ fn prepare() {
     crate::sync::rwlock::prepare();
     ends::install();
     raw::look_at_modules();
+    crate::process::loader::begin();
     crate::busy::prepare();
     crate::foreign::sanitizers::install();
     // SAFETY: the functions live as long as the process.

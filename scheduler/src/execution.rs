@@ -255,6 +255,7 @@ impl Watch<'_> {
             nodes,
             counters,
             uncontrolled: records.uncontrolled,
+            loaded: pages.loaded()?,
             stdout: records.stdout,
             stderr: records.stderr,
             ..Trace::new(records.events, records.taken, outcome)

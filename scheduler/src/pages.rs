@@ -219,6 +219,7 @@ impl Pages {
             (*c).running.store(0, Relaxed);
             (*c).last_kind.store(0, Relaxed);
             (*c).uncontrolled_len.store(0, Relaxed);
+            (*c).loaded_len.store(0, Relaxed);
             let raw = addr_of_mut!((*c).outcome);
             addr_of_mut!((*raw).end).write_volatile(0);
             addr_of_mut!((*raw).code).write_volatile(0);
@@ -399,6 +400,23 @@ impl Pages {
                 steps: (*c).steps.load(Relaxed),
             }
         }
+    }
+
+    /// Libraries that the program has loaded by itself: [`raddle_protocol::trace::Trace::loaded`].
+    pub fn loaded(&self) -> Result<Vec<(u64, Vec<u8>)>, Corruption> {
+        let c = self.control();
+        // SAFETY: an atomic in the mapped head.
+        let n = unsafe { (*c).loaded_len.load(SeqCst) as usize };
+        if n > shared::MOST_LOADED {
+            return Err(Corruption::Length("the libraries"));
+        }
+        let library = |i: usize| {
+            // SAFETY: a volatile read of mapped bytes, below the table's length.
+            let loaded = unsafe { (&raw const (*c).loaded[i]).read_volatile() };
+            let path = loaded.path.split(|&b| b == 0).next().unwrap_or_default();
+            (loaded.base, path.to_vec())
+        };
+        Ok((0..n).map(library).collect())
     }
 
     /// Names of what was not controlled.

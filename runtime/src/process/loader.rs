@@ -4,6 +4,7 @@
 //! taken around it: whoever comes second waits as at any mutex, and a constructor that waits for a
 //! thread that loads a library is a deadlock like any other.
 
+use crate::os::syscall;
 use crate::sync::mutex;
 use crate::{gate, intercept, serial::Serial};
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -42,6 +43,8 @@ struct LinkMap {
     base: usize,
     name: *const c_char,
     dynamic: *const [usize; 2],
+    next: *const LinkMap,
+    previous: *const LinkMap,
 }
 
 /// The tag of the entry in a dynamic section that says where the strings lie.
@@ -180,12 +183,85 @@ unsafe fn strings_of(library: &LinkMap) -> &'static [u8] {
     }
 }
 
+/// How many libraries there were before the program's first code, the program among them.
+static FIRST: Serial<usize> = Serial::new(0);
+
+/// The libraries of the program's own namespace.
+fn all() -> impl Iterator<Item = &'static LinkMap> {
+    let mut info = core::mem::MaybeUninit::uninit();
+    let mut map = core::ptr::null::<LinkMap>();
+    const LINK_MAP: c_int = 2;
+    // SAFETY: the dynamic linker keeps these structures; it is not at work on them, or its lock is
+    // held by us.
+    unsafe {
+        let here = all as fn() -> _ as *const c_void;
+        if dladdr1(here, info.as_mut_ptr(), &mut map, LINK_MAP) == 0 {
+            map = core::ptr::null();
+        }
+        while let Some(before) = map.as_ref().and_then(|map| map.previous.as_ref()) {
+            map = before;
+        }
+        let next = |map: &&'static LinkMap| map.next.as_ref();
+        core::iter::successors(map.as_ref(), next)
+    }
+}
+
+/// To be called before the program's first code.
+pub fn begin() {
+    // SAFETY: a plain number; only one thread exists.
+    unsafe { *FIRST.get() = all().count() };
+}
+
+/// Tells the controller of all libraries that the program has loaded by itself, as far as they are
+/// there.
+pub fn tell() {
+    // SAFETY: a plain number.
+    let first = unsafe { *FIRST.get() };
+    for library in all().skip(first) {
+        // SAFETY: the library is loaded.
+        unsafe { tell_of(library) };
+    }
+}
+
+/// # Safety
+/// The library is loaded.
+unsafe fn tell_of(library: &LinkMap) {
+    // SAFETY: the name is a text.
+    let name = unsafe { CStr::from_ptr(library.name) }.to_bytes();
+    let mut path = [0u8; LONGEST];
+    let mut folder = 0;
+    if !name.starts_with(b"/") {
+        // SAFETY: the buffer is as large as said.
+        let end = unsafe {
+            syscall(
+                libc::SYS_getcwd,
+                path.as_mut_ptr() as usize,
+                LONGEST,
+                0,
+                0,
+                0,
+                0,
+            )
+        };
+        let Some(last) = usize::try_from(end).ok().and_then(|end| end.checked_sub(1)) else {
+            return;
+        };
+        path[last] = b'/';
+        folder = last + 1;
+    }
+    if let Some(place) = path.get_mut(folder..folder + name.len()) {
+        place.copy_from_slice(name);
+        gate::pages().loaded(library.base as u64, &path[..folder + name.len()]);
+    }
+}
+
 /// Names a library without hooks that was loaded when the search had looked at all modules: an
 /// exhaustive one would take it for known. The handle, as it is.
 ///
 /// # Safety
 /// `handle` is what dlopen returned.
 unsafe fn seen(handle: *mut c_void) -> *mut c_void {
+    tell();
     let exhaustive = gate::flags() & (flags::EXACT_SPINS | flags::SYMBOLIC) != 0;
     if exhaustive && !handle.is_null() {
         // SAFETY: glibc's handles are pointers to this structure; the name is a text.

@@ -4,7 +4,7 @@
 //! a wait for something outside ([`Pending::outside`]): other threads go on meanwhile.
 
 mod credentials;
-mod loader;
+pub mod loader;
 #[expect(non_snake_case, reason = "_Fork is a function of the C library")]
 mod make;
 mod shell;

@@ -36,6 +36,7 @@ pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32) -> bool {
             if gate::pages().job().rewind != 0 {
                 rewind::begin(control, notify, slot);
             }
+            crate::process::loader::tell();
             return true;
         }
         control.thawed.store(pid as i32, Ordering::Release);
