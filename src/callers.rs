@@ -81,7 +81,13 @@ pub fn at(events: &[Event], wanted: &[usize]) -> At {
         if let Some(slot) = at.0.get_mut(&index) {
             *slot = callers.of_waiting(event.thread).to_vec();
         }
-        callers.learn(event);
+        match event.kind() {
+            Some(Kind::Stack) => callers.announced(event),
+            Some(kind) if kind == Kind::Malloc || kind.is_step() => {
+                callers.allocated(event.thread);
+            }
+            _ => {}
+        }
     }
     at
 }

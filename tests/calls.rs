@@ -69,6 +69,7 @@ const WAITS: &[Mode] = &[
     ("semaphore_wait", All, &[1, 2]),
     ("sleep_ends", All, &[1, 2]),
     ("woken_and_handled", All, &[1, 2]),
+    ("taken_by_other", All, &[2]),
 ];
 
 const FUTEXES: &[Mode] = &[
@@ -143,6 +144,10 @@ const EXITS: &[Mode] = &[
     ("exits", Sampled, &[0, 1]),
     ("exits_quickly", Sampled, &[0, 1]),
     ("exits_at_once", Sampled, &[0, 1]),
+    ("leaves", All, &[1, 2]),
+    ("leaves_children", Classes, &[1, 2]),
+    ("leaves_alone", All, &[1]),
+    ("joined", Sampled, &[1]),
 ];
 
 const KERNEL: &[Mode] = &[

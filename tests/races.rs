@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs of `races/`. Every one has a race that some execution of those below shows, and a
 /// twin without.
-const PROGRAMS: [&str; 19] = [
+const PROGRAMS: [&str; 21] = [
     "barrier_late.c",
     "before_join.c",
     "condition_outside.c",
@@ -27,8 +27,10 @@ const PROGRAMS: [&str; 19] = [
     "release_sequence.c",
     "semaphore_count.c",
     "semop_attempt.c",
+    "slept.c",
     "spin_forgotten.c",
     "static_guard.cpp",
+    "timer_set.c",
 ];
 
 fn program(file: &str, flags: &[&str]) -> PathBuf {

@@ -1,6 +1,7 @@
 //! The pthread_* functions that make, join, cancel and end threads.
 
 mod cancel;
+mod leaving;
 mod names;
 mod settings;
 
@@ -89,6 +90,10 @@ struct Info {
     result: *mut c_void,
     detached: bool,
     joined: bool,
+    /// Main only: has left by `pthread_exit`, see [`leaving`].
+    leaving: bool,
+    /// Who has created it.
+    creator: Slot,
     /// Has begun to end: cancellation has no effect any more.
     exiting: bool,
     cancel_requested: bool,
@@ -283,6 +288,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     unsafe { crate::signals::inherit(creator, s, attr) };
     let info = info(s);
     info.pthread = pthread;
+    info.creator = creator;
     info.routine = Some(given.routine);
     info.argument = given.argument;
     info.expression = given.expression;
@@ -341,6 +347,9 @@ fn ending() {
     let me = gate::me();
     info(me).exiting = true;
     gate::set_cancel(me, gate::Cancel::No);
+    if leaving::stays() {
+        leaving::outlive_all();
+    }
     gate::simple(Kind::ThreadExit, info(me).pthread, 0);
     gate::log(Kind::ThreadExit, 0, info(me).result as u64, 0);
     crate::sync::mutex::thread_ended(me);
@@ -407,7 +416,7 @@ fn join_until(
     let wake = gate::point(Pending {
         aux: u64::from(target),
         deadline,
-        ready: |p, _| gate::state(p.aux as Slot) == State::Ended,
+        ready: |p, _| leaving::has_ended(p.aux as Slot),
         holder: |p| (p.aux as Slot, 0),
         cancellable: true,
         ..Pending::always(Kind::ThreadJoin, thread, pc)
@@ -426,6 +435,7 @@ fn thread_of_me() -> pthread_t {
 /// The target has ended: takes its result.
 fn reap(thread: pthread_t, target: Slot, value: Option<&mut *mut c_void>, pc: usize) -> c_int {
     known(thread, "pthread_join", pc);
+    leaving::note_join_of(target);
     let info = info(target);
     if info.detached {
         misuse("pthread_join", "a detached thread", thread, pc);
@@ -466,7 +476,7 @@ unsafe extern "C-unwind" fn try_join_from(
         aux: u64::from(target),
         ..Pending::always(Kind::ThreadJoin, thread, pc)
     });
-    if gate::state(target) != State::Ended {
+    if !leaving::has_ended(target) {
         return log_join(target, libc::EBUSY, pc);
     }
     // SAFETY: null or the program's variable.

@@ -1,4 +1,4 @@
-/* Main ends the process while another thread is about to do so. */
+/* Main ends the process while another thread is about to do so, or leaves it to the others. */
 #define _GNU_SOURCE
 #include "calls.h"
 
@@ -36,8 +36,78 @@ static int exits_at_once(void)
     _Exit(0);
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int result;
+
+static void tells(void)
+{
+    _exit(result);
+}
+
+static void *adds(void *unused)
+{
+    pthread_mutex_lock(&mutex);
+    result += 1;
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static void *doubles(void *unused)
+{
+    pthread_mutex_lock(&mutex);
+    result *= 2;
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static void *makes(void *unused)
+{
+    start(adds, 0);
+    return unused;
+}
+
+static void *joins(void *thread)
+{
+    check(!pthread_join(*(pthread_t *)thread, 0));
+    return adds(0);
+}
+
+/* What was asked for at exit comes after all threads. */
+static int leaves(void)
+{
+    check(!atexit(tells));
+    start(adds, 0);
+    start(doubles, 0);
+    pthread_exit(0);
+}
+
+static int leaves_children(void)
+{
+    check(!atexit(tells));
+    start(makes, 0);
+    start(doubles, 0);
+    pthread_exit(0);
+}
+
+static int leaves_alone(void)
+{
+    check(!atexit(tells));
+    pthread_join(start(adds, 0), 0);
+    pthread_exit(0);
+}
+
+static int joined(void)
+{
+    static pthread_t self;
+    self = pthread_self();
+    check(!atexit(tells));
+    start(joins, &self);
+    pthread_exit(0);
+}
+
 static const struct mode modes[] = {
     MODE(returns), MODE(exits), MODE(exits_quickly), MODE(exits_at_once),
+    MODE(leaves), MODE(leaves_children), MODE(leaves_alone), MODE(joined),
 };
 
 MAIN

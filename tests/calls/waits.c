@@ -287,6 +287,27 @@ static int woken_and_handled(void)
     return 1 + handled;
 }
 
+static void *takes(void *unused)
+{
+    while (sem_wait(&semaphore))
+        check(errno == EINTR);
+    return unused;
+}
+
+/* Main blocks the signal after it has made the thread, which does not. */
+static int taken_by_other(void)
+{
+    handle(SIGUSR1);
+    pthread_t a = start(takes, 0);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    check(!pthread_sigmask(SIG_BLOCK, &set, 0));
+    check(!kill(getpid(), SIGUSR1) && !sem_post(&semaphore));
+    pthread_join(a, 0);
+    return 1 + handled;
+}
+
 static int sleep_ends(void)
 {
     handle(SIGUSR1);
@@ -305,7 +326,7 @@ static const struct mode modes[] = {
     MODE(epoll_pwait2_call_open), MODE(ppoll_first), MODE(pselect_first), MODE(epoll_pwait_first),
     MODE(ppoll_call_first), MODE(ready_before), MODE(at_once), MODE(two_signals), MODE(fatal),
     MODE(blocked_in_wait), MODE(jump_out_of_wait), MODE(semaphore_wait),
-    MODE(sleep_ends), MODE(woken_and_handled),
+    MODE(sleep_ends), MODE(woken_and_handled), MODE(taken_by_other),
 };
 
 MAIN

@@ -243,6 +243,11 @@ impl Order {
                 self.thread(kind, me, event);
             }
             Kind::SignalSend => self.signal(me, (event.value >> 8) as Slot),
+            // Who is told of it, by a signal or at a descriptor, is not in the record.
+            Kind::TimerExpire => {
+                self.acquire(me, object);
+                self.signal(me, raddle_protocol::slot::NONE);
+            }
             Kind::Fence => self.fence(me, event),
             Kind::CondWait => {
                 self.threads[me as usize].mutex = event.value;

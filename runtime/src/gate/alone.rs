@@ -1,12 +1,58 @@
-//! Steps at which nobody else may run, because the caller holds a lock that is not ours.
+//! Steps at which nobody else may run: because the caller holds a lock that is not ours, or because
+//! all others have ended.
 
 use super::core::{Gate, Stop};
 use crate::pages::Os;
 use crate::slots::SlotSet;
+use crate::vars;
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
+use raddle_protocol::hooks::MODE_ACCESSES;
+use raddle_protocol::shared::flags;
+
+/// So many steps a thread goes on to announce what others may see after all others have ended. That
+/// shows races with those that ended without being joined, and a loop that waits for one of them;
+/// and a long way from there to the end of the program costs no more than these.
+const STEPS_ALONE: u32 = 2048;
 
 impl<O: Os> Gate<O> {
+    /// Is what others may see a point now? Not where the only thread is at work, before there were
+    /// others or a while after the last of them; exhaustive searches want the same points in every
+    /// interleaving, whoever has ended.
+    pub fn several(&self) -> bool {
+        match self.flags & flags::EXHAUSTIVE {
+            0 => self.alive() >= 2 || self.alone != 0,
+            _ => self.created >= 2,
+        }
+    }
+
+    /// Should accesses of instrumented code be points now?
+    pub fn wants_accesses(&self) -> bool {
+        self.several() && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
+    }
+
+    /// To be called when threads have come or gone.
+    pub(super) fn update_mode(&self) {
+        vars::set_mode(MODE_ACCESSES, self.wants_accesses());
+    }
+
+    /// A thread has ended.
+    pub(super) fn may_be_alone(&mut self) {
+        if self.alive() == 1 && self.flags & flags::SYMBOLIC == 0 {
+            self.alone = STEPS_ALONE;
+        }
+        self.update_mode();
+    }
+
+    /// The last thread takes one of its steps that still count.
+    #[cold]
+    pub(super) fn step_alone(&mut self) {
+        self.alone -= 1;
+        if self.alone == 0 {
+            self.update_mode();
+        }
+    }
+
     /// [`Gate::announce_access`] of no access.
     #[inline]
     pub fn announce_ready(&mut self, kind: Kind, object: u64, pc: usize) -> Result<Slot, Stop> {

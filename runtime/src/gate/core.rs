@@ -120,7 +120,9 @@ pub struct Gate<O: Os> {
     pub(super) steps: u64,
     switches: u64,
     preemptions: u64,
-    created: u64,
+    pub(super) created: u64,
+    /// See [`Gate::several`].
+    pub(super) alone: u32,
     clock: u64,
 }
 
@@ -155,6 +157,7 @@ impl<O: Os> Gate<O> {
             switches: 0,
             preemptions: 0,
             created: 0,
+            alone: 0,
             clock: 0,
         }
     }
@@ -291,6 +294,7 @@ impl<O: Os> Gate<O> {
         thread.pending.write(first);
         thread.state = State::Alive;
         self.alive.set(s, true);
+        self.alone = 0;
         if s != self.running {
             self.interest[interest_in(first.object)] += 1;
         }
@@ -302,25 +306,6 @@ impl<O: Os> Gate<O> {
         self.introduce(s);
         self.evaluate(s);
         self.update_mode();
-    }
-
-    /// Is what others may see a point now? Not where the only thread is at work; exhaustive searches
-    /// want the same points in every interleaving, whoever has ended.
-    pub fn several(&self) -> bool {
-        let several = match self.flags & flags::EXHAUSTIVE {
-            0 => self.alive.len() as u64,
-            _ => self.created,
-        };
-        several >= 2
-    }
-
-    /// Should accesses of instrumented code be points now?
-    pub fn wants_accesses(&self) -> bool {
-        self.several() && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0
-    }
-
-    fn update_mode(&self) {
-        crate::vars::set_mode(raddle_protocol::hooks::MODE_ACCESSES, self.wants_accesses());
     }
 
     /// The running thread announces `p`; the result is who takes the next step.
@@ -397,7 +382,7 @@ impl<O: Os> Gate<O> {
         self.ready.set(me, false);
         self.timed.set(me, false);
         self.running = slot::NONE;
-        self.update_mode();
+        self.may_be_alone();
         self.touch(object);
         self.next_step()
     }
@@ -545,7 +530,7 @@ impl<O: Os> Gate<O> {
         }
         if self.steps >= self.limit {
             let limit = self.limit;
-            let message = format_args!("still running after {limit} steps");
+            let message = format_args!("still running after {limit} steps (--max-steps)");
             return Err(self.fault(End::StepLimit, message, [limit, 0, 0, 0]));
         }
         Ok(())
@@ -625,6 +610,9 @@ impl<O: Os> Gate<O> {
         self.pages.take(next);
         self.unpark(next);
         self.steps += 1;
+        if self.alone != 0 {
+            self.step_alone();
+        }
         self.owed = true;
         if self.steer.is_active() {
             self.steer_performed(next);

@@ -494,7 +494,7 @@ fn the_step_limit_ends_the_execution() {
         (world.end(), world.outcome().detail[0]),
         (End::StepLimit, 5)
     );
-    assert_eq!(world.message(), "still running after 5 steps");
+    assert_eq!(world.message(), "still running after 5 steps (--max-steps)");
 }
 
 #[test]

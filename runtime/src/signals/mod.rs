@@ -87,7 +87,7 @@ pub fn begin() {
     world(|w| {
         w.kernel = mask;
         if mask != 0 {
-            w.set_mask(slot::MAIN, mask);
+            w.starts_with(mask);
         }
     });
 }

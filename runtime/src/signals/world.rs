@@ -120,7 +120,7 @@ impl Action {
 /// Everything about signals that the kernel cannot know of fibers.
 pub struct World {
     threads: [Thread; slot::COUNT],
-    /// Mask of a thread that has set none.
+    /// Mask of a thread that was made before any was changed.
     inherited: Set,
     pending: [Place; MOST],
     pending_len: usize,
@@ -171,9 +171,13 @@ impl World {
         let thread = &mut self.threads[usize::from(slot)];
         thread.known = true;
         thread.mask = mask & !(bit(libc::SIGKILL) | bit(libc::SIGSTOP));
-        if slot == slot::MAIN {
-            self.inherited = thread.mask;
-        }
+    }
+
+    /// What the process was started with, and with it each thread that is made before any mask is
+    /// changed.
+    pub fn starts_with(&mut self, mask: Set) {
+        self.inherited = mask;
+        self.set_mask(slot::MAIN, mask);
     }
 
     /// Keeps a signal for `at` ([`slot::NONE`]: the process); false when there is no room. An
@@ -320,12 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_without_a_mask_have_main_s() {
+    fn threads_without_a_mask_have_that_of_the_process() {
         let mut w = Box::new(World::new());
-        w.set_mask(slot::MAIN, bit(2));
-        assert_eq!(w.mask(9), bit(2));
+        w.starts_with(bit(2));
+        w.set_mask(slot::MAIN, bit(4));
         w.set_mask(9, bit(3) | bit(libc::SIGKILL));
-        w.set_mask(slot::MAIN, 0);
-        assert_eq!((w.mask(9), w.mask(8)), (bit(3), 0));
+        assert_eq!(
+            (w.mask(slot::MAIN), w.mask(9), w.mask(8)),
+            (bit(4), bit(3), bit(2))
+        );
     }
 }

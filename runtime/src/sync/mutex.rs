@@ -35,10 +35,15 @@ static MODELS: Models<Mutex> = Models::new();
 /// Has a robust mutex been used? Otherwise nothing needs to be done when a thread ends.
 static ROBUST: Serial<bool> = Serial::new(false);
 
+/// Has there been a robust mutex?
+pub fn any_robust() -> bool {
+    // SAFETY: the running thread.
+    unsafe { *ROBUST.get() }
+}
+
 /// `who` takes its last step: the robust mutexes that it holds are orphaned.
 pub fn thread_ended(who: Slot) {
-    // SAFETY: the running thread.
-    if !unsafe { *ROBUST.get() } {
+    if !any_robust() {
         return;
     }
     MODELS.table().for_each(|object, model| {

@@ -77,7 +77,7 @@ unsafe extern "C-unwind" fn cancel_from(
     gate::simple(Kind::ThreadCancel, thread, pc);
     let target = known(thread, "pthread_cancel", pc);
     gate::log(Kind::ThreadCancel, 0, u64::from(target), pc);
-    if gate::state(target) == gate::State::Ended {
+    if super::leaving::has_ended(target) {
         return 0;
     }
     info(target).cancel_requested = true;

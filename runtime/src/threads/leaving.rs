@@ -1,0 +1,69 @@
+//! What main does when it leaves by `pthread_exit` while others are at work.
+//!
+//! In the C library the last thread, whichever that is, then ends the process, with all that the
+//! program has asked for at its end. So what a thread does last would depend on who else has ended,
+//! and no operation stands for that. Where schedules are explored and not sampled, main stays
+//! instead, joins every other thread, and ends the process itself. To the program that looks the
+//! same, unless it joins main.
+
+use super::{info, log_join};
+use crate::gate::{self, Pending, State};
+use crate::{ends, signals, sync, vars};
+use raddle_protocol::event::Kind;
+use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
+
+/// Does the running thread, which has no more to do, stay until all others have ended? Whether they
+/// have by now must not matter.
+pub fn stays() -> bool {
+    let explored = gate::flags() & flags::EXHAUSTIVE != 0 || vars::symbolic();
+    explored && gate::me() == slot::MAIN && !sync::mutex::any_robust()
+}
+
+/// Waits until all others have ended, and ends the process.
+pub fn outlive_all() {
+    info(slot::MAIN).leaving = true;
+    gate::touch(info(slot::MAIN).pthread);
+    signals::while_blocked(0, || {
+        join_children_of(slot::MAIN);
+        // Those that a timer or a request has made.
+        while let Some(s) =
+            gate::alive_threads().find(|&s| ![slot::MAIN, slot::TIMERS].contains(&s))
+        {
+            join(s);
+        }
+        ends::exit(0)
+    });
+}
+
+/// Has `s` ended, as far as the program can tell?
+pub fn has_ended(s: Slot) -> bool {
+    gate::state(s) == State::Ended || info(s).leaving
+}
+
+/// Somebody joins `s`: that is followed unless it is main that stays.
+pub fn note_join_of(s: Slot) {
+    if info(s).leaving {
+        gate::uncontrolled("pthread_join of main");
+    }
+}
+
+/// In an order that does not depend on the schedule: a thread that has ended makes no more.
+fn join_children_of(creator: Slot) {
+    for s in slot::MAIN + 1..slot::TIMERS {
+        if gate::state(s) != State::Free && info(s).creator == creator {
+            join(s);
+            join_children_of(s);
+        }
+    }
+}
+
+fn join(s: Slot) {
+    gate::point(Pending {
+        aux: u64::from(s),
+        ready: |p, _| gate::state(p.aux as Slot) == State::Ended,
+        holder: |p| (p.aux as Slot, 0),
+        ..Pending::always(Kind::ThreadJoin, info(s).pthread, 0)
+    });
+    log_join(s, 0, 0);
+}
