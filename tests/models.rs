@@ -1,4 +1,4 @@
-//! Functions of the C library in symbolic runs (`models/`): `verify` must reach exactly the exit
+//! Functions of the C library, wide integers and vectors in symbolic runs (`models/`): `verify` must reach exactly the exit
 //! statuses that all inputs together have, and name what it cannot follow.
 
 mod common;
@@ -11,7 +11,7 @@ use std::time::Duration;
 const SOURCE: &str = "tests/models/scenarios.c";
 
 /// Scenarios with the number of input bytes.
-const SCENARIOS: [(u32, u32); 12] = [
+const SCENARIOS: [(u32, u32); 14] = [
     (1, 3),
     (2, 2),
     (3, 3),
@@ -24,6 +24,8 @@ const SCENARIOS: [(u32, u32); 12] = [
     (10, 3),
     (12, 3),
     (13, 3),
+    (16, 2),
+    (17, 2),
 ];
 
 fn brute_force(flags: &[&str]) -> BTreeSet<String> {

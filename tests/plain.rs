@@ -1,4 +1,4 @@
-//! A symbolic run is a plain run with expressions beside it: 55 algorithms (`plain/`), whose input
+//! A symbolic run is a plain run with expressions beside it: 64 algorithms (`plain/`), whose input
 //! is symbolic and holds a fixed text, print and return under `verify` what they do natively.
 
 mod common;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 3] = ["sorting", "numbers", "text"];
+const SOURCES: [&str; 4] = ["sorting", "numbers", "text", "wide"];
 
 /// The names in a source's table.
 fn programs(source: &str) -> Vec<String> {
@@ -90,6 +90,6 @@ fn symbolic_runs_do_what_plain_runs_do() {
             }));
         }
     }
-    assert_eq!(cases.len(), 2 * 55);
+    assert_eq!(cases.len(), 2 * 64);
     in_parallel(&cases, Case::check);
 }

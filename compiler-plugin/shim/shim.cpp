@@ -3,6 +3,7 @@
 
 #include "llvm-c/Types.h"
 #include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"
 #include "llvm/IR/Dominators.h"
@@ -11,6 +12,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -103,6 +105,17 @@ void raddle_shim_simplify(LLVMValueRef V) {
     return;
   DominatorTree Tree(*F);
   PromoteMemToReg(Allocas, Tree);
+}
+
+void raddle_shim_scalarize(LLVMValueRef V) {
+  FunctionAnalysisManager Analyses;
+  Analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+  Analyses.registerPass([] { return DominatorTreeAnalysis(); });
+  Analyses.registerPass([] { return TargetIRAnalysis(); });
+  ScalarizerPassOptions Options;
+  Options.ScalarizeVariableInsertExtract = true;
+  Options.ScalarizeLoadStore = false;
+  ScalarizerPass(Options).run(*unwrap<Function>(V), Analyses);
 }
 
 void raddle_shim_split_normal_edge(LLVMValueRef V) {

@@ -143,6 +143,10 @@ methods! { Type:
     field(index: u32) -> Type = LLVMStructGetTypeAtIndex;
     /// Arrays only.
     array_length() -> u64 = LLVMGetArrayLength2;
+    /// Vectors only.
+    vector_length() -> u32 = LLVMGetVectorSize;
+    /// Integers only.
+    all_ones() -> Value = LLVMConstAllOnes;
     /// Arrays and vectors only.
     element() -> Type = LLVMGetElementType;
     /// Function types only.
@@ -195,6 +199,7 @@ methods! { Value:
     as_global_variable() -> Option<Value> = LLVMIsAGlobalVariable;
     as_inline_asm() -> Option<Value> = LLVMIsAInlineAsm;
     as_block_address() -> Option<Value> = LLVMIsABlockAddress;
+    is_poison() -> bool = LLVMIsPoison;
     as_int_constant() -> Option<Value> = LLVMIsAConstantInt;
     /// Integer constants of at most 64 bits only.
     int_value() -> u64 = LLVMConstIntGetZExtValue;

@@ -25,6 +25,8 @@ unsafe extern "C" {
     pub fn raddle_shim_delete_body(function: LLVMValueRef);
     /// Removes unreachable blocks, promotes allocas to values.
     pub fn raddle_shim_simplify(function: LLVMValueRef);
+    /// Operations on vectors become operations on their elements; accesses stay.
+    pub fn raddle_shim_scalarize(function: LLVMValueRef);
     /// Adds the global to `llvm.used`.
     pub fn raddle_shim_keep(module: LLVMModuleRef, global: LLVMValueRef);
     /// Puts a block between an invoke and its normal destination.

@@ -8,6 +8,7 @@ mod arith;
 mod bounds;
 mod calls;
 mod control;
+mod expand;
 mod intrinsics;
 mod leaf;
 mod library;
@@ -219,6 +220,7 @@ impl Body<'_> {
             LLVMAlloca => self.alloca(i),
             LLVMLoad | LLVMStore | LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => self.access(i),
             LLVMExtractValue | LLVMInsertValue => self.part(i),
+            LLVMExtractElement | LLVMInsertElement => self.element(i),
             LLVMSelect => self.select(i),
             LLVMFreeze => {
                 let shadow = self.shadow(i.operand(0));
@@ -262,12 +264,31 @@ impl Body<'_> {
         }
     }
 
+    /// `extractelement` and `insertelement`.
+    fn element(&mut self, i: Value) {
+        let extracts = i.opcode() == Opcode::LLVMExtractElement;
+        let mut shadow = self.shadow(i.operand(0));
+        let index = i.operand(if extracts { 1 } else { 2 }).as_int_constant();
+        let index = index.map_or(usize::MAX, |index| index.int_value() as usize);
+        if index >= shadow.len() {
+            return self.not_followed(i);
+        }
+        if extracts {
+            self.set_expr(i, shadow[index]);
+        } else {
+            shadow[index] = self.expr(i.operand(1));
+            self.set_shadow(i, shadow);
+        }
+    }
+
     fn select(&mut self, i: Value) {
         let (condition, a, b) = (i.operand(0), i.operand(1), i.operand(2));
         let leaves = leaves(self.layout, i.ty());
         let mut emit = self.after(i);
         match leaves.as_slice() {
-            [leaf::Leaf { width: Some(_), .. }] if self.tainted.contains(&i) => {
+            [leaf::Leaf { width: Some(_), .. }]
+                if self.tainted.contains(&i) && width(self.layout, i.ty()).is_some() =>
+            {
                 let (a, b) = (self.term(a), self.term(b));
                 let expr = self.terms.ite_expr(&mut emit, self.term(condition), a, b);
                 self.set_expr(i, expr);

@@ -2,8 +2,12 @@
 //! analyzer reads them where they lie (DESIGN §7).
 //!
 //! Index 0 means "concrete". A node's operands have smaller indices than the node itself; a
-//! decoder must refuse anything else. All values are bit vectors of 1 to 64 bits; a truth value
-//! has width 1.
+//! decoder must refuse anything else. All values are bit vectors of 1 to 128 bits; a truth value
+//! has width 1. Constants, inputs and reads have at most 64 bits, and so has what is decided upon:
+//! of anything wider the parts are.
+
+/// Bits of the widest expression.
+pub const MAX_WIDTH: u8 = 128;
 
 /// One node, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -11,7 +15,7 @@
 pub struct Node {
     /// An [`Op`] as a number.
     pub op: u8,
-    /// Bits of the result, 1 to 64.
+    /// Bits of the result, 1 to 128.
     pub width: u8,
     /// Third operand's low half, or as the [`Op`] says.
     pub extra: u16,

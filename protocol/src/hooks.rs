@@ -15,9 +15,11 @@
 //!    eight bytes before its entry are [`PREFIX`], or it is a function that the runtime models)
 //!    and otherwise records that the argument was concretised (a Branch with `Why::Call`) and
 //!    stores 0. An `i` of [`ARGS_LEN`] stands for an argument that no callee can take (a variadic
-//!    one, or one too many): it is always recorded, nothing is stored.
+//!    one, or one too many): it is always recorded, nothing is stored. An argument of more than 64
+//!    bits goes through `raddle_sym_call_wide` instead.
 //!    Expressions of arguments have the width of the parameter: integers theirs, pointers 64,
-//!    floating point numbers that of their bits. Of an argument that is passed by value in memory
+//!    floating point numbers that of their bits, and so vectors of up to 128 bits, the first element
+//!    lowest; others have none. Of an argument that is passed by value in memory
 //!    (`byval`) [`COPIES`]`[i]` holds the address of memory with the same bytes; the callee copies
 //!    their expressions from there.
 //! 2. A symbolic callee reads [`CALLEE`] at its entry. If that is its own address it takes
@@ -28,7 +30,7 @@
 //!    records that it was concretised (`raddle_sym_branch` with `Why::Call`).
 //!    Functions of the runtime copy [`CALLEE`] to [`RETURNER`] instead of using their address.
 //! 4. The caller takes [`RESULT`] if [`RETURNER`] is the callee's address, else the result is
-//!    concrete. Of a result of several scalar parts (at most 16; structures in registers)
+//!    concrete. Of a result of several scalar parts (at most 16; structures and vectors in registers)
 //!    [`RESULT`] holds the expression of the first and `ARGS[1]`, `ARGS[2]` … those of the others.
 //!
 //! # Functions with one body
@@ -290,6 +292,18 @@ pub const TABLE: &[Hook] = &[
             I64, /* bv */
         ],
     ),
+    // An operand of more than 64 bits, for the hooks above and below, which take such operands by
+    // their expressions only: the expression, or that of the constant where it is 0.
+    hook(
+        "raddle_sym_wide",
+        I32,
+        &[
+            I32, /* width */
+            I32, /* expr */
+            I64, /* value, low half */
+            I64, /* high half */
+        ],
+    ),
     hook(
         "raddle_sym_cast",
         I32,
@@ -317,7 +331,18 @@ pub const TABLE: &[Hook] = &[
             I64, /* value */
         ],
     ),
-    // A decision on `expr` came out as `value`. `why` is an expr::Why.
+    hook(
+        "raddle_sym_call_wide",
+        Void,
+        &[
+            Ptr, /* callee */
+            I32, /* index */
+            I32, /* expr */
+            I64, /* value, low half */
+            I64, /* high half */
+        ],
+    ),
+    // A decision on `expr` (at most 64 bits) came out as `value`. `why` is an expr::Why.
     hook(
         "raddle_sym_branch",
         Void,

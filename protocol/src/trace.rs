@@ -2,7 +2,7 @@
 
 use crate::Slot;
 use crate::event::{Event, Kind};
-use crate::expr::{Node, Op};
+use crate::expr::{MAX_WIDTH, Node, Op};
 use crate::outcome::{End, Wait};
 use crate::schedule::Step;
 use alloc::string::String;
@@ -155,7 +155,8 @@ pub fn validate(events: &[Event], nodes: &[Node], taken: &[Step]) -> Result<(), 
             let node = nodes
                 .get(event.aux as usize)
                 .ok_or(Corrupt::Expression(i))?;
-            if width.is_some_and(|width| width != u32::from(node.width)) {
+            // What is decided upon has at most 64 bits.
+            if width.is_some_and(|width| width != u32::from(node.width)) || node.width > 64 {
                 return Err(Corrupt::Expression(i));
             }
         }
@@ -171,7 +172,8 @@ fn node_is_sound(i: usize, nodes: &[Node], events: &[Event]) -> bool {
     let before = operands[..op.arity()]
         .iter()
         .all(|&x| x != 0 && (x as usize) < i);
-    if !(1..=64).contains(&node.width) || !before {
+    let widest = if op.arity() == 0 { 64 } else { MAX_WIDTH };
+    if !(1..=widest).contains(&node.width) || !before {
         return false;
     }
     let of = |x: u32| u32::from(nodes[x as usize].width);
@@ -236,6 +238,8 @@ mod tests {
             (node(Op::Ite, 32, 0, [3, 1, 2]), true),
             (node(Op::Ite, 32, 0, [1, 1, 2]), false),
             (node(Op::ZExt, 64, 0, [1, 0, 0]), true),
+            (node(Op::ZExt, MAX_WIDTH, 0, [1, 0, 0]), true),
+            (node(Op::ZExt, MAX_WIDTH + 1, 0, [1, 0, 0]), false),
             (node(Op::ZExt, 16, 0, [1, 0, 0]), false),
             (node(Op::Extract, 8, 24, [1, 0, 0]), true),
             (node(Op::Extract, 8, 25, [1, 0, 0]), false),

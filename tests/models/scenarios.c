@@ -1,5 +1,5 @@
-/* Programs of one to three input bytes that decide by functions of the C library; the exit status
- * is the result. With -DBRUTE the program tries every input and prints every status. */
+/* Programs of one to three input bytes that decide by functions of the C library, or in wide numbers
+ * and vectors; the exit status is the result. With -DBRUTE the program tries every input and prints every status. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -13,6 +13,32 @@ typedef unsigned char byte;
 static int signed_order(const void *a, const void *b)
 {
     return *(const signed char *)a - *(const signed char *)b;
+}
+
+typedef __int128 wide;
+typedef byte lanes __attribute__((vector_size(16)));
+
+static wide scaled(wide x, unsigned long by)
+{
+    return x * by - 7;
+}
+
+/* Numbers of 128 bits: the halves take part in every outcome. */
+static int wide_numbers(const byte *in)
+{
+    wide n = ((wide)(signed char)in[0] << 70) + in[1];
+    wide m = scaled(in[0], 0xfedcba9876543210);
+    return (n < 0) + 2 * (n >> 70 == 5) + 4 * ((unsigned long)(m >> 64) == 77) +
+           8 * (n / 9 == (wide)-7 << 70) + 16 * (__builtin_popcountll((unsigned long)n) == 8);
+}
+
+/* Bytes of a vector: arithmetic, comparison, an element chosen by an input. */
+static int vector_elements(const byte *in)
+{
+    lanes all = {in[0], in[1], 3, 4};
+    all = (all ^ 0x5a) + (lanes){1, 2};
+    lanes great = (lanes)(all > 200);
+    return (great[0] & 1) + (great[1] & 2) + 4 * (all[in[1] & 3] == 17) + 8 * (all[2] == in[0]);
 }
 
 static int scenario(byte *in)
@@ -74,6 +100,10 @@ static int scenario(byte *in)
     case 15:
         copy = text;
         return getopt(2, (char *[]){"program", text, NULL}, "a") == 77;
+    case 16:
+        return wide_numbers(in);
+    case 17:
+        return vector_elements(in);
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

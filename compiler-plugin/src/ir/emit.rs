@@ -1,6 +1,6 @@
 //! Emits instructions before a given one, and opens blocks there.
 
-use super::{Block, Context, Meta, Predicate, Raw, Type, Value};
+use super::{Block, Context, Kind, Meta, Predicate, Raw, Type, Value};
 use core::ffi::CStr;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -107,6 +107,8 @@ impl Emit {
         phi(ty: Type) = LLVMBuildPhi;
         insert_value(aggregate: Value, value: Value, index: u32) = LLVMBuildInsertValue;
         extract_value(aggregate: Value, index: u32) = LLVMBuildExtractValue;
+        insert_element(vector: Value, value: Value, index: Value) = LLVMBuildInsertElement;
+        extract_element(vector: Value, index: Value) = LLVMBuildExtractElement;
         alloca(ty: Type) = LLVMBuildAlloca;
     }
 
@@ -141,6 +143,9 @@ impl Emit {
     /// The aggregate with another value at the path.
     pub fn insert_at(&self, whole: Value, part: Value, path: &[u32]) -> Value {
         match path {
+            [index] if whole.ty().kind() == Kind::LLVMVectorTypeKind => {
+                self.insert_element(whole, part, self.c32(*index))
+            }
             [index] => self.insert_value(whole, part, *index),
             [index, rest @ ..] => {
                 let inner = self.extract_value(whole, *index);
@@ -153,8 +158,13 @@ impl Emit {
 
     /// The value at the path in an aggregate.
     pub fn extract_at(&self, whole: Value, path: &[u32]) -> Value {
-        path.iter()
-            .fold(whole, |inner, &index| self.extract_value(inner, index))
+        path.iter().fold(whole, |inner, &index| {
+            if inner.ty().kind() == Kind::LLVMVectorTypeKind {
+                self.extract_element(inner, self.c32(index))
+            } else {
+                self.extract_value(inner, index)
+            }
+        })
     }
 
     /// Calls a function.

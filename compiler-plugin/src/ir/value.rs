@@ -189,6 +189,12 @@ impl Value {
         unsafe { shim::raddle_shim_simplify(self.0) }
     }
 
+    /// Functions only: operations on vectors become operations on their elements.
+    pub fn scalarize(self) {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_scalarize(self.0) }
+    }
+
     /// Atomic updates only: replaces it by a loop of compare-exchanges.
     pub fn expand_rmw(self) {
         // SAFETY: as the module's documentation says.

@@ -118,18 +118,17 @@ impl Body<'_> {
             let traps = self.terms.binary(&mut emit, Op::Eq, b, zero);
             self.terms.decide(&mut emit, traps, Why::Divisor);
         }
-        let constant = b.value.as_int_constant().map(|c| c.int_value());
-        let minus_one = u64::MAX >> (64 - b.width);
+        let minus_one = Term::ones(&emit, b.width);
+        let constant = b.value.as_int_constant();
         let signed = matches!(op, Op::SDiv | Op::SRem);
-        if signed && b.width > 1 && constant.is_none_or(|divisor| divisor == minus_one) {
+        if signed && b.width > 1 && constant.is_none_or(|c| c == minus_one.value) {
             let Some(symbolic) = self.terms.any(&emit, [a.expr, b.expr]) else {
                 return;
             };
             emit.when(symbolic, |emit| {
-                let least = Term::constant(emit, a.width, 1 << (a.width - 1));
-                let by = Term::constant(emit, b.width, minus_one);
+                let least = Term::least(emit, a.width);
                 let least = self.terms.binary(emit, Op::Eq, a, least);
-                let by = self.terms.binary(emit, Op::Eq, b, by);
+                let by = self.terms.binary(emit, Op::Eq, b, minus_one);
                 let traps = self.terms.binary(emit, Op::And, least, by);
                 self.terms.decide(emit, traps, Why::Divisor);
             });
@@ -167,7 +166,7 @@ impl Body<'_> {
             }
             let step = self.layout.alloc_size(ty);
             let term = self.term(index);
-            if let Some(known) = index.as_int_constant() {
+            if let Some(known) = index.as_int_constant().filter(|_| term.width <= 64) {
                 let shift = 64 - term.width;
                 let known = ((known.int_value() << shift) as i64 >> shift) as u64;
                 constant = constant.wrapping_add(known.wrapping_mul(step));

@@ -1,10 +1,10 @@
 //! Expressions across calls: see `raddle_protocol::hooks`, "Around every call".
 
 use super::Body;
-use super::leaf::leaves;
+use super::leaf::{leaves, packed_width, width};
 use super::terms::{Term, is_zero};
 use crate::access::Access;
-use crate::convert::widened;
+use crate::convert::{to_int, widened};
 use crate::ir::{Emit, Opcode, Predicate, Type, Value};
 use crate::locations;
 use raddle_protocol::expr::Why;
@@ -54,7 +54,7 @@ impl Body<'_> {
             } else if taken && self.tainted.contains(&param) {
                 let given = self.hooks.read_argument(&emit, index);
                 let expr = emit.select(self.own, given, emit.c32(0));
-                self.set_expr(param, expr);
+                self.take_argument(&mut emit, param, expr);
             }
         }
         // Only now: these hooks may switch threads.
@@ -71,6 +71,33 @@ impl Body<'_> {
             self.hooks
                 .call(&emit, "raddle_sym_forget", &[*alloca, length]);
         }
+    }
+
+    /// A scalar argument, or a vector whose elements lie side by side in its expression.
+    fn take_argument(&mut self, emit: &mut Emit, param: Value, expr: Value) {
+        let parts = leaves(self.layout, param.ty());
+        if width(self.layout, param.ty()).is_some() {
+            return self.set_expr(param, expr);
+        }
+        let bits = packed_width(self.layout, param.ty()).unwrap_or(0);
+        let value = to_int(emit, param, bits);
+        let whole = Term {
+            expr,
+            value,
+            width: bits,
+        };
+        let mut at = 0;
+        let mut shadow = Vec::new();
+        for leaf in parts {
+            let count = leaf.width.unwrap_or(0);
+            let part = match count == bits {
+                true => whole,
+                false => self.terms.bits(emit, whole, at, count),
+            };
+            shadow.push(part.expr);
+            at += count;
+        }
+        self.set_shadow(param, shadow);
     }
 
     /// An argument passed by value: the caller says where the same bytes lie.
@@ -244,18 +271,48 @@ impl Body<'_> {
         }
     }
 
-    /// The arguments that can have an expression.
-    fn followed_arguments(&self, i: Value) -> impl Iterator<Item = (u32, Term)> {
-        (0..i.argument_count())
-            .filter(move |&index| i.call_type_attribute(index, "byval").is_none())
-            .map(move |index| (index, self.term(i.operand(index))))
-            .filter(|(_, term)| term.width != 0)
+    /// The arguments that can have an expression. What others hold of expressions is lost.
+    fn followed_arguments(&self, emit: &mut Emit, i: Value) -> Vec<(u32, Term)> {
+        let mut followed = Vec::new();
+        for index in 0..i.argument_count() {
+            if i.call_type_attribute(index, "byval").is_some() {
+                continue;
+            }
+            let value = i.operand(index);
+            match packed_width(self.layout, value.ty()) {
+                Some(width) => followed.push((index, self.packed(emit, value, width))),
+                None => self.terms.lose(emit, self.shadow(value), Why::Type),
+            }
+        }
+        followed
+    }
+
+    /// A scalar, or the elements of a vector side by side.
+    fn packed(&self, emit: &mut Emit, value: Value, bits: u32) -> Term {
+        let shadow = self.shadow(value);
+        if width(self.layout, value.ty()).is_some() {
+            return self.term(value);
+        }
+        if shadow.iter().all(|&expr| is_zero(expr)) {
+            let value = to_int(emit, value, bits);
+            return Term::concrete(emit, value, bits);
+        }
+        let leaves = leaves(self.layout, value.ty());
+        let parts: Vec<Term> = (0..)
+            .zip(shadow.iter().zip(&leaves))
+            .map(|(index, (&expr, leaf))| Term {
+                expr,
+                value: emit.extract_element(value, emit.c32(index)),
+                width: leaf.width.unwrap_or(0),
+            })
+            .collect();
+        self.terms.joined(emit, &parts, bits)
     }
 
     /// `output`: what they are decides nothing.
     fn give_arguments(&self, emit: &mut Emit, i: Value, callee: Value, output: bool) {
         let fixed = i.callee_type().param_count().min(ARGS_LEN as u32);
-        let arguments: Vec<(u32, Term)> = self.followed_arguments(i).collect();
+        let arguments = self.followed_arguments(emit, i);
         for (index, _) in arguments.iter().filter(|(index, _)| *index < fixed) {
             self.hooks.write_argument(emit, *index, emit.c32(0));
         }
@@ -274,9 +331,16 @@ impl Body<'_> {
                 } else {
                     ARGS_LEN as u32
                 };
+                let place = emit.c32(place);
                 emit.when(symbolic, |emit| {
-                    let arguments = [callee, emit.c32(place), term.expr, term.wide(emit)];
-                    self.hooks.call(emit, "raddle_sym_call", &arguments);
+                    if term.width > 64 {
+                        let [low, high] = term.halves(emit);
+                        let arguments = [callee, place, term.expr, low, high];
+                        self.hooks.call(emit, "raddle_sym_call_wide", &arguments);
+                    } else {
+                        let arguments = [callee, place, term.expr, term.wide(emit)];
+                        self.hooks.call(emit, "raddle_sym_call", &arguments);
+                    }
                 });
             }
         });

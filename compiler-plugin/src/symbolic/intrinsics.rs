@@ -16,6 +16,7 @@ enum Meaning {
     Choice(Op),
     Abs,
     ByteSwap,
+    BitReverse,
     Population,
     /// Zeros above (or, `false`, below) the outermost bit.
     Zeros(bool),
@@ -23,8 +24,8 @@ enum Meaning {
     Funnel(bool),
     /// Result and whether it overflowed; signed or not.
     Overflow(Op, bool),
-    /// Unsigned addition or subtraction that stops at the bound.
-    Saturating(Op),
+    /// Addition or subtraction that stops at the bounds; signed or not.
+    Saturating(Op, bool),
     /// -1, 0 or 1; signed or not.
     ThreeWay(bool),
     Mask,
@@ -93,10 +94,13 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         "sadd.with.overflow" => Meaning::Overflow(Op::Add, true),
         "usub.with.overflow" => Meaning::Overflow(Op::Sub, false),
         "ssub.with.overflow" => Meaning::Overflow(Op::Sub, true),
-        "umul.with.overflow" if bits <= 32 => Meaning::Overflow(Op::Mul, false),
-        "smul.with.overflow" if bits <= 32 => Meaning::Overflow(Op::Mul, true),
-        "uadd.sat" => Meaning::Saturating(Op::Add),
-        "usub.sat" => Meaning::Saturating(Op::Sub),
+        "umul.with.overflow" if bits <= 64 => Meaning::Overflow(Op::Mul, false),
+        "smul.with.overflow" if bits <= 64 => Meaning::Overflow(Op::Mul, true),
+        "uadd.sat" => Meaning::Saturating(Op::Add, false),
+        "usub.sat" => Meaning::Saturating(Op::Sub, false),
+        "sadd.sat" => Meaning::Saturating(Op::Add, true),
+        "ssub.sat" => Meaning::Saturating(Op::Sub, true),
+        "bitreverse" => Meaning::BitReverse,
         "ucmp" => Meaning::ThreeWay(false),
         "scmp" => Meaning::ThreeWay(true),
         "ptrmask" => Meaning::Mask,
@@ -176,12 +180,14 @@ impl Terms<'_> {
         let term = match meaning {
             Meaning::Choice(op) => self.choice(emit, op, a, b),
             Meaning::Abs => self.absolute(emit, a),
-            Meaning::ByteSwap => self.byte_swap(emit, a),
+            Meaning::ByteSwap => self.reversed(emit, a, 8),
+            Meaning::BitReverse => self.reversed(emit, a, 1),
             Meaning::Population => self.population(emit, a),
             Meaning::Zeros(above) => self.zeros(emit, a, above),
             Meaning::Funnel(left) => self.funnel(emit, operands, left),
             Meaning::Overflow(op, signed) => return self.overflow(emit, op, signed, a, b),
-            Meaning::Saturating(op) => self.saturating(emit, op, a, b),
+            Meaning::Saturating(op, false) => self.saturating(emit, op, a, b),
+            Meaning::Saturating(op, true) => self.saturating_signed(emit, op, a, b),
             Meaning::ThreeWay(signed) => self.three_way(emit, signed, a, b, to),
             Meaning::Mask => {
                 let b = self.cast(emit, Op::ZExt, b, a.width);
@@ -222,13 +228,14 @@ impl Terms<'_> {
         self.binary(emit, Op::And, a, mask)
     }
 
-    fn byte_swap(&self, emit: &mut Emit, a: Term) -> Term {
-        let bytes = a.width / 8;
+    /// Pieces of so many bits in the opposite order.
+    fn reversed(&self, emit: &mut Emit, a: Term, bits: u32) -> Term {
+        let pieces = a.width / bits;
         let mut whole = Term::constant(emit, a.width, 0);
-        for byte in 0..bytes {
-            let down = self.shifted(emit, Op::LShr, a, 8 * byte);
-            let alone = self.masked(emit, down, 0xff);
-            let up = self.shifted(emit, Op::Shl, alone, 8 * (bytes - 1 - byte));
+        for piece in 0..pieces {
+            let down = self.shifted(emit, Op::LShr, a, bits * piece);
+            let alone = self.masked(emit, down, (1 << bits) - 1);
+            let up = self.shifted(emit, Op::Shl, alone, bits * (pieces - 1 - piece));
             whole = self.binary(emit, Op::Or, whole, up);
         }
         whole
@@ -281,21 +288,24 @@ impl Terms<'_> {
         self.binary(emit, Op::Or, kept, other)
     }
 
+    /// Did an addition or subtraction of signed numbers leave their range?
+    fn left_range(&self, emit: &mut Emit, op: Op, a: Term, b: Term, result: Term) -> Term {
+        // The signs of the operands (of the subtrahend's complement) agree, and the result's
+        // differs.
+        let zero = Term::constant(emit, a.width, 0);
+        let (other, one) = if op == Op::Add { (result, b) } else { (b, a) };
+        let x = self.binary(emit, Op::Xor, a, other);
+        let y = self.binary(emit, Op::Xor, one, result);
+        let both = self.binary(emit, Op::And, x, y);
+        self.binary(emit, Op::Slt, both, zero)
+    }
+
     fn overflow(&self, emit: &mut Emit, op: Op, signed: bool, a: Term, b: Term) -> Vec<Value> {
         let result = self.binary(emit, op, a, b);
-        let zero = Term::constant(emit, a.width, 0);
         let flag = match (op, signed) {
             (Op::Add, false) => self.binary(emit, Op::Ult, result, a),
             (Op::Sub, false) => self.binary(emit, Op::Ult, a, b),
-            (Op::Add | Op::Sub, true) => {
-                // The signs of the operands (of the subtrahend's complement) agree, and the
-                // result's differs.
-                let other = if op == Op::Add { result } else { b };
-                let x = self.binary(emit, Op::Xor, a, other);
-                let y = self.binary(emit, Op::Xor, if op == Op::Add { b } else { a }, result);
-                let both = self.binary(emit, Op::And, x, y);
-                self.binary(emit, Op::Slt, both, zero)
-            }
+            (Op::Add | Op::Sub, true) => self.left_range(emit, op, a, b, result),
             _ => {
                 let extend = if signed { Op::SExt } else { Op::ZExt };
                 let (x, y) = (
@@ -310,11 +320,23 @@ impl Terms<'_> {
         vec![result.expr, flag.expr]
     }
 
+    fn saturating_signed(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Term {
+        let plain = self.binary(emit, op, a, b);
+        let over = self.left_range(emit, op, a, b, plain);
+        let zero = Term::constant(emit, a.width, 0);
+        let negative = self.binary(emit, Op::Slt, a, zero);
+        let least = Term::least(emit, a.width);
+        let most = emit.xor(least.value, Term::ones(emit, a.width).value);
+        let most = Term::concrete(emit, most, a.width);
+        let bound = self.ite(emit, negative, least, most);
+        self.ite(emit, over, bound, plain)
+    }
+
     fn saturating(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Term {
         let plain = self.binary(emit, op, a, b);
         if op == Op::Add {
             let over = self.binary(emit, Op::Ult, plain, a);
-            let most = Term::constant(emit, a.width, u64::MAX);
+            let most = Term::ones(emit, a.width);
             self.ite(emit, over, most, plain)
         } else {
             let under = self.binary(emit, Op::Ult, a, b);

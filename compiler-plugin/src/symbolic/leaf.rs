@@ -15,11 +15,14 @@ pub struct Leaf {
     pub width: Option<u32>,
 }
 
-/// Bits of the expression of a scalar: that of an integer of up to 64 bits, a pointer, or the
+/// Bits of the widest expression.
+pub const MAX_WIDTH: u32 = raddle_protocol::expr::MAX_WIDTH as u32;
+
+/// Bits of the expression of a scalar: that of an integer of up to 128 bits, a pointer, or the
 /// bits of a floating point number. `None` for every other type.
 pub fn width(layout: Layout, ty: Type) -> Option<u32> {
     match ty.kind() {
-        Kind::LLVMIntegerTypeKind if ty.int_width() <= 64 => Some(ty.int_width()),
+        Kind::LLVMIntegerTypeKind if ty.int_width() <= MAX_WIDTH => Some(ty.int_width()),
         Kind::LLVMPointerTypeKind if ty.address_space() == 0 => Some(64),
         Kind::LLVMHalfTypeKind
         | Kind::LLVMBFloatTypeKind
@@ -27,6 +30,18 @@ pub fn width(layout: Layout, ty: Type) -> Option<u32> {
         | Kind::LLVMDoubleTypeKind => Some(layout.bits(ty) as u32),
         _ => None,
     }
+}
+
+/// Bits of the expression by which an argument of the type is handed over: that of a scalar, or all
+/// elements of a vector side by side. `None` when there is none.
+pub fn packed_width(layout: Layout, ty: Type) -> Option<u32> {
+    if ty.kind() != Kind::LLVMVectorTypeKind {
+        return width(layout, ty);
+    }
+    let pointers = ty.element().kind() == Kind::LLVMPointerTypeKind;
+    let bits = layout.bits(ty) as u32;
+    let followed = leaves(layout, ty).iter().any(|leaf| leaf.width.is_some());
+    (followed && !pointers && bits <= MAX_WIDTH).then_some(bits)
 }
 
 /// The parts of a type in order; one for a scalar. Empty when there is none to follow, or too
@@ -50,6 +65,12 @@ fn collect(layout: Layout, ty: Type, offset: u64, found: &mut Vec<Leaf>) -> bool
             let step = layout.alloc_size(ty.element());
             ty.array_length() <= MAX_LEAVES as u64
                 && (0..ty.array_length())
+                    .all(|index| collect(layout, ty.element(), offset + index * step, found))
+        }
+        Kind::LLVMVectorTypeKind => {
+            let step = layout.store_size(ty.element());
+            ty.vector_length() as usize <= MAX_LEAVES
+                && (0..ty.vector_length().into())
                     .all(|index| collect(layout, ty.element(), offset + index * step, found))
         }
         Kind::LLVMVoidTypeKind

@@ -4,7 +4,6 @@
 use super::Body;
 use super::leaf::width;
 use super::terms::Term;
-use crate::convert::widened;
 use crate::ir::{Emit, Value};
 use crate::outside::{Foreign, model};
 use raddle_protocol::hooks::{ARGS_LEN, Ty};
@@ -96,9 +95,11 @@ impl Body<'_> {
         let arguments: Vec<Value> = i.arguments().take(ARGS_LEN).collect();
         for (index, &argument) in (0u64..).zip(&arguments) {
             let (value, expr) = match width(self.layout, argument.ty()) {
-                Some(_) => {
+                Some(bits) => {
                     let term: Term = self.term(argument);
-                    (widened(emit, term.int(emit)), term.expr)
+                    // No function that takes such an argument is modelled.
+                    let expr = if bits > 64 { emit.c32(0) } else { term.expr };
+                    (term.wide(emit), expr)
                 }
                 None => (emit.c64(0), emit.c32(0)),
             };

@@ -1,5 +1,6 @@
 //! Makes a function simpler to follow without changing what it does.
 
+use super::expand;
 use super::leaf::leaves;
 use crate::ir::{Emit, Kind, Module, Opcode, Type, Value};
 use crate::{locations, sharing};
@@ -17,6 +18,7 @@ pub fn run(module: Module, function: Value) {
             _ => {}
         }
     }
+    expand::run(module, function);
 }
 
 fn is_aggregate(value: Value) -> bool {
@@ -41,6 +43,7 @@ pub fn paths(ty: Type) -> Vec<Vec<u32>> {
         Kind::LLVMArrayTypeKind => (0..ty.array_length() as u32)
             .flat_map(|index| below(index, ty.element()))
             .collect(),
+        Kind::LLVMVectorTypeKind => (0..ty.vector_length()).map(|index| vec![index]).collect(),
         _ => vec![vec![]],
     }
 }

@@ -2,7 +2,7 @@
 //! function and is closed under computation.
 
 use super::intrinsics;
-use super::leaf::{leaves, width};
+use super::leaf::{leaves, packed_width, width};
 use crate::access::Access;
 use crate::ir::{Layout, Opcode, Place, Value};
 use crate::sharing;
@@ -13,7 +13,7 @@ pub fn find(layout: Layout, function: Value) -> HashSet<Value> {
     let mut found: HashSet<Value> = (0..function.param_count())
         .filter(|&index| !function.has_attribute(Place::Param(index), "byval"))
         .map(|index| function.param(index))
-        .filter(|param| width(layout, param.ty()).is_some())
+        .filter(|param| packed_width(layout, param.ty()).is_some())
         .collect();
     let instructions = function.instructions();
     loop {
@@ -55,7 +55,9 @@ fn can_be(layout: Layout, i: Value, found: &HashSet<Value>) -> bool {
         | Opcode::LLVMSelect
         | Opcode::LLVMFreeze
         | Opcode::LLVMExtractValue
-        | Opcode::LLVMInsertValue => any(),
+        | Opcode::LLVMInsertValue
+        | Opcode::LLVMExtractElement
+        | Opcode::LLVMInsertElement => any(),
         Opcode::LLVMGetElementPtr => any() && scalars(),
         opcode => super::arith::follows(opcode) && any() && scalars(),
     }

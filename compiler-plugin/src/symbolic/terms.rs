@@ -31,6 +31,19 @@ impl Term {
         }
     }
 
+    /// The constant whose bits are all 1.
+    pub fn ones(emit: &Emit, width: u32) -> Term {
+        let value = emit.int(width).all_ones();
+        Term::concrete(emit, value, width)
+    }
+
+    /// The least signed number.
+    pub fn least(emit: &Emit, width: u32) -> Term {
+        let int = emit.int(width);
+        let value = emit.shl(int.constant(1), int.constant(u64::from(width) - 1));
+        Term::concrete(emit, value, width)
+    }
+
     /// A value without an expression.
     pub fn concrete(emit: &Emit, value: Value, width: u32) -> Term {
         let expr = emit.c32(0);
@@ -42,7 +55,14 @@ impl Term {
         to_int(emit, self.value, self.width)
     }
 
-    /// The value as hooks take it.
+    /// The halves of a value of more than 64 bits as hooks take them, the low one first.
+    pub fn halves(self, emit: &Emit) -> [Value; 2] {
+        let int = self.int(emit);
+        let above = emit.lshr(int, int.ty().constant(64));
+        [int, above].map(|half| widened(emit, half))
+    }
+
+    /// The value as hooks take it; of a wide one the low half.
     pub fn wide(self, emit: &Emit) -> Value {
         widened(emit, self.int(emit))
     }
@@ -64,6 +84,17 @@ impl Terms<'_> {
         Some(emit.compare(Predicate::LLVMIntNE, together, emit.c32(0)))
     }
 
+    /// The expression of an operand as hooks take it: a wide one has one in any case, because hooks
+    /// have no room for its value.
+    fn operand(&self, emit: &Emit, term: Term) -> Value {
+        if term.width <= 64 {
+            return term.expr;
+        }
+        let [low, high] = term.halves(emit);
+        let arguments = [emit.c32(term.width), term.expr, low, high];
+        self.hooks.call(emit, "raddle_sym_wide", &arguments)
+    }
+
     /// The expression of `op`, one of two operands.
     pub fn binary_expr(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Value {
         let zero = emit.c32(0);
@@ -73,7 +104,8 @@ impl Terms<'_> {
         emit.value_when(symbolic, zero, |emit| {
             let code = emit.c32(op as u32 | a.width << 8);
             let (av, bv) = (a.wide(emit), b.wide(emit));
-            let arguments = [code, a.expr, b.expr, av, bv];
+            let (a, b) = (self.operand(emit, a), self.operand(emit, b));
+            let arguments = [code, a, b, av, bv];
             self.hooks.call(emit, "raddle_sym_binary", &arguments)
         })
     }
@@ -107,7 +139,7 @@ impl Terms<'_> {
             let held = emit.zext(condition.value, emit.int(32));
             let held = emit.shl(held, emit.c32(8));
             let code = emit.or(held, emit.c32(a.width));
-            let exprs = pack(emit, a.expr, b.expr);
+            let exprs = pack(emit, self.operand(emit, a), self.operand(emit, b));
             let (av, bv) = (a.wide(emit), b.wide(emit));
             let arguments = [code, condition.expr, exprs, av, bv];
             self.hooks.call(emit, "raddle_sym_ite", &arguments)
@@ -159,6 +191,27 @@ impl Terms<'_> {
         }
     }
 
+    /// So many bits from bit `from` upwards, fewer than there are.
+    pub fn bits(&self, emit: &mut Emit, a: Term, from: u32, count: u32) -> Term {
+        let by = Term::constant(emit, a.width, u64::from(from));
+        let down = self.binary(emit, Op::LShr, a, by);
+        self.cast(emit, Op::Extract, down, count)
+    }
+
+    /// Values side by side, the first lowest, in `width` bits.
+    pub fn joined(&self, emit: &mut Emit, parts: &[Term], width: u32) -> Term {
+        let mut whole = Term::constant(emit, width, 0);
+        let mut at = 0;
+        for &part in parts {
+            let wide = self.cast(emit, Op::ZExt, part, width);
+            let by = Term::constant(emit, width, at);
+            let up = self.binary(emit, Op::Shl, wide, by);
+            whole = self.binary(emit, Op::Or, whole, up);
+            at += u64::from(part.width);
+        }
+        whole
+    }
+
     /// A choice with both its value and its expression.
     pub fn ite(&self, emit: &mut Emit, condition: Term, a: Term, b: Term) -> Term {
         let expr = self.ite_expr(emit, condition, a, b);
@@ -172,6 +225,12 @@ impl Terms<'_> {
 
     /// Records that the value was decided upon, if it is symbolic.
     pub fn decide(&self, emit: &mut Emit, term: Term, why: Why) {
+        if term.width > 64 {
+            let low = self.cast(emit, Op::Extract, term, 64);
+            let high = self.bits(emit, term, 64, term.width - 64);
+            self.decide(emit, low, why);
+            return self.decide(emit, high, why);
+        }
         if let Some(symbolic) = self.any(emit, [term.expr]) {
             emit.when(symbolic, |emit| {
                 let arguments = [term.expr, term.wide(emit), emit.c32(why as u32)];

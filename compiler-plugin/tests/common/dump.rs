@@ -64,7 +64,7 @@ impl Dump {
     /// The outputs for another input, if all decisions fall as they did.
     pub fn predict(&self, input: &[u8]) -> Option<Vec<u64>> {
         let values = self.evaluate(input);
-        let same = |&(expr, value): &(u32, u64)| values[expr as usize] == value;
+        let same = |&(expr, value): &(u32, u64)| values[expr as usize] == u128::from(value);
         self.decisions.iter().all(same).then(|| {
             self.outputs
                 .iter()
@@ -72,15 +72,15 @@ impl Dump {
                     if expr == 0 {
                         value
                     } else {
-                        values[expr as usize]
+                        values[expr as usize] as u64
                     }
                 })
                 .collect()
         })
     }
 
-    fn evaluate(&self, input: &[u8]) -> Vec<u64> {
-        let mut values: Vec<u64> = Vec::with_capacity(self.nodes.len());
+    fn evaluate(&self, input: &[u8]) -> Vec<u128> {
+        let mut values: Vec<u128> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let value = self.value(node, &values, input);
             values.push(value & mask(node.width.max(1)));
@@ -88,32 +88,32 @@ impl Dump {
         values
     }
 
-    fn value(&self, node: &Node, values: &[u64], input: &[u8]) -> u64 {
+    fn value(&self, node: &Node, values: &[u128], input: &[u8]) -> u128 {
         let Some(op) = node.op() else { return 0 };
         let operand = |index: u32| values.get(index as usize).copied().unwrap_or(0);
         let (a, b) = (operand(node.a), operand(node.b));
         let width = self.nodes[node.a as usize % self.nodes.len()].width;
         let (sa, sb) = (signed(a, width), signed(b, width));
-        let bits = u64::from(width);
+        let bits = u128::from(width);
         match op {
-            Op::Const => node.constant_value(),
-            Op::Input => u64::from(input.get(node.a as usize).copied().unwrap_or(0)),
+            Op::Const => node.constant_value().into(),
+            Op::Input => u128::from(input.get(node.a as usize).copied().unwrap_or(0)),
             Op::Read => panic!("these programs have one thread"),
             Op::Add => a.wrapping_add(b),
             Op::Sub => a.wrapping_sub(b),
             Op::Mul => a.wrapping_mul(b),
-            Op::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
+            Op::UDiv => a.checked_div(b).unwrap_or(u128::MAX),
             Op::URem => a.checked_rem(b).unwrap_or(a),
             Op::SDiv if b == 0 => {
                 if sa < 0 {
                     1
                 } else {
-                    u64::MAX
+                    u128::MAX
                 }
             }
-            Op::SDiv => sa.wrapping_div(sb) as u64,
+            Op::SDiv => sa.wrapping_div(sb) as u128,
             Op::SRem if b == 0 => a,
-            Op::SRem => sa.wrapping_rem(sb) as u64,
+            Op::SRem => sa.wrapping_rem(sb) as u128,
             Op::Shl => {
                 if b >= bits {
                     0
@@ -128,16 +128,16 @@ impl Dump {
                     a >> b
                 }
             }
-            Op::AShr => (sa >> b.min(bits - 1)) as u64,
+            Op::AShr => (sa >> b.min(bits - 1)) as u128,
             Op::And => a & b,
             Op::Or => a | b,
             Op::Xor => a ^ b,
-            Op::Eq => u64::from(a == b),
-            Op::Ne => u64::from(a != b),
-            Op::Ult => u64::from(a < b),
-            Op::Ule => u64::from(a <= b),
-            Op::Slt => u64::from(sa < sb),
-            Op::Sle => u64::from(sa <= sb),
+            Op::Eq => u128::from(a == b),
+            Op::Ne => u128::from(a != b),
+            Op::Ult => u128::from(a < b),
+            Op::Ule => u128::from(a <= b),
+            Op::Slt => u128::from(sa < sb),
+            Op::Sle => u128::from(sa <= sb),
             Op::Ite => {
                 if a != 0 {
                     b
@@ -146,18 +146,18 @@ impl Dump {
                 }
             }
             Op::ZExt => a,
-            Op::SExt => sa as u64,
+            Op::SExt => sa as u128,
             Op::Extract => a >> node.extra,
             Op::Concat => a << self.nodes[node.b as usize].width | b,
         }
     }
 }
 
-fn mask(width: u8) -> u64 {
-    u64::MAX >> (64 - u32::from(width))
+fn mask(width: u8) -> u128 {
+    u128::MAX >> (128 - u32::from(width))
 }
 
-fn signed(value: u64, width: u8) -> i64 {
-    let shift = 64 - u32::from(width.max(1));
-    (value << shift) as i64 >> shift
+fn signed(value: u128, width: u8) -> i128 {
+    let shift = 128 - u32::from(width.max(1));
+    (value << shift) as i128 >> shift
 }

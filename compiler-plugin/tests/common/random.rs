@@ -30,7 +30,9 @@ impl Random {
     }
 }
 
-const TYPES: [&str; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+const TYPES: [&str; 10] = [
+    "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "u128", "i128",
+];
 
 const HEAD: &str = r#"#include <stdint.h>
 #include <string.h>
@@ -40,6 +42,9 @@ const HEAD: &str = r#"#include <stdint.h>
 #include "test.h"
 typedef uint8_t u8; typedef int8_t i8; typedef uint16_t u16; typedef int16_t i16;
 typedef uint32_t u32; typedef int32_t i32; typedef uint64_t u64; typedef int64_t i64;
+typedef unsigned __int128 u128; typedef __int128 i128;
+typedef u32 x4 __attribute__((vector_size(16))); typedef i16 x8 __attribute__((vector_size(16)));
+typedef u8 x16 __attribute__((vector_size(16))); typedef u64 x2 __attribute__((vector_size(16)));
 #define NOINLINE __attribute__((noinline))
 struct pair { i32 a; u64 b; };
 struct small { i16 a; i8 b; u8 c; };
@@ -48,6 +53,11 @@ static u32 table[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
 static const i32 fixed[8] = {2, 7, 1, 8, 2, 8, 1, 8};
 u64 global = 5; i32 counter; static bool flag; _Atomic u32 atom; static _Atomic i64 wide;
 static struct big shared; _Thread_local u16 local;
+static u128 broad = 7; static x4 lanes = {1, 2, 3, 4};
+static NOINLINE x4 turned(x4 x, u32 by, x16 y) {
+  x4 z = __builtin_shufflevector(x, lanes, 1, 6, 3, 0); z[by & 3] ^= by;
+  return z + (x4)y * x; }
+static NOINLINE i128 twice(i128 x, u64 y) { return x < 0 ? x - y : x * 3 + y; }
 "#;
 
 /// A variadic function and one with computed jumps, which have no symbolic body.
@@ -168,6 +178,9 @@ impl Program<'_> {
             "shared.b[2]",
             "local",
             "table[3]",
+            "broad",
+            "(broad >> 64)",
+            "lanes[2]",
         ] {
             self.line(&format!("test_output((u64){name});"));
         }
@@ -253,6 +266,18 @@ impl Program<'_> {
                     "{ struct pair e = r; e.a = (i32)(V); r = e; }",
                     "{ u64 e[2] = {r.b, V}; u16 o; memcpy(&o, (u8 *)e + 3, 2); r.b += o; }",
                     "{ __asm__(\"\" : \"+r\"(V0)); }",
+                    "{ broad = broad * 5 + (u128)(V); r.b ^= (u64)(broad >> 61); }",
+                    "{ u128 e; memcpy(&e, shared.b, 16); e += (u128)(i64)(V) << 60; \
+                     memcpy(shared.b, &e, 16); }",
+                    "{ x8 e; memcpy(&e, shared.b, 16); e = e * 3 - (i16)(V); x8 o = e > 7; \
+                     e = (e & o) | (-e & ~o); memcpy(shared.b, &e, 16); }",
+                    "{ lanes ^= turned(lanes, (u32)(V), (x16)(x2){r.b, V}); lanes = lanes >> 3; }",
+                    "{ x16 e = (x16)(x2){V, r.b}; r.b = (u64)__builtin_reduce_add((x4)e) ^ \
+                     (u64)__builtin_reduce_xor((x2)~e) + __builtin_reduce_max(e); }",
+                    "{ x16 e = (x16)(x2){V, r.b}; e = (x16)(e < 9); u16 o = 0; \
+                     for (int k = 0; k < 16; k++) o |= (u16)((e[k] & 1) << k); r.b += o; }",
+                    "{ x4 e = __builtin_elementwise_max(lanes, (x4){V, 1, 2, 3}); lanes = e % 77 + \
+                     __builtin_convertvector(__builtin_shufflevector((x8)e, (x8)e, 0, 2, 4, 6), x4); }",
                 ];
                 let at = self.random.below(lines.len() as u64) as usize;
                 let line = lines[at].replace("V0", "r.b").replace('V', &value);
@@ -361,16 +386,30 @@ impl Program<'_> {
                     "((u32)(A) << ((B) & 31) | (u32)(A) >> (-(u32)(B) & 31))",
                     "__builtin_abs((i32)(A) | 1)",
                     "__builtin_rotateright16((u16)(A), (u16)(B))",
+                    "__builtin_bitreverse32((u32)(A))",
+                    "__builtin_bitreverse8((u8)(A))",
+                    "__builtin_elementwise_add_sat((i16)(A), (i16)(B))",
+                    "__builtin_elementwise_sub_sat((i64)(A), (i64)(B))",
+                    "__builtin_elementwise_add_sat((u32)(A), (u32)(B))",
+                    "(u64)((u128)(A) * (u128)(B) >> 64)",
+                    "(u64)((u128)(A) << ((B) & 127) >> 70)",
+                    "((i128)(A) >> ((B) & 127))",
+                    "((u128)(i128)(A) / ((u128)(u32)(B) | 1))",
+                    "((i128)(A) % ((i128)(i32)(B) * 77 | 1))",
+                    "twice((i128)(A) << 40, (u64)(B))",
+                    "(u64)(((u128)(i128)(A) ^ broad) * 3 >> 50)",
                 ]);
                 write!(text, "{}", call.replace('A', &a).replace('B', &b))
             }
             18 => {
-                let (ty, call) = match self.random.below(6) {
+                let (ty, call) = match self.random.below(8) {
                     0 => ("i32", "__builtin_sadd_overflow((i32)(A), (i32)(B), &o)"),
                     1 => ("u64", "__builtin_uaddl_overflow((u64)(A), (u64)(B), &o)"),
                     2 => ("i64", "__builtin_ssubl_overflow((i64)(A), (i64)(B), &o)"),
                     3 => ("i32", "__builtin_smul_overflow((i32)(A), (i32)(B), &o)"),
                     4 => ("u32", "__builtin_umul_overflow((u32)(A), (u32)(B), &o)"),
+                    5 => ("i64", "__builtin_smull_overflow((i64)(A), (i64)(B), &o)"),
+                    6 => ("u64", "__builtin_umull_overflow((u64)(A), (u64)(B), &o)"),
                     _ => ("u32", "__builtin_usub_overflow((u32)(A), (u32)(B), &o)"),
                 };
                 let call = call.replace('A', &a).replace('B', &b);

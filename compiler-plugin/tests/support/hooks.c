@@ -16,6 +16,8 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef unsigned __int128 u128;
+typedef __int128 i128;
 
 uint32_t raddle_mode;
 u32 raddle_sym_args[64];
@@ -28,7 +30,7 @@ enum {
   EQ = 30, NE, ULT, ULE, SLT, SLE, ITE = 40, ZEXT, SEXT, EXTRACT, CONCAT,
 };
 
-static struct node { u8 op, width; u32 extra, a, b, c; u64 value; } *nodes;
+static struct node { u8 op, width; u32 extra, a, b, c; u128 value; } *nodes;
 static u32 node_count = 1, node_space;
 static FILE *dump;
 static u64 plain, losses;
@@ -42,25 +44,25 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
   abort();
 }
 
-static u64 mask(u32 width) { return width >= 64 ? ~0ull : (1ull << width) - 1; }
-static int64_t sign(u64 v, u32 width) { return (int64_t)(v << (64 - width)) >> (64 - width); }
+static u128 mask(u32 width) { return ~(u128)0 >> (128 - width); }
+static i128 sign(u128 v, u32 width) { return (i128)(v << (128 - width)) >> (128 - width); }
 
-static u64 compute(const struct node *n) {
-  u64 a = n->a && n->op >= ADD ? nodes[n->a].value : 0;
-  u64 b = n->b && n->op >= ADD ? nodes[n->b].value : 0;
+static u128 compute(const struct node *n) {
+  u128 a = n->a && n->op >= ADD ? nodes[n->a].value : 0;
+  u128 b = n->b && n->op >= ADD ? nodes[n->b].value : 0;
   u32 w = n->op >= ADD ? nodes[n->a].width : n->width;
-  int64_t sa = sign(a, w), sb = sign(b, w ? w : 1);
+  i128 sa = sign(a, w), sb = sign(b, w ? w : 1);
   switch (n->op) {
   case ADD: return a + b;
   case SUB: return a - b;
   case MUL: return a * b;
-  case UDIV: return b ? a / b : ~0ull;
-  case SDIV: return !b ? (sa < 0 ? 1 : -1) : sb == -1 ? -(u64)sa : (u64)(sa / sb);
+  case UDIV: return b ? a / b : ~(u128)0;
+  case SDIV: return !b ? (sa < 0 ? (u128)1 : ~(u128)0) : sb == -1 ? -(u128)sa : (u128)(sa / sb);
   case UREM: return b ? a % b : a;
-  case SREM: return !b ? a : sb == -1 ? 0 : (u64)(sa % sb);
+  case SREM: return !b ? a : sb == -1 ? 0 : (u128)(sa % sb);
   case SHL: return b >= w ? 0 : a << b;
   case LSHR: return b >= w ? 0 : a >> b;
-  case ASHR: return (u64)(sa >> (b >= w ? w - 1 : b));
+  case ASHR: return (u128)(sa >> (b >= w ? w - 1 : b));
   case AND: return a & b;
   case OR: return a | b;
   case XOR: return a ^ b;
@@ -72,15 +74,15 @@ static u64 compute(const struct node *n) {
   case SLE: return sa <= sb;
   case ITE: return a ? b : nodes[n->c].value;
   case ZEXT: return a;
-  case SEXT: return (u64)sa;
+  case SEXT: return (u128)sa;
   case EXTRACT: return a >> n->extra;
   case CONCAT: return a << nodes[n->b].width | b;
   default: fail("operation %d", n->op);
   }
 }
 
-static u32 add_node(u8 op, u32 width, u32 extra, u32 a, u32 b, u32 c, u64 value) {
-  if (width < 1 || width > 64) fail("width %u of operation %u", width, op);
+static u32 add_node(u8 op, u32 width, u32 extra, u32 a, u32 b, u32 c, u128 value) {
+  if (width < 1 || width > 128) fail("width %u of operation %u", width, op);
   if (node_count >= node_space) {
     node_space = node_space ? 2 * node_space : 1024;
     nodes = realloc(nodes, node_space * sizeof *nodes);
@@ -89,21 +91,25 @@ static u32 add_node(u8 op, u32 width, u32 extra, u32 a, u32 b, u32 c, u64 value)
   *n = (struct node){op, width, extra, a, b, c, 0};
   n->value = (op == CONST || op == INPUT ? value : compute(n)) & mask(width);
   if (dump)
-    fprintf(dump, "n %u %u %u %u %u %u %" PRIu64 "\n", op, width, extra, a, b, c, n->value);
+    fprintf(dump, "n %u %u %u %u %u %u %" PRIu64 "\n", op, width, extra, a, b, c, (u64)n->value);
   return node_count++;
 }
 
-static u32 constant(u32 width, u64 value) { return add_node(CONST, width, 0, 0, 0, 0, value); }
+static u32 constant(u32 width, u128 value) {
+  if (width <= 64) return add_node(CONST, width, 0, 0, 0, 0, value);
+  u32 low = constant(64, (u64)value), high = constant(width - 64, (u64)(value >> 64));
+  return add_node(CONCAT, width, 0, high, low, 0, 0);
+}
 
 // An operand: an expression that must agree with its value, or a constant.
-static u32 operand(const char *who, u32 expr, u32 width, u64 value) {
+static u32 operand(const char *who, u32 expr, u32 width, u128 value) {
   if (!expr) return constant(width, value);
   if (expr >= node_count) fail("%s: no expression %u", who, expr);
   if (nodes[expr].width != width)
     fail("%s: width %u, expression %u has %u", who, width, expr, nodes[expr].width);
   if (nodes[expr].value != (value & mask(width)))
-    fail("%s: value %" PRIx64 ", expression %u is %" PRIx64, who, value & mask(width), expr,
-         nodes[expr].value);
+    fail("%s: value %" PRIx64 ", expression %u is %" PRIx64, who, (u64)(value & mask(width)), expr,
+         (u64)nodes[expr].value);
   return expr;
 }
 
@@ -156,8 +162,9 @@ static u32 get(void *at, u32 size) {
 }
 
 static void decision(u32 expr, u64 value) {
+  if (nodes[expr].width > 64) fail("decision on %u bits", nodes[expr].width);
   operand("decision", expr, nodes[expr].width, value);
-  if (dump) fprintf(dump, "b %u %" PRIu64 "\n", expr, nodes[expr].value);
+  if (dump) fprintf(dump, "b %u %" PRIu64 "\n", expr, (u64)nodes[expr].value);
 }
 
 // Scheduling hooks. In a symbolic run they come from functions with one body, which concretise.
@@ -182,6 +189,10 @@ void raddle_range_read(void *p, u64 len) { plain++; concrete(p, len); }
 void raddle_range_write(void *p, u64 len) { plain++; (void)p; (void)len; }
 void raddle_fence(u32 order) { plain++; if (order > 5) fail("order %u", order); }
 void raddle_asm(void) { plain++; }
+
+static u32 fresh_part(u32 expr, u32 from, u32 width) {
+  return add_node(EXTRACT, width, from, expr, 0, 0, 0);
+}
 
 static u64 load(void *p, u32 size) {
   if (size != 1 && size != 2 && size != 4 && size != 8) fail("size %u", size);
@@ -324,11 +335,17 @@ void raddle_sym_forget(u8 *p, u64 len) {
 }
 u32 raddle_sym_binary(u32 code, u32 a, u32 b, u64 av, u64 bv) {
   u32 op = code & 255, width = code >> 8;
+  if (width > 64 && (!a || !b)) fail("a wide operand without an expression");
   if (!a && !b) fail("nothing symbolic in %u", op);
   if (op < ADD || op > SLE) fail("operation %u", op);
-  a = operand("left", a, width, av);
-  b = operand("right", b, width, bv);
+  a = operand("left", a, width, width > 64 ? nodes[a].value : av);
+  b = operand("right", b, width, width > 64 ? nodes[b].value : bv);
   return add_node(op, op >= EQ ? 1 : width, 0, a, b, 0, 0);
+}
+static u128 whole(u64 low, u64 high) { return (u128)high << 64 | low; }
+u32 raddle_sym_wide(u32 width, u32 expr, u64 low, u64 high) {
+  if (width <= 64 || width > 128) fail("%u bits are not wide", width);
+  return operand("wide", expr, width, whole(low, high));
 }
 u32 raddle_sym_cast(u32 code, u32 a) {
   u32 op = code & 255, from = code >> 8 & 255, to = code >> 16;
@@ -340,6 +357,11 @@ u32 raddle_sym_cast(u32 code, u32 a) {
 u32 raddle_sym_ite(u32 code, u32 condition, u64 exprs, u64 av, u64 bv) {
   u32 width = code & 255, held = code >> 8;
   operand("condition", condition, 1, held);
+  if (width > 64) {
+    u32 yes = (u32)exprs, no = exprs >> 32;
+    if (!yes || !no) fail("a wide choice without an expression");
+    return add_node(ITE, width, 0, condition, yes, no, 0);
+  }
   u32 a = operand("then", (u32)exprs, width, av), b = operand("else", exprs >> 32, width, bv);
   return add_node(ITE, width, 0, condition, a, b, 0);
 }
@@ -397,6 +419,19 @@ void raddle_sym_call(void *callee, u32 index, u32 expr, u64 value) {
   }
   decision(expr, value);
   if (index < 64) raddle_sym_args[index] = 0;
+}
+
+void raddle_sym_call_wide(void *callee, u32 index, u32 expr, u64 low, u64 high) {
+  u64 prefix = 0;
+  operand("wide argument", expr, nodes[expr].width, whole(low, high));
+  if (nodes[expr].width <= 64) fail("%u bits are not wide", nodes[expr].width);
+  if (index < 64) memcpy(&prefix, (u8 *)callee - 8, 8);
+  int takes = !memcmp(&prefix, "RaddleFn", 8);
+  if (!takes) {
+    decision(fresh_part(expr, 0, 64), low);
+    decision(fresh_part(expr, 64, nodes[expr].width - 64), high);
+  }
+  if (index < 64) raddle_sym_args[index] = takes ? expr : 0;
 }
 
 // What programs call.

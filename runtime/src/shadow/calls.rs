@@ -1,7 +1,7 @@
 //! Expressions across calls: see [`raddle_protocol::hooks`].
 
-use super::branch;
 use super::nodes::Expr;
+use super::{branch, world};
 use crate::serial::Serial;
 use crate::{os, vars};
 use core::ffi::CStr;
@@ -112,6 +112,20 @@ pub fn pass(callee: usize, index: u32, expr: Expr, value: u64, pc: usize) {
         }
     }
     vars::set_argument(index, passed);
+}
+
+/// The same for an argument of more than 64 bits, given as two halves, the low one first.
+pub fn pass_wide(callee: usize, index: u32, expr: Expr, value: [u64; 2], pc: usize) {
+    if (index as usize) < ARGS_LEN && takes(callee, index as usize) {
+        return pass(callee, index, expr, value[0], pc);
+    }
+    let nodes = &mut world().nodes;
+    let rest = nodes.get(expr).width.saturating_sub(64).max(1);
+    let halves = [nodes.extract(expr, 0, 64), nodes.extract(expr, 64, rest)];
+    for (half, value) in halves.into_iter().zip(value) {
+        branch(half, value, Why::Call, pc);
+    }
+    vars::set_argument(index as usize, 0);
 }
 
 fn takes(callee: usize, index: usize) -> bool {

@@ -30,8 +30,10 @@ crate::hooks! { ROWS:
     fn raddle_sym_forget(at: Address, len: u64) = forget;
     fn raddle_sym_binary(op: u32, a: u32, b: u32, av: u64, bv: u64) -> u32 = binary;
     fn raddle_sym_cast(op: u32, a: u32) -> u32 = cast;
+    fn raddle_sym_wide(width: u32, expr: u32, low: u64, high: u64) -> u32 = wide;
     fn raddle_sym_ite(width: u32, condition: u32, exprs: u64, av: u64, bv: u64) -> u32 = ite;
     fn raddle_sym_call(callee: Address, index: u32, expr: u32, value: u64) = call;
+    fn raddle_sym_call_wide(callee: Address, index: u32, expr: u32, low: u64, high: u64) = call_wide;
     fn raddle_sym_branch(expr: u32, value: u64, why: u32) = branch_from;
     fn raddle_sym_lost(why: u32) = lost_from;
     fn raddle_sym_round(again: u32) = round;
@@ -240,6 +242,22 @@ unsafe extern "C-unwind" fn cast(op: u32, a: u32, _: usize, _: usize, _: usize, 
     built(expr, pc)
 }
 
+unsafe extern "C-unwind" fn wide(
+    width: u32,
+    expr: u32,
+    low: u64,
+    high: u64,
+    _: usize,
+    pc: usize,
+) -> u32 {
+    let nodes = &mut world().nodes;
+    let made = match expr {
+        0 => nodes.wide_constant(width as u8, low, high),
+        expr => fit(nodes, expr, width as u8),
+    };
+    built(made, pc)
+}
+
 unsafe extern "C-unwind" fn ite(
     width: u32,
     condition: u32,
@@ -264,6 +282,17 @@ unsafe extern "C-unwind" fn call(
     pc: usize,
 ) {
     calls::pass(callee as usize, index, expr, value, pc);
+}
+
+unsafe extern "C-unwind" fn call_wide(
+    callee: Address,
+    index: u32,
+    expr: u32,
+    low: u64,
+    high: u64,
+    pc: usize,
+) {
+    calls::pass_wide(callee as usize, index, expr, [low, high], pc);
 }
 
 unsafe extern "C-unwind" fn branch_from(

@@ -112,6 +112,9 @@ fn branch(expr: Expr, value: u64, why: Why, pc: usize) {
     if !nodes.is_known(expr) || nodes.constant_of(expr).is_some() {
         return;
     }
+    if nodes.get(expr).width > 64 {
+        return lost(Why::Type, pc);
+    }
     gate::log_full(Event {
         kind: Kind::Branch as u8,
         size: why as u8,

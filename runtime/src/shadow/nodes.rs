@@ -119,9 +119,40 @@ impl Nodes {
         })
     }
 
-    /// A constant.
+    /// A constant; one of more than 64 bits is `value` zero-extended.
     pub fn constant(&mut self, width: u8, value: u64) -> Expr {
+        if width > 64 {
+            return self.wide_constant(width, value, 0);
+        }
         self.add(Node::constant(width, value & mask(width)))
+    }
+
+    /// A constant of more than 64 bits, given as two halves. It is no [`Op::Const`] itself.
+    pub fn wide_constant(&mut self, width: u8, low: u64, high: u64) -> Expr {
+        let low = self.constant(64, low);
+        let high = high & mask(width.saturating_sub(64));
+        if low == 0 {
+            return 0;
+        }
+        let mut node = Node {
+            op: Op::ZExt as u8,
+            width,
+            a: low,
+            ..Node::default()
+        };
+        if high != 0 {
+            let high = self.constant(width - 64, high);
+            if high == 0 {
+                return 0;
+            }
+            node = Node {
+                op: Op::Concat as u8,
+                a: high,
+                b: low,
+                ..node
+            };
+        }
+        self.add(node)
     }
 }
 

@@ -2,7 +2,7 @@
 //! the value is the same for all inputs, so that the caller's concrete value says it all.
 
 use super::nodes::{Expr, Nodes, mask};
-use raddle_protocol::expr::{Node, Op};
+use raddle_protocol::expr::{MAX_WIDTH, Node, Op};
 
 /// An operand: its expression and its concrete value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,9 @@ impl Nodes {
 
     /// `a op b` on operands of `width` bits.
     pub fn binary(&mut self, op: Op, width: u8, a: Operand, b: Operand) -> Expr {
+        if width > 64 {
+            return self.wide_binary(op, width, a, b);
+        }
         let constants = (a.constant(self, width), b.constant(self, width));
         match constants {
             (Some(_), Some(_)) => return 0,
@@ -69,12 +72,60 @@ impl Nodes {
                 }
             }
         }
+        self.operation(op, width, a, b)
+    }
+
+    fn operation(&mut self, op: Op, width: u8, a: Operand, b: Operand) -> Expr {
         let (a, b) = (self.operand(width, a), self.operand(width, b));
         if a == 0 || b == 0 {
             return 0;
         }
         let result = if is_comparison(op) { 1 } else { width };
         self.add(node(op, result, a, b, 0))
+    }
+
+    /// The same on more than 64 bits, where an operand without an expression is its value
+    /// zero-extended.
+    fn wide_binary(&mut self, op: Op, width: u8, a: Operand, b: Operand) -> Expr {
+        if a.expr != 0
+            && a.expr == b.expr
+            && let Some(result) = same(op, a.expr)
+        {
+            return result;
+        }
+        if op == Op::Or
+            && let Some(whole) = self.side_by_side(width, a.expr, b.expr)
+        {
+            return whole;
+        }
+        self.operation(op, width, a, b)
+    }
+
+    /// `a | b << n`, where the first ends below where the second begins, both in either order.
+    fn side_by_side(&mut self, width: u8, a: Expr, b: Expr) -> Option<Expr> {
+        let is_shift = |nodes: &Nodes, e| nodes.get(e).op() == Some(Op::Shl);
+        let (low, shifted) = if is_shift(self, b) { (a, b) } else { (b, a) };
+        let (low, shift) = (self.get(low), self.get(shifted));
+        if low.op()? != Op::ZExt || shift.op()? != Op::Shl {
+            return None;
+        }
+        let by = self.small_constant(shift.b)?;
+        let below = self.get(low.a).width;
+        if by < u64::from(below) || by >= u64::from(width) {
+            return None;
+        }
+        let low = self.extend(Op::ZExt, low.a, by as u8);
+        let high = self.extract(shift.a, 0, width - by as u8);
+        Some(self.concat(high, low)).filter(|&whole| whole != 0)
+    }
+
+    /// The value of a constant, zero-extended to more than 64 bits or not.
+    fn small_constant(&self, expr: Expr) -> Option<u64> {
+        let node = self.get(expr);
+        match node.op()? {
+            Op::ZExt => self.constant_of(node.a),
+            _ => self.constant_of(expr),
+        }
     }
 
     /// `a op constant`, if that is simpler than the operation.
@@ -218,7 +269,25 @@ impl Nodes {
                 self.extract(inner.a, from, width)
             }
             Some(Op::SExt) if from == 0 => self.extend(Op::SExt, inner.a, width),
+            Some(Op::LShr | Op::Shl) if inner.width > 64 => {
+                let shifted = self.extract_shifted(inner, from, width);
+                shifted.unwrap_or_else(|| self.raw_extract(a, from, width))
+            }
             _ => self.raw_extract(a, from, width),
+        }
+    }
+
+    /// Bits of something shifted by a constant, where they come from within its operand.
+    fn extract_shifted(&mut self, shift: Node, from: u8, width: u8) -> Option<Expr> {
+        let by = self.small_constant(shift.b)?;
+        let end = u64::from(from) + u64::from(width);
+        if shift.op() == Some(Op::LShr) {
+            (end + by <= u64::from(shift.width))
+                .then(|| self.extract(shift.a, from + by as u8, width))
+        } else if end <= by {
+            Some(self.constant(width, 0))
+        } else {
+            (u64::from(from) >= by).then(|| self.extract(shift.a, from - by as u8, width))
         }
     }
 
@@ -235,9 +304,14 @@ impl Nodes {
         if high == 0 || low == 0 {
             return 0;
         }
-        let width = h.width + l.width;
+        let width = h.width.saturating_add(l.width);
+        if width > MAX_WIDTH {
+            return 0;
+        }
         let (hc, lc) = (self.constant_of(high), self.constant_of(low));
-        if let (Some(hv), Some(lv)) = (hc, lc) {
+        if width <= 64
+            && let (Some(hv), Some(lv)) = (hc, lc)
+        {
             return self.constant(width, hv << l.width | lv);
         }
         if hc == Some(0) {
@@ -261,6 +335,7 @@ impl Nodes {
         }
         let constants = (then.constant(self, width), other.constant(self, width));
         match constants {
+            _ if width > 64 => {}
             (Some(a), Some(b)) if a == b => return 0,
             (Some(1), Some(0)) => return self.extend(Op::ZExt, condition.expr, width),
             (Some(0), Some(1)) => {

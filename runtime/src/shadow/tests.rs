@@ -8,7 +8,7 @@ use super::simplify::Operand;
 use crate::access::Update;
 use crate::rng::Rng;
 use core::sync::atomic::AtomicU64;
-use raddle_protocol::expr::{Node, Op};
+use raddle_protocol::expr::{MAX_WIDTH, Node, Op};
 use raddle_protocol::slot;
 
 pub fn nodes(capacity: usize) -> Nodes {
@@ -28,30 +28,34 @@ fn input(nodes: &mut Nodes, width: u8, index: u32) -> Expr {
     })
 }
 
-fn signed(value: u64, width: u8) -> i64 {
-    let unused = 64 - u32::from(width);
-    (value << unused) as i64 >> unused
+fn signed(value: u128, width: u8) -> i128 {
+    let unused = 128 - u32::from(width);
+    (value << unused) as i128 >> unused
 }
 
-fn compute(op: Op, width: u8, a: u64, b: u64) -> u64 {
+fn low_bits(width: u8) -> u128 {
+    u128::MAX >> (128 - u32::from(width))
+}
+
+fn compute(op: Op, width: u8, a: u128, b: u128) -> u128 {
     let (sa, sb) = (signed(a, width), signed(b, width));
-    let far = b >= u64::from(width);
+    let far = b >= u128::from(width);
     let result = match op {
         Op::Add => a.wrapping_add(b),
         Op::Sub => a.wrapping_sub(b),
         Op::Mul => a.wrapping_mul(b),
-        Op::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
+        Op::UDiv => a.checked_div(b).unwrap_or(u128::MAX),
         Op::URem => a.checked_rem(b).unwrap_or(a),
         Op::SDiv if sb == 0 => {
             if sa < 0 {
                 1
             } else {
-                u64::MAX
+                u128::MAX
             }
         }
-        Op::SDiv => sa.wrapping_div(sb) as u64,
+        Op::SDiv => sa.wrapping_div(sb) as u128,
         Op::SRem if sb == 0 => a,
-        Op::SRem => sa.wrapping_rem(sb) as u64,
+        Op::SRem => sa.wrapping_rem(sb) as u128,
         Op::Shl => {
             if far {
                 0
@@ -66,32 +70,36 @@ fn compute(op: Op, width: u8, a: u64, b: u64) -> u64 {
                 a >> b
             }
         }
-        Op::AShr => (sa >> if far { 63 } else { b }) as u64,
+        Op::AShr => (sa >> if far { 127 } else { b }) as u128,
         Op::And => a & b,
         Op::Or => a | b,
         Op::Xor => a ^ b,
-        Op::Eq => u64::from(a == b),
-        Op::Ne => u64::from(a != b),
-        Op::Ult => u64::from(a < b),
-        Op::Ule => u64::from(a <= b),
-        Op::Slt => u64::from(sa < sb),
-        Op::Sle => u64::from(sa <= sb),
+        Op::Eq => u128::from(a == b),
+        Op::Ne => u128::from(a != b),
+        Op::Ult => u128::from(a < b),
+        Op::Ule => u128::from(a <= b),
+        Op::Slt => u128::from(sa < sb),
+        Op::Sle => u128::from(sa <= sb),
         other => panic!("{other:?} is not binary"),
     };
-    result & mask(width)
+    result & low_bits(width)
 }
 
 /// The value of an expression when input `i` is `inputs[i]`; checks the widths on the way.
 pub fn evaluate(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u64 {
+    meaning(nodes, expr, inputs) as u64
+}
+
+fn meaning(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u128 {
     let node = nodes.get(expr);
     let value = |e: Expr| {
         assert!(e < expr, "operands come first");
-        evaluate(nodes, e, inputs)
+        meaning(nodes, e, inputs)
     };
     let width = |e: Expr| nodes.get(e).width;
     match node.op().unwrap() {
-        Op::Const => node.constant_value(),
-        Op::Input => inputs[node.a as usize] & mask(node.width),
+        Op::Const => node.constant_value().into(),
+        Op::Input => u128::from(inputs[node.a as usize]) & low_bits(node.width),
         Op::Read => panic!("no reads here"),
         Op::Ite => {
             assert_eq!((width(node.a), width(node.b)), (1, node.width));
@@ -108,11 +116,11 @@ pub fn evaluate(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u64 {
         }
         Op::SExt => {
             assert!(width(node.a) < node.width);
-            signed(value(node.a), width(node.a)) as u64 & mask(node.width)
+            signed(value(node.a), width(node.a)) as u128 & low_bits(node.width)
         }
         Op::Extract => {
             assert!(node.extra as u8 + node.width <= width(node.a));
-            value(node.a) >> node.extra & mask(node.width)
+            value(node.a) >> node.extra & low_bits(node.width)
         }
         Op::Concat => {
             assert_eq!(width(node.a) + width(node.b), node.width);
@@ -133,14 +141,19 @@ pub fn evaluate(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u64 {
 struct Value {
     expr: Expr,
     width: u8,
-    means: [u64; 2],
+    means: [u128; 2],
 }
 
 impl Value {
-    fn operand(self) -> Operand {
+    /// As instrumented code gives it: wide ones by their expressions only.
+    fn operand(self, nodes: &mut Nodes) -> Operand {
+        let (low, high) = (self.means[0] as u64, (self.means[0] >> 64) as u64);
         Operand {
-            expr: self.expr,
-            value: self.means[0],
+            expr: match self.expr {
+                0 if self.width > 64 => nodes.wide_constant(self.width, low, high),
+                expr => expr,
+            },
+            value: low,
         }
     }
 
@@ -154,7 +167,7 @@ impl Value {
         }
         assert_eq!(nodes.get(self.expr).width, self.width);
         for (inputs, means) in inputs.iter().zip(self.means) {
-            assert_eq!(evaluate(nodes, self.expr, inputs), means, "{self:?}");
+            assert_eq!(meaning(nodes, self.expr, inputs), means, "{self:?}");
         }
     }
 }
@@ -220,14 +233,15 @@ fn what_is_built_means_what_was_asked_for() {
             let made = match random.below(5) {
                 0 | 1 => binary(&mut random, &mut nodes, a, b_like_a),
                 2 => cast(&mut random, &mut nodes, a),
-                3 if a.width + b.width <= 64 && a.expr != 0 && b.expr != 0 => Value {
+                3 if a.width <= MAX_WIDTH - b.width && a.expr != 0 && b.expr != 0 => Value {
                     expr: nodes.concat(a.expr, b.expr),
                     width: a.width + b.width,
                     means: [0, 1].map(|i| a.means[i] << b.width | b.means[i]),
                 },
                 4 if !conditions.is_empty() => {
                     let c = conditions[random.below(conditions.len())];
-                    let expr = nodes.ite(a.width, c.operand(), a.operand(), b_like_a.operand());
+                    let [c_, a_, b_] = [c, a, b_like_a].map(|v| v.operand(&mut nodes));
+                    let expr = nodes.ite(a.width, c_, a_, b_);
                     let chosen = |i: usize| [b_like_a, a][c.means[i] as usize].means[i];
                     Value {
                         expr,
@@ -250,7 +264,7 @@ fn what_is_built_means_what_was_asked_for() {
 
 fn fresh(random: &mut Rng, nodes: &mut Nodes, inputs: &mut [Vec<u64>; 2]) -> Value {
     let width = [8, 16, 32, 64][random.below(4)];
-    let means = [number(random, width), number(random, width)];
+    let means = [number(random, width), number(random, width)].map(u128::from);
     if random.below(3) == 0 {
         return Value {
             expr: 0,
@@ -259,8 +273,8 @@ fn fresh(random: &mut Rng, nodes: &mut Nodes, inputs: &mut [Vec<u64>; 2]) -> Val
         };
     }
     let index = inputs[0].len() as u32;
-    inputs[0].push(means[0]);
-    inputs[1].push(means[1]);
+    inputs[0].push(means[0] as u64);
+    inputs[1].push(means[1] as u64);
     Value {
         expr: input(nodes, width, index),
         width,
@@ -271,19 +285,20 @@ fn fresh(random: &mut Rng, nodes: &mut Nodes, inputs: &mut [Vec<u64>; 2]) -> Val
 fn binary(random: &mut Rng, nodes: &mut Nodes, a: Value, b: Value) -> Value {
     let op = BINARY[random.below(BINARY.len())];
     let compare = matches!(op, Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle);
+    let (a_, b_) = (a.operand(nodes), b.operand(nodes));
     Value {
-        expr: nodes.binary(op, a.width, a.operand(), b.operand()),
+        expr: nodes.binary(op, a.width, a_, b_),
         width: if compare { 1 } else { a.width },
         means: [0, 1].map(|i| compute(op, a.width, a.means[i], b.means[i])),
     }
 }
 
 fn cast(random: &mut Rng, nodes: &mut Nodes, a: Value) -> Value {
-    let to = [1, 8, 16, 32, 64][random.below(5)];
+    let to = [1, 8, 16, 32, 64, 65, 100, 128][random.below(8)];
     if a.expr == 0 {
         return Value {
             width: to,
-            means: a.means.map(|m| m & mask(to)),
+            means: a.means.map(|m| m & low_bits(to)),
             ..a
         };
     }
@@ -292,12 +307,12 @@ fn cast(random: &mut Rng, nodes: &mut Nodes, a: Value) -> Value {
         return Value {
             expr: nodes.extract(a.expr, from, to),
             width: to,
-            means: a.means.map(|m| m >> from & mask(to)),
+            means: a.means.map(|m| m >> from & low_bits(to)),
         };
     }
     let op = [Op::ZExt, Op::SExt][random.below(2)];
-    let extended = |m: u64| match op {
-        Op::SExt => signed(m, a.width) as u64 & mask(to),
+    let extended = |m: u128| match op {
+        Op::SExt => signed(m, a.width) as u128 & low_bits(to),
         _ => m,
     };
     Value {
@@ -332,6 +347,13 @@ fn simple_things_are_simple() {
     let choice = n.ite(32, of(less, 1), of(0, 5), of(0, 6));
     assert_eq!(n.binary(Op::Eq, 32, of(choice, 5), of(0, 5)), less);
     assert_eq!(n.truth(choice), None);
+    let (high, low) = (input(&mut n, 64, 1), input(&mut n, 64, 2));
+    let [above, below] = [high, low].map(|half| n.extend(Op::ZExt, half, 128));
+    let above = n.binary(Op::Shl, 128, of(above, 0), of(0, 64));
+    let both = n.binary(Op::Or, 128, of(below, 0), of(above, 0));
+    assert_eq!(n.get(both).op(), Some(Op::Concat));
+    let down = n.binary(Op::LShr, 128, of(both, 0), of(0, 64));
+    assert_eq!(n.extract(down, 0, 64), high, "the half of two halves");
 }
 
 #[test]
@@ -391,6 +413,7 @@ fn bytes_keep_their_expressions() {
                     let (expr, stale) = cells.load(&mut n, base + at as u64, len as u64, means[0]);
                     assert!(!stale);
                     let width = 8 * len as u8;
+                    let means = means.map(u128::from);
                     Value { expr, width, means }.check(&n, &inputs);
                 }
             }
@@ -542,7 +565,7 @@ fn atomic_updates_as_expressions() {
                     let new = if concrete { means[0].1 } else { means[i].1 };
                     op.apply(means[i].0, new, size)
                 };
-                let means = [result(0), result(1)];
+                let means = [result(0), result(1)].map(u128::from);
                 Value { expr, width, means }.check(&n, &inputs);
             }
         }
