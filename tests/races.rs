@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs of `races/`. Every one has a race that some execution of those below shows, and a
 /// twin without.
-const PROGRAMS: [&str; 21] = [
+const PROGRAMS: [&str; 22] = [
     "barrier_late.c",
     "before_join.c",
     "condition_outside.c",
@@ -17,6 +17,7 @@ const PROGRAMS: [&str; 21] = [
     "fences.c",
     "free_too_early.c",
     "heap_handoff.cpp",
+    "library_calls.c",
     "mixed_access.c",
     "neighbours.c",
     "once_skipped.c",
@@ -82,6 +83,25 @@ fn every_race_is_found_and_replayed() {
                 replayed.all(),
                 shown.all()
             )),
+        }
+    });
+}
+
+/// What functions of the C library do to the memory of an instrumented caller counts.
+#[test]
+fn races_by_library_calls_are_found() {
+    let cases: Vec<(usize, bool)> = (0..12).flat_map(|n| [(n, false), (n, true)]).collect();
+    in_parallel(&cases, |&(number, fixed)| {
+        let number = format!("-DCASE={number}");
+        let repair: &[&str] = if fixed { &["-DFIXED"] } else { &[] };
+        let flags = [&[number.as_str(), "-fno-builtin"], repair].concat();
+        let options = ["run", "-n", "20", "--policy", "random", "--races", "fail"];
+        let run = run(&options, &program("library_calls.c", &flags), &[]);
+        let races = run.summary.findings.iter().filter(|f| f.class == "race");
+        match (races.count() > 0, run.summary.findings.is_empty()) {
+            (true, _) if !fixed => Ok(()),
+            (_, true) if fixed => Ok(()),
+            _ => Err(format!("{flags:?} {}", run.output.all())),
         }
     });
 }

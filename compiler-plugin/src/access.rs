@@ -1,6 +1,7 @@
 //! What an instruction does to memory, as far as hooks are concerned.
 
 use crate::ir::{Context, Kind, Layout, Opcode, Ordering, RmwOp, Type, Value};
+use crate::schedule::touches;
 use crate::sharing::{self, Sharing};
 use raddle_protocol::hooks::{cas_order, rmw};
 
@@ -209,9 +210,14 @@ impl Access {
     /// Notes on every access of the function what it may share.
     pub fn note_all(function: Value, sharing: &mut Sharing) {
         for instruction in function.instructions() {
-            if let Some(access) = Access::of(instruction) {
-                sharing.note(instruction, &access.pointers(instruction));
-            }
+            let pointers = match Access::of(instruction) {
+                Some(access) => access.pointers(instruction),
+                None => touches(instruction)
+                    .iter()
+                    .map(|touch| instruction.operand(touch.argument.into()))
+                    .collect(),
+            };
+            sharing.note(instruction, &pointers);
         }
     }
 

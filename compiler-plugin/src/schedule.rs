@@ -2,6 +2,9 @@
 //! [`MODE_ACCESSES`] is set, and is done as it stands while not.
 
 mod alone;
+mod library;
+
+pub use library::touches;
 
 use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
@@ -45,8 +48,9 @@ impl<'a> Schedule<'a> {
             if self.alone {
                 self.tell_shadow(instruction, access.as_ref());
             }
-            if let Some(access) = access {
-                self.access(instruction, &access, checked);
+            match access {
+                Some(access) => self.access(instruction, &access, checked),
+                None => self.library_call(instruction),
             }
         }
     }

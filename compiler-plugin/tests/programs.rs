@@ -170,18 +170,40 @@ fn what_nobody_else_sees_has_no_hooks() {
             1,
         ),
         (
+            "unsigned long strlen(const char *); unsigned long f(char *p) { return strlen(p); }",
+            "-O1",
+            1,
+        ),
+        (
+            "unsigned long strlen(const char *); unsigned long f(void) { return strlen(\"abc\"); }",
+            "-O0",
+            0,
+        ),
+        (
+            "long read(int, void *, unsigned long); long f(char *p) { return read(0, p, 4); }",
+            "-O1",
+            1,
+        ),
+        (
+            "long read(int, long, unsigned long); long f(long p) { return read(0, p, 4); }",
+            "-O1",
+            0,
+        ),
+        (
             "__attribute__((disable_sanitizer_instrumentation)) int f(int *p) { return *p; }",
             "-O1",
             0,
         ),
     ];
-    const HOOKS: [&str; 7] = [
+    const HOOKS: [&str; 9] = [
         "raddle_read1",
         "raddle_read4",
         "raddle_write4",
         "raddle_write8",
         "raddle_range_read",
         "raddle_range_write",
+        "raddle_text_read",
+        "raddle_filled",
         "raddle_asm",
     ];
     for (text, level, expected) in cases {

@@ -163,6 +163,31 @@ pub const TABLE: &[Hook] = &[
     // vectors, floating point wider than 8 bytes).
     hook("raddle_range_read", Void, &[Ptr, I64]),
     hook("raddle_range_write", Void, &[Ptr, I64]),
+    // Announce what a function of the C library that the caller calls next does to a text or to
+    // bytes, or, after the call, what it did ([`crate::touches::Extent`]). A limit of all ones is
+    // none. `stop`: another byte than NUL that ends the text (0: none).
+    hook(
+        "raddle_text_read",
+        Void,
+        &[Ptr, I64 /* most */, I32 /* stop */],
+    ),
+    hook(
+        "raddle_bytes_read",
+        Void,
+        &[Ptr, I64 /* most */, I32 /* stop */],
+    ),
+    hook("raddle_text_compared", Void, &[Ptr, Ptr, I64 /* most */]),
+    hook("raddle_text_copied", Void, &[Ptr, Ptr, I64 /* most */]),
+    hook("raddle_text_appended", Void, &[Ptr, Ptr, I64 /* most */]),
+    hook("raddle_filled", Void, &[Ptr, I64 /* bytes, none below 1 */]),
+    hook(
+        "raddle_printed",
+        Void,
+        &[
+            Ptr, I64, /* bytes without NUL, none below 0 */
+            I64, /* most */
+        ],
+    ),
     // Atomics of 1, 2, 4 or 8 bytes; values are zero-extended.
     hook(
         "raddle_atomic_load",

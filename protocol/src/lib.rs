@@ -21,6 +21,7 @@ pub mod library;
 pub mod outcome;
 pub mod schedule;
 pub mod shared;
+pub mod touches;
 
 #[cfg(feature = "alloc")]
 pub mod job;

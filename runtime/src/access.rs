@@ -1,6 +1,7 @@
 //! Scheduling hooks of instrumented code: announce the access, perform it at the chosen instant,
 //! record it.
 
+mod library;
 mod memory;
 mod table;
 

@@ -187,6 +187,13 @@ PLAIN(1, u8) PLAIN(2, u16) PLAIN(4, u32) PLAIN(8, u64)
 
 void raddle_range_read(void *p, u64 len) { plain++; concrete(p, len); }
 void raddle_range_write(void *p, u64 len) { plain++; (void)p; (void)len; }
+void raddle_text_read(void *p, u64 most, u32 stop) { plain++; (void)p; (void)most; (void)stop; }
+void raddle_bytes_read(void *p, u64 most, u32 stop) { plain++; (void)p; (void)most; (void)stop; }
+void raddle_text_compared(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
+void raddle_text_copied(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
+void raddle_text_appended(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
+void raddle_filled(void *p, u64 len) { plain++; (void)p; (void)len; }
+void raddle_printed(void *p, u64 len, u64 most) { plain++; (void)p; (void)len; (void)most; }
 void raddle_fence(u32 order) { plain++; if (order > 5) fail("order %u", order); }
 void raddle_asm(void) { plain++; }
 
