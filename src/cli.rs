@@ -203,7 +203,7 @@ pub struct RunOptions {
     #[arg(short = 'n', long, value_name = "N")]
     pub executions: Option<u64>,
 
-    /// Stop after this time: 30s, 10m, 2h
+    /// Stop after this time, in the middle of an execution if need be: 30s, 10m, 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
 

@@ -10,7 +10,7 @@ use crate::limits::{Limits, left_out, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, instrumented, sees_accesses, sees_memory};
+use crate::summary::{Summary, Verdict, count, instrumented, sees_accesses, sees_memory};
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -64,16 +64,22 @@ pub fn explore(
     let started = Instant::now();
     let search = Shared::new(setup, campaign, started, interrupt)?;
     let (reports, inbox) = bounded(usize::from(campaign.workers));
-    let examining = std::thread::scope(|scope| {
-        for _ in 0..campaign.workers {
-            let reports = reports.clone();
-            scope.spawn(|| work(setup, &search, interrupt, reports));
-        }
-        drop(reports);
-        let result = attend(inbox, &search, &mut triage, campaign, progress);
-        search.finish();
-        result
-    })?;
+    let explored = || {
+        std::thread::scope(|scope| {
+            for _ in 0..campaign.workers {
+                let reports = reports.clone();
+                scope.spawn(|| work(setup, &search, interrupt, reports));
+            }
+            drop(reports);
+            let result = attend(inbox, &search, &mut triage, campaign, progress);
+            search.finish();
+            result
+        })
+    };
+    let left = search
+        .deadline
+        .map(|d| d.saturating_duration_since(Instant::now()));
+    let examining = interrupt.within(left, explored)?;
     let gathered = triage.done();
     let trouble = gathered.trouble.clone();
     let mut summary = Summary::new(campaign.policy.to_string(), campaign.seed);
@@ -223,7 +229,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         let started = Instant::now();
         let trace = match search.run(&mut session, &job) {
             Ok(trace) => trace,
-            Err(RunError::Stopped) => return search.lost(n),
+            Err(RunError::Stopped) => return search.lost(n, !interrupt.requested()),
             Err(error) => return search.failed(error.into()),
         };
         let took = started.elapsed();
@@ -301,6 +307,8 @@ struct State {
     unseen_modules: BTreeSet<String>,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
+    /// Executions that were under way when the time was up.
+    cut_off: u64,
     unsupported: Option<String>,
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
@@ -349,6 +357,7 @@ impl<'a> Shared<'a> {
                 sees_memory: false,
                 unseen_modules: BTreeSet::new(),
                 known: 0,
+                cut_off: 0,
                 unsupported: None,
                 fault: None,
                 reference,
@@ -506,9 +515,12 @@ impl<'a> Shared<'a> {
         class.map(|class| (class, reference))
     }
 
-    /// Execution `n` came to nothing.
-    fn lost(&self, n: u64) {
-        self.state().search.lost(n);
+    /// Execution `n` came to nothing; `late`: since the time was up.
+    fn lost(&self, n: u64, late: bool) {
+        let mut state = self.state();
+        state.search.lost(n);
+        state.cut_off += u64::from(late);
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -619,6 +631,12 @@ impl State {
         if astray > 0 {
             notes.push(format!(
                 "{astray} executions left their schedule: something is not under control"
+            ));
+        }
+        if self.cut_off > 0 {
+            notes.push(format!(
+                "the time was up in the middle of {}, which came to nothing",
+                count(self.cut_off, "execution")
             ));
         }
         if self.limits.unfair > 0 {

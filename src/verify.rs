@@ -78,14 +78,14 @@ pub fn verify(
         failed: None,
         found: 0,
     };
-    let search = interrupt.search.clone();
-    exploration.verifier.stop_when(move || search.is_set());
+    let stopped = interrupt.clone();
+    exploration.verifier.stop_when(move || stopped.requested());
     if !earlier.is_empty() {
         let again = count(earlier.len() as u64, "execution");
         let note = format!("{again} of earlier runs were done again");
         exploration.summary.notes.push(note);
     }
-    let report = crew(workers, setup, interrupt, |crew| {
+    let explore = |crew: &Crew| {
         for some in earlier.chunks(workers) {
             let jobs = some.iter().map(job_of).collect();
             exploration.run(crew, jobs, Origin::Journal)?;
@@ -99,7 +99,9 @@ pub fn verify(
                 }
             }
         }
-    })?;
+    };
+    let explored = || crew(workers, setup, interrupt, explore);
+    let report = interrupt.within(options.time, explored)?;
     let (mut summary, trouble, fault) = exploration.done();
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();

@@ -164,3 +164,28 @@ fn a_function_that_is_missing_but_not_called_does_no_harm() {
         called.output.all()
     );
 }
+
+/// A limit of time ends the execution that is under way, too, keeps what was found, and is told of.
+#[test]
+fn a_search_ends_when_its_time_is_up() {
+    let instrumented = compile(Compiler::RaddleCc, "tests/hostile/hang.c", &[]);
+    let cases: [(&str, &Path, i32, &str); 2] = [
+        (
+            "run",
+            &program(),
+            0,
+            "the time was up in the middle of 1 execution",
+        ),
+        ("verify", &instrumented, 69, "the time was limited"),
+    ];
+    for (command, program, status, text) in cases {
+        let mark = mark(&format!("late-{command}"));
+        let started = Instant::now();
+        let options = [command, "--timeout", "300s", "--time", "2s"];
+        let run = common::run(&options, program, &["block", &mark]);
+        assert_eq!(run.output.status, status, "{}", run.output.all());
+        assert!(run.output.all().contains(text), "{}", run.output.all());
+        assert!(started.elapsed() < Duration::from_secs(100));
+        assert!(living(&mark).is_empty(), "{command}");
+    }
+}
