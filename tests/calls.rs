@@ -160,6 +160,7 @@ const KERNEL: &[Mode] = &[
     ("number", Sampled, &[1]),
     ("overrun", Sampled, &[1]),
     ("refused", Sampled, &[1]),
+    ("scheduling_class", Sampled, &[1]),
 ];
 
 const QUEUES: &[Mode] = &[

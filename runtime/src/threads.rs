@@ -285,7 +285,10 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     let creator = gate::me();
     names::inherit(s, creator);
     // SAFETY: as above.
-    unsafe { crate::signals::inherit(creator, s, attr) };
+    unsafe {
+        crate::signals::inherit(creator, s, attr);
+        settings::inherit(creator, s, attr);
+    }
     let info = info(s);
     info.pthread = pthread;
     info.creator = creator;

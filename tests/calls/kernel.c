@@ -214,10 +214,49 @@ static int refused(void)
     return !sigaltstack(&stack, 0) && sigignore(SIGKILL) == -1;
 }
 
+static int class_of(pthread_t thread, int *priority)
+{
+    struct sched_param param;
+    int policy;
+    check(!pthread_getschedparam(thread, &policy, &param));
+    *priority = param.sched_priority;
+    return policy;
+}
+
+static int put_in_class(pthread_t thread, int policy, int priority)
+{
+    struct sched_param param = {.sched_priority = priority};
+    return pthread_setschedparam(thread, policy, &param);
+}
+
+static void *tells_class(void *priority)
+{
+    return (void *)(long)class_of(pthread_self(), priority);
+}
+
+/* The scheduling class that a thread was given is shown, and its threads begin with it. */
+static int scheduling_class(void)
+{
+    pthread_t me = pthread_self();
+    void *policy;
+    int priority;
+    check(class_of(me, &priority) == SCHED_OTHER && !priority);
+    check(put_in_class(me, SCHED_OTHER, 3) == EINVAL && put_in_class(me, 77, 0) == EINVAL);
+    check(put_in_class(me, SCHED_FIFO, 100) == EINVAL && !put_in_class(me, SCHED_BATCH, 0));
+    check(class_of(me, &priority) == SCHED_BATCH && !priority);
+    check(pthread_setschedprio(me, 1) == EINVAL && !pthread_setschedprio(me, 0));
+    check(!pthread_join(start(tells_class, &priority), &policy));
+    check((long)policy == SCHED_BATCH && !priority);
+    int refused = put_in_class(me, SCHED_FIFO, 5);
+    check(!refused || refused == EPERM);
+    return class_of(me, &priority) == (refused ? SCHED_BATCH : SCHED_FIFO) &&
+           priority == (refused ? 0 : 5);
+}
+
 static const struct mode modes[] = {
     MODE(stack_again), MODE(stack_unmapped), MODE(timer_seen), MODE(two_families),
     MODE(shared_first), MODE(signal_told), MODE(number),
-    MODE(overrun), MODE(refused),
+    MODE(overrun), MODE(refused), MODE(scheduling_class),
 };
 
 MAIN
