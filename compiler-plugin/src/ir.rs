@@ -20,6 +20,7 @@ pub use llvm_sys::LLVMAtomicRMWBinOp as RmwOp;
 pub use llvm_sys::LLVMIntPredicate as Predicate;
 pub use llvm_sys::LLVMLinkage as Linkage;
 pub use llvm_sys::LLVMOpcode as Opcode;
+pub use llvm_sys::LLVMTailCallKind as TailCall;
 pub use llvm_sys::LLVMTypeKind as Kind;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;

@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::hooks::Hooks;
-use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Place, Value};
+use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Place, TailCall, Value};
 use crate::locations;
 use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
@@ -161,7 +161,15 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
         let call = emit.call(function.value_type(), symbolic, &arguments);
         call.take_conventions(symbolic);
         // Without a tail call the caller's frame stays below: harmless, but the stack grows.
-        call.set_must_tail(!copies_arguments(function) && !keeps_frames(function));
+        // Where there is an optimiser it does that by itself, and may add up what a recursive function
+        // returns, also after this call, which then can be no jump.
+        call.set_tail_call(match copies_arguments(function) || keeps_frames(function) {
+            true => TailCall::LLVMTailCallKindNone,
+            false if function.has_attribute(Place::Function, "optnone") => {
+                TailCall::LLVMTailCallKindMustTail
+            }
+            false => TailCall::LLVMTailCallKindTail,
+        });
         let result = function.value_type().result();
         emit.ret((result.kind() != Kind::LLVMVoidTypeKind).then_some(call));
     });

@@ -1,6 +1,6 @@
 //! Methods of values that are more than one call of LLVM-C.
 
-use super::{Block, Module, Opcode, Raw, Use, Value, bytes};
+use super::{Block, Module, Opcode, Raw, TailCall, Use, Value, bytes};
 use crate::shim;
 use core::ffi::{CStr, c_uint};
 use llvm_sys::core::*;
@@ -65,26 +65,18 @@ impl Value {
     pub fn is_must_tail(self) -> bool {
         self.opcode() == Opcode::LLVMCall
             // SAFETY: as the module's documentation says: it is a `call`.
-            && unsafe { LLVMGetTailCallKind(self.0) }
-                == llvm_sys::LLVMTailCallKind::LLVMTailCallKindMustTail
+            && unsafe { LLVMGetTailCallKind(self.0) } == TailCall::LLVMTailCallKindMustTail
     }
 
     /// `call` only.
-    pub fn set_must_tail(self, must: bool) {
-        let kind = if must {
-            llvm_sys::LLVMTailCallKind::LLVMTailCallKindMustTail
-        } else {
-            llvm_sys::LLVMTailCallKind::LLVMTailCallKindNone
-        };
+    pub fn set_tail_call(self, kind: TailCall) {
         // SAFETY: as the module's documentation says: it is a `call`.
         unsafe { LLVMSetTailCallKind(self.0, kind) }
     }
 
     /// `call` only: it stays a call where a jump would do.
     pub fn forbid_tail_call(self) {
-        let kind = llvm_sys::LLVMTailCallKind::LLVMTailCallKindNoTail;
-        // SAFETY: as the module's documentation says: it is a `call`.
-        unsafe { LLVMSetTailCallKind(self.0, kind) }
+        self.set_tail_call(TailCall::LLVMTailCallKindNoTail);
     }
 
     /// Inline assembly only: its text.

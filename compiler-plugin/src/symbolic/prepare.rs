@@ -2,7 +2,7 @@
 
 use super::expand;
 use super::leaf::leaves;
-use crate::ir::{Emit, Kind, Module, Opcode, Type, Value};
+use crate::ir::{Emit, Kind, Module, Opcode, TailCall, Type, Value};
 use crate::{locations, sharing};
 
 /// Takes aggregates apart where they meet memory, gives the value of every `invoke` a block where
@@ -14,7 +14,9 @@ pub fn run(module: Module, function: Value) {
             Opcode::LLVMStore => split_store(module, instruction),
             Opcode::LLVMInvoke => instruction.split_normal_edge(),
             // The caller has to take the result's expression after the call.
-            Opcode::LLVMCall if instruction.is_must_tail() => instruction.set_must_tail(false),
+            Opcode::LLVMCall if instruction.is_must_tail() => {
+                instruction.set_tail_call(TailCall::LLVMTailCallKindNone)
+            }
             _ => {}
         }
     }

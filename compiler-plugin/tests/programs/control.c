@@ -115,6 +115,12 @@ static unsigned long collatz(unsigned long n) {
   return steps;
 }
 
+// A sum that the optimiser turns into a loop.
+__attribute__((noinline)) static int depth(unsigned n, unsigned k) {
+  if (k >= n) return 0;
+  return 1 + depth(n, k + 1);
+}
+
 static int many(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j) {
   switch (a & 7) {
   case 0: return b;
@@ -138,7 +144,7 @@ int main(void) {
   printf("%d %d\n", pointer(3, &cell), choose(1)(4, &cell));
   printf("%d %d %d\n", indirect(4), aliased(5), weak_one(6));
   printf("%d %d\n", left_alone(&cell), bare(6));
-  printf("%lu\n", collatz(27));
+  printf("%lu %d\n", collatz(27), depth(global, cell & 1));
   for (int i = 0; i < 8; i++) printf("%d ", many(i, 2, 3, 4, 5, 6, 7, 8, 9, 10));
   printf("%ld %s %zu\n", strtol("123x", &end, 10), end, strlen(text));
   memmove(text + 1, text, 10);
