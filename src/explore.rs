@@ -550,6 +550,11 @@ impl<'a> Shared<'a> {
         let astray = standing.mismatches.max(state.limits.diverged);
         summary.executions = state.executions;
         summary.complete = standing.complete && astray == 0 && state.limits.unfair == 0;
+        let unbounded = standing.bounds.is_empty() && state.limits.uncontrolled.is_empty();
+        if summary.complete && unbounded {
+            let deadlock = Class::Deadlock.to_string();
+            summary.possibilities.retain(|p| p.class != deadlock);
+        }
         summary.classes = standing.classes;
         summary.notes.extend(state.notes(astray, &standing));
         summary.notes.extend(self.lookout.note());
@@ -570,7 +575,7 @@ impl<'a> Shared<'a> {
             Verdict::Diverged
         } else if !summary.complete {
             Verdict::NothingFound
-        } else if standing.bounds.is_empty() && summary.uncontrolled.is_empty() {
+        } else if unbounded {
             Verdict::Explored
         } else {
             Verdict::ExploredWithinBounds

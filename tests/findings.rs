@@ -78,6 +78,21 @@ fn what_no_execution_confirms_is_only_possible() {
             .all(|p| p.contains("kept_apart.c"))
     );
     assert!(summary.possibilities[0].message.contains("takes a lock at"));
+    let source = "tests/findings/kept_apart.c";
+    let steps = compile(Compiler::RaddleCc, source, &[]);
+    for (options, refuted) in [
+        (["run", "--policy", "dpor"], true),
+        (["run", "--policy", "pcb:0"], false),
+    ] {
+        let all = common::run(&options, &steps, &[]);
+        assert_eq!(all.summary.complete, Some(true), "{}", all.output.all());
+        assert_eq!(
+            all.summary.possibilities.is_empty(),
+            refuted,
+            "{}",
+            all.output.all()
+        );
+    }
 }
 
 #[test]
