@@ -34,11 +34,26 @@ fn cycle(waits: &[Raw]) -> Vec<Slot> {
 
 /// The cycle of a deadlock in words, if it has one.
 pub fn cycle_message(waits: &[Raw]) -> Option<String> {
-    match cycle(waits).len() {
-        0 => None,
-        1 => Some("a thread waits for itself".to_string()),
-        n => Some(format!("{n} threads wait for each other in a cycle")),
+    match cycle(waits)[..] {
+        [] => None,
+        [reader] if waits.iter().any(|w| bars(w, reader, waits)) => {
+            Some("a reader waits behind a writer that waits for it".to_string())
+        }
+        [_] => Some("a thread waits for itself".to_string()),
+        ref all => Some(format!(
+            "{} threads wait for each other in a cycle",
+            all.len()
+        )),
     }
+}
+
+/// Is this the wait of a writer that `reader`, which has the lock, comes behind to read it again?
+fn bars(writer: &Raw, reader: Slot, waits: &[Raw]) -> bool {
+    let reads = |w: &Raw| {
+        let kind = Kind::from_u8(w.kind);
+        w.thread == reader && kind == Some(Kind::RwRead) && w.object == writer.object
+    };
+    Kind::from_u8(writer.kind) == Some(Kind::RwWrite) && waits.iter().any(reads)
 }
 
 /// Puts the waits at the end of a trace into a witness's form. `callers`: up to that end.
@@ -235,5 +250,38 @@ mod tests {
         }
         let none_yet = earlier(&waits(Kind::SemWait, none), &events[2..]);
         assert_eq!(none_yet, Some(vec![]));
+    }
+
+    #[test]
+    fn cycles_in_words() {
+        let waits = |thread, kind: Kind, holder| Raw {
+            kind: kind as u8,
+            object: 0x100,
+            ..wait(thread, holder, u8::from(holder != slot::NONE))
+        };
+        let behind = "a reader waits behind a writer that waits for it";
+        let itself = "a thread waits for itself";
+        let two = "2 threads wait for each other in a cycle";
+        let writer = Raw {
+            in_cycle: 0,
+            ..waits(2, Kind::RwWrite, 1)
+        };
+        let elsewhere = Raw {
+            object: 0x200,
+            ..writer
+        };
+        let table: [(&[Raw], Option<&str>); 5] = [
+            (&[waits(1, Kind::SemWait, slot::NONE)], None),
+            (&[waits(1, Kind::MutexLock, 1)], Some(itself)),
+            (&[waits(1, Kind::RwRead, 1), writer], Some(behind)),
+            (&[waits(1, Kind::RwRead, 1), elsewhere], Some(itself)),
+            (
+                &[waits(1, Kind::MutexLock, 2), waits(2, Kind::MutexLock, 1)],
+                Some(two),
+            ),
+        ];
+        for (waits, expected) in table {
+            assert_eq!(cycle_message(waits).as_deref(), expected, "{waits:?}");
+        }
     }
 }
