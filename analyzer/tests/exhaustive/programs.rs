@@ -136,6 +136,28 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
             ]),
             Some(17),
         ),
+        // One ends the process whenever it comes, unless the other does: what else has happened by
+        // then makes another class. The first ends it only if it comes first.
+        (
+            "two that end the process at any time",
+            program(&[
+                &[Read(1), CrashIf(0), Yield],
+                &[Add(1), CrashIf(1), Add(1), CrashIf(1), Yield],
+                &[Read(0), CrashIf(1), Yield],
+            ]),
+            Some(20),
+        ),
+        // The reader ends the process where it comes first, before or after the write of the third:
+        // an execution that shows both that write and the read has the sum first.
+        (
+            "a crash beside a write that the sum covers",
+            program(&[
+                &[Add(0), Add(0), CrashIf(1), Yield],
+                &[Read(0), CrashIf(0), Write(0, 1), Read(1), Yield],
+                &[Write(1, 2), Yield],
+            ]),
+            None,
+        ),
         // The reader's round comes before the write, or after it; if before, it is parked.
         ("a flag", program(&[&[Poll(1, 1)], &[Write(0, 1)]]), Some(2)),
         // Neither word, and it is woken by either, before or after the other one changes; or it
