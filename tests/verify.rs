@@ -234,3 +234,34 @@ fn workers_come_to_the_same_verdict() {
         assert!(three.executions > 3, "{source}");
     }
 }
+
+/// Loops, recursion and creation of threads in a loop end at the bound, which the verdict says; what
+/// is wrong before is found.
+#[test]
+fn what_has_no_end_is_verified_up_to_the_bound() {
+    for way in ["-DTHREADS", "-DRECURSION", "-DUPDATES"] {
+        for level in ["-O0", "-O1"] {
+            let built = |flags: &[&str]| {
+                let all = [&[way, level, "-Iexamples/include"], flags].concat();
+                compile(Compiler::RaddleCc, "tests/verify/unbounded.c", &all)
+            };
+            let options = ["verify", "--loop-bound", "6"];
+            let bounded = run(&options, &built(&[]), &[]);
+            let said = format!("{way} {level}: {}", bounded.output.all());
+            assert_eq!(bounded.output.status, 69, "{said}");
+            let bounds = &bounded.summary.bounds;
+            assert!(
+                bounds.iter().any(|b| b.contains("decisions of one thread")),
+                "{said}"
+            );
+            assert!(bounds.iter().all(|b| !b.contains("not modelled")), "{said}");
+            let wrong = run(&options, &built(&["-DBUG"]), &[]);
+            assert_eq!(
+                wrong.output.status,
+                66,
+                "{way} {level}: {}",
+                wrong.output.all()
+            );
+        }
+    }
+}

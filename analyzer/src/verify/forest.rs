@@ -146,6 +146,8 @@ pub struct Forest {
     pub shared: Vec<(u64, u64)>,
     /// Where the bounds cut a path.
     pub bounds_hit: BTreeSet<&'static str>,
+    /// What the runtime refused, in its words.
+    pub refused: BTreeSet<String>,
 }
 
 /// Uses of the virtual clock, which is not in the formula.
@@ -186,6 +188,7 @@ impl Forest {
             footprint: Footprint::default(),
             shared: Vec::new(),
             bounds_hit: BTreeSet::new(),
+            refused: BTreeSet::new(),
         };
         forest.plant(None, raddle_protocol::slot::MAIN, What::Open, 0);
         forest

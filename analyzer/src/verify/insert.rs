@@ -471,7 +471,7 @@ impl Insertion<'_> {
             }
             End::Unsupported => {
                 self.finish(ender, What::Bound);
-                self.forest.bounds_hit.insert("an unsupported operation");
+                self.forest.refused.insert(outcome.message.clone());
             }
             End::StepLimit => {
                 self.stop(ender);

@@ -353,6 +353,7 @@ impl Verifier {
         }
         let bounds = self.forest.bounds_hit.iter();
         limits.extend(bounds.map(|b| format!("bound reached: {b}")));
+        limits.extend(self.forest.refused.iter().cloned());
         let kinds = self.forest.unmodelled.iter();
         limits.extend(kinds.map(|k| format!("not modelled: {}", k.text())));
         if self.forest.deadlocks.iter().any(|d| d.cycle) {
