@@ -150,6 +150,18 @@ const EXITS: &[Mode] = &[
     ("joined", Sampled, &[1]),
 ];
 
+/// The same where accesses to memory are steps.
+const EXITS_SEEN: &[Mode] = &[
+    ("returns", Sampled, &[0, 1]),
+    ("exits", Sampled, &[0, 1]),
+    ("exits_quickly", Sampled, &[0, 1]),
+    ("exits_at_once", Sampled, &[0, 1]),
+    ("leaves", Classes, &[1, 2]),
+    ("leaves_children", Classes, &[1, 2]),
+    ("leaves_alone", All, &[1]),
+    ("joined", Sampled, &[1]),
+];
+
 const KERNEL: &[Mode] = &[
     ("stack_again", Sampled, &[1]),
     ("stack_unmapped", Sampled, &[1]),
@@ -323,7 +335,7 @@ const PROGRAMS: &[Program] = &[
     program("exits.c", &[], EXITS),
     Program {
         compiler: Compiler::RaddleCc,
-        ..program("exits.c", &[], EXITS)
+        ..program("exits.c", &[], EXITS_SEEN)
     },
 ];
 

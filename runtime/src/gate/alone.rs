@@ -75,10 +75,37 @@ impl<O: Os> Gate<O> {
 
 #[cfg(test)]
 mod tests {
+    use super::STEPS_ALONE;
     use crate::gate::tests::World;
     use raddle_protocol::event::Kind;
     use raddle_protocol::schedule::Tail;
+    use raddle_protocol::shared::flags;
     use raddle_protocol::slot;
+
+    #[test]
+    fn accesses_are_points_while_two_threads_live_and_a_while_after() {
+        let table = [
+            (0, false, 0),
+            (flags::ACCESSES, true, STEPS_ALONE),
+            (flags::SYMBOLIC, true, 0),
+        ];
+        for (flags, on, after) in table {
+            // The mode is one global of the process: this is the only test that looks at it.
+            let world = World::new(flags, Tail::RunUntilBlocked, &[]);
+            assert!(!world.gate.wants_accesses());
+            let mut world = world.children(1);
+            assert_eq!(world.gate.wants_accesses(), on);
+            assert_eq!(world.wait_forever(8, false), Ok(1));
+            world.gate.amend(0, |p| p.ready = |_, _| true);
+            assert_eq!(world.gate.retire(0), Ok(0));
+            // The step that main had announced was one of them.
+            for _ in 1..after {
+                assert!(world.gate.wants_accesses());
+                assert_eq!(world.work(), Ok(slot::MAIN));
+            }
+            assert!(!world.gate.wants_accesses());
+        }
+    }
 
     #[test]
     fn nobody_else_is_chosen_and_everybody_is_there_afterwards() {

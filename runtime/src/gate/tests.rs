@@ -162,7 +162,7 @@ impl World {
         })
     }
 
-    fn wait_forever(&mut self, object: u64, cancellable: bool) -> Result<Slot, Stop> {
+    pub(super) fn wait_forever(&mut self, object: u64, cancellable: bool) -> Result<Slot, Stop> {
         self.gate.announce(&Pending {
             ready: |_, _| false,
             cancellable,
@@ -608,20 +608,6 @@ fn children_are_named_by_their_parents_and_probe_when_taken() {
         }
     }
     assert_eq!(world.gate.name_child(), None, "all taken");
-}
-
-#[test]
-fn accesses_are_points_only_while_two_threads_live() {
-    for (flags, on) in [(0, false), (flags::ACCESSES, true), (flags::SYMBOLIC, true)] {
-        // The mode is one global of the process: this is the only test that looks at it.
-        let world = World::new(flags, Tail::RunUntilBlocked, &[]);
-        let mut world = world.children(1);
-        assert_eq!(world.gate.wants_accesses(), on);
-        assert_eq!(world.wait_forever(8, false), Ok(1));
-        world.gate.amend(0, |p| p.ready = |_, _| true);
-        assert_eq!(world.gate.retire(0), Ok(0));
-        assert!(!world.gate.wants_accesses());
-    }
 }
 
 #[test]
