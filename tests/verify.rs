@@ -265,3 +265,15 @@ fn what_has_no_end_is_verified_up_to_the_bound() {
         }
     }
 }
+
+/// Bounds of what reads return say nothing of sums that need more than 64 bits.
+#[test]
+fn two_threads_with_wide_sums_are_decided() {
+    for (flags, status) in [(&[][..], 0), (&["-DBUG"][..], 66)] {
+        let program = compile(Compiler::RaddleCc, "tests/verify/mean.c", flags);
+        for passes in ["1", "2"] {
+            let run = run(&["verify"], &program, &[passes]);
+            assert_eq!(run.output.status, status, "{}", run.output.all());
+        }
+    }
+}

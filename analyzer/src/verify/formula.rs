@@ -11,6 +11,7 @@
 //! happens before that. An order is asked for only between steps that are executed.
 
 use super::conditions::{self, Conditions};
+use super::flow;
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
 use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
 use super::locks::{Locks, Taking};
@@ -163,6 +164,7 @@ impl<'f> Formula<'f> {
         formula.condition_variables();
         formula.machines();
         formula.too_large |= !memory::constrain(&mut formula);
+        formula.values_within_bounds();
         formula.leave_out_rounds();
         formula.known_deadlocks();
         for fact in formula.order.stairs() {
@@ -170,6 +172,22 @@ impl<'f> Formula<'f> {
         }
         effort.encoding += start.elapsed();
         formula
+    }
+
+    /// What reads return needs no more bits than its bounds have.
+    fn values_within_bounds(&self) {
+        for (place, width, bounds) in flow::bounds(self.forest) {
+            let (value, bits) = (read_value(place, width), bounds.bits());
+            let width = u32::from(width);
+            if bits < width {
+                let short = match bits {
+                    0 => solver::constant(0, width as u8),
+                    _ if bounds.low < 0 => value.extract(bits - 1, 0).sign_ext(width - bits),
+                    _ => value.extract(bits - 1, 0).zero_ext(width - bits),
+                };
+                self.solver.assert(&equal(&value, &short));
+            }
+        }
     }
 
     /// The value of a term.

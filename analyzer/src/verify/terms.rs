@@ -97,6 +97,11 @@ impl Terms {
         })
     }
 
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// The term with this id.
     pub fn get(&self, id: TermId) -> Term {
         self.all[id as usize]
