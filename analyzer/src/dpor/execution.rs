@@ -176,12 +176,6 @@ impl Execution {
         }
     }
 
-    /// Did the last step end the process while others could have gone on?
-    pub fn is_cut_off(&self) -> bool {
-        let everything = |step: &Step| step.foot.marks & marks::EVERYTHING != 0;
-        self.steps.last().is_some_and(everything) && !self.announced.is_empty()
-    }
-
     /// Does step `i` happen before what has this clock?
     pub fn reached(&self, i: usize, clock: &[u32]) -> bool {
         let step = &self.steps[i];

@@ -19,7 +19,7 @@ use crate::bounds::Bound;
 use crate::search::{Next, Plan, Search, Standing};
 use crate::words::{Row, put_list, put_text};
 use baseline::Alternatives;
-use races::{Item, Rest, Reversal, reversals};
+use races::{Item, Last, Rest, Reversal, reversals};
 use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
@@ -147,9 +147,6 @@ impl Dpor {
             }
             execution = Execution::new(trace, true);
         }
-        if execution.is_cut_off() {
-            self.tree.cover_less();
-        }
         let items = execution.steps.iter().map(Item::of);
         let items: Vec<Item> = match self.algorithm {
             Algorithm::Baseline(_) => items.map(Item::opaque).collect(),
@@ -167,7 +164,12 @@ impl Dpor {
         guide.read(trace, &execution);
         let mut wanted = |race| guide.wants(race);
         let rest = self.algorithm.rest();
-        let mut found = reversals(&execution, out.leaf.from, rest, &mut wanted);
+        // See the documentation of `tree`: why those of the steps before are looked at again.
+        let from = match self.algorithm {
+            Algorithm::Optimal => 0,
+            Algorithm::Source | Algorithm::Baseline(_) => out.leaf.from,
+        };
+        let mut found = reversals(&execution, from, rest, &mut wanted);
         found.retain(|reversal| reversal.at < nodes.len());
         self.turn_round(found, trace, &nodes);
         let last = if astray { None } else { nodes.last() };
@@ -185,12 +187,10 @@ impl Dpor {
             match &alternatives {
                 Some(alternatives) if !reversal.is_choice() => {
                     for item in alternatives.at(reversal.at) {
-                        self.tree.insert(node, vec![item], false);
+                        self.tree.insert(node, vec![item], Last::Possible);
                     }
                 }
-                _ => self
-                    .tree
-                    .insert(node, reversal.sequence, reversal.tentative),
+                _ => self.tree.insert(node, reversal.sequence, reversal.last),
             }
         }
     }

@@ -71,13 +71,23 @@ pub fn weak_initial(item: &Item, sequence: &[Item]) -> Option<Option<usize>> {
     Some(None)
 }
 
+/// What is known of the last step of a sequence, where it is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// It can be taken.
+    Possible,
+    /// Perhaps it can.
+    Tentative,
+    /// It ends the process because of what it finds, as it does where it was seen.
+    Ends,
+}
+
 /// What to explore from the state before step `at`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reversal {
     pub at: usize,
     pub sequence: Vec<Item>,
-    /// Whether the last of the sequence can be taken there is not certain.
-    pub tentative: bool,
+    pub last: Last,
 }
 
 impl Reversal {
@@ -216,14 +226,20 @@ impl Races<'_> {
         let in_context = |k: usize| kept(execution, &gone, k, j);
         let goes_on = later.awaited.is_empty()
             || has_changed(later.thread, &later.awaited, &execution.steps, &in_context).is_some();
-        let last = Item {
+        let foot = self.foot_there(later, i..j.min(execution.steps.len()), &in_context);
+        let item = Item {
             thread: later.thread,
             picks: Vec::new(),
             outcomes: 1,
-            foot: self.foot_there(later, i..j.min(execution.steps.len()), &in_context),
+            foot,
             seen: false,
         };
-        self.push(i, j, &gone, last, goes_on && certain(later));
+        let last = match goes_on && certain(later) {
+            _ if ends(&foot) && !ends(&later.plain) => Last::Ends,
+            true => Last::Possible,
+            false => Last::Tentative,
+        };
+        self.push(i, j, &gone, item, last);
         true
     }
 
@@ -234,20 +250,20 @@ impl Races<'_> {
             for other in (0..pick.of).filter(|&n| n != pick.value) {
                 let mut picks = before.clone();
                 picks.push(other);
-                let last = Item {
+                let item = Item {
                     thread: step.thread,
                     picks,
                     outcomes: pick.of,
                     foot: step.plain,
                     seen: false,
                 };
-                self.push(j, j, &[j], last, true);
+                self.push(j, j, &[j], item, Last::Possible);
             }
         }
     }
 
-    /// Adds the sequence of all that is kept from step `i` on, and then `last`.
-    fn push(&mut self, i: usize, j: usize, gone: &[usize], last: Item, certain: bool) {
+    /// Adds the sequence of all that is kept from step `i` on, and then `item`.
+    fn push(&mut self, i: usize, j: usize, gone: &[usize], item: Item, last: Last) {
         let execution = self.execution;
         let end = match self.rest {
             Rest::All => execution.steps.len(),
@@ -258,11 +274,11 @@ impl Races<'_> {
             .filter(|&k| kept(execution, gone, k, j))
             .map(|k| Item::of(&execution.steps[k]))
             .collect();
-        sequence.push(last);
+        sequence.push(item);
         self.found.push(Reversal {
             at: i,
             sequence,
-            tentative: !certain,
+            last,
         });
     }
 
@@ -302,5 +318,10 @@ fn kept(execution: &Execution, gone: &[usize], k: usize, j: usize) -> bool {
 
 /// Is it known when an operation of this kind can be taken?
 fn certain(step: &Step) -> bool {
-    step.plain.marks & marks::EVERYTHING == 0 || step.event.kind() == Some(Kind::ProcessEnd)
+    !ends(&step.plain) || step.event.kind() == Some(Kind::ProcessEnd)
+}
+
+/// Does it conflict with everything, as what ends the process does?
+fn ends(foot: &Footprint) -> bool {
+    foot.marks & marks::EVERYTHING != 0
 }

@@ -7,30 +7,38 @@
 //! of its later siblings and for what is inserted beside it: its subtree holds everything that
 //! begins with it, whenever that is run. But a sequence that lacks its step and commutes with it is
 //! covered only if what the subtree turns round beside the branch is known before the branches of
-//! its later siblings are explored; and what that is does not show where a step ends the process. So
-//! from then on that several executions are under way at a time, or one was cut off like that, it
-//! is not covered, as among source sets. The price are executions that are given up because all that
-//! is left to do in them sleeps.
+//! its later siblings are explored. So from then on that several executions are under way at a time
+//! it is not covered, as among source sets. The price are executions that are given up because all
+//! that is left to do in them sleeps.
 //!
 //! The paper looks at the state to tell what commutes. Here the last step of a sequence has never
 //! been seen where it is to be taken ([`Item::seen`]): it may read another value than it did
 //! elsewhere, and end the process. What only such a guess makes superfluous is kept until an
 //! execution has shown the step, and no branch is started beside one that nobody has seen.
+//!
+//! A step that ends the process while others could go on ([`Last::Ends`]) conflicts with all before
+//! it. Where it is guessed to end nothing, a sequence may be taken to be covered by a sleeping step
+//! `q` that in truth it conflicts with. The subtree of `q`, which is explored before, shows what the
+//! step does (with `q` or without it reads the same), so what it turns round beside `q` is kept to
+//! the end: a branch to come that would cover it is lengthened by what is left of it. And what else
+//! commutes with the earlier step of a race may come after the end of an execution that was cut off,
+//! or in another execution: so all races of each are looked at, whether or not an earlier one has
+//! shown them.
 
 mod saved;
 
-use super::races::{Item, weak_initial};
+use super::races::{Item, Last, weak_initial};
 use std::collections::BTreeSet;
 
-/// What is to be explored from one state, and whether the last step is tentative: not certain to
-/// be possible.
-type Sequence = (Vec<Item>, bool);
+/// What is to be explored from one state.
+type Sequence = (Vec<Item>, Last);
 
 /// Sequences that are to be explored from one state, as an ordered tree.
 #[derive(Debug)]
 struct Wakeup {
     item: Item,
-    tentative: bool,
+    /// Of the sequence that ends here; [`Last::Possible`] if none does.
+    last: Last,
     children: Vec<Wakeup>,
     /// See [`Branch::deferred`].
     deferred: Vec<Sequence>,
@@ -140,8 +148,7 @@ impl Tree {
         }
     }
 
-    /// From now on steps cover only what they occur in: several executions are under way at a time,
-    /// or a step ended the process in the middle.
+    /// From now on steps cover only what they occur in: several executions are under way at a time.
     pub fn cover_less(&mut self) {
         self.occurring = true;
     }
@@ -164,7 +171,7 @@ impl Tree {
         while !self.node(leaf).pending.is_empty() {
             let branch = self.node(leaf).pending.remove(0);
             self.ready_again(leaf);
-            tentative |= branch.tentative;
+            tentative |= branch.last == Last::Tentative;
             leaf = self.child(leaf, branch.item, branch.deferred);
             self.node(leaf).pending = branch.children;
             self.ready_again(leaf);
@@ -219,9 +226,11 @@ impl Tree {
             taken.is_some_and(|(step, told)| told.item.agrees(step))
         };
         let followed = (0..known).take_while(as_told).count();
+        let mut longer = Vec::new();
         for i in 0..known {
             let step = (i < followed).then(|| &steps[i]);
-            self.learn(way[i], way[i + 1], step);
+            let deferred = self.learn(way[i], way[i + 1], step);
+            longer.extend(deferred.into_iter().map(|sequence| (way[i], sequence)));
         }
         let astray = followed < known;
         if astray {
@@ -232,14 +241,18 @@ impl Tree {
                 way.push(self.child(last, step.clone(), Vec::new()));
             }
         }
+        for (node, (sequence, last)) in longer {
+            self.insert(node, sequence, last);
+        }
         Ran { nodes: way, astray }
     }
 
-    /// It is known now what the step from `parent` to `child` is there; `None`: not possible.
-    fn learn(&mut self, parent: usize, child: usize, step: Option<&Item>) {
+    /// It is known now what the step from `parent` to `child` is there; `None`: not possible. What
+    /// was deferred and is to be entered in `parent` now.
+    fn learn(&mut self, parent: usize, child: usize, step: Option<&Item>) -> Vec<Sequence> {
         let told = &mut self.node(child).item;
         if step == Some(&*told) || (step.is_none() && told.seen) {
-            return;
+            return Vec::new();
         }
         let as_guessed = step.is_some_and(|step| step.foot == told.foot);
         let learnt = Item {
@@ -250,39 +263,47 @@ impl Tree {
         let here = self.node(parent);
         let mut branches = here.started.iter_mut();
         let Some(branch) = branches.find(|b| b.node == Some(child)) else {
-            return;
+            return Vec::new();
         };
         branch.item = learnt;
-        let deferred = std::mem::take(&mut branch.deferred);
+        let mut deferred = std::mem::take(&mut branch.deferred);
         if as_guessed {
-            return;
+            deferred.retain(|(_, last)| *last == Last::Ends && !self.occurring);
+            return deferred;
         }
-        let pending = sequences(std::mem::take(&mut here.pending));
-        for (sequence, tentative) in pending.into_iter().chain(deferred) {
-            self.insert(parent, sequence, tentative);
-        }
+        let mut pending = sequences(std::mem::take(&mut here.pending));
         self.ready_again(parent);
+        pending.append(&mut deferred);
+        pending
     }
 
     /// Adds a sequence to what is to be explored from `node`, unless something that is there
     /// already covers it.
-    pub fn insert(&mut self, node: usize, sequence: Vec<Item>, tentative: bool) {
+    pub fn insert(&mut self, node: usize, mut sequence: Vec<Item>, last: Last) {
         let (source, occurs) = (self.source, self.source || self.occurring);
         let here = self.node(node);
         let cover = |item: &Item| Cover::of(item, &sequence, occurs);
-        let started = here.started.iter().map(|branch| &branch.item);
-        let mut explored = here.sleep.iter().chain(started);
-        if explored.any(|item| cover(item) == Cover::Whole) {
+        if here.sleep.iter().any(|item| cover(item) == Cover::Whole) {
+            return;
+        }
+        let mut started = here.started.iter();
+        if let Some(branch) = started.find(|b| cover(&b.item) == Cover::Whole) {
+            if let (Last::Ends, Some(below)) = (last, branch.node)
+                && !occurs
+                && take_out(&branch.item, &mut sequence)
+            {
+                self.insert(below, sequence, last);
+            }
             return;
         }
         let mut started = here.started.iter_mut();
         if let Some(branch) = started.find(|b| cover(&b.item) == Cover::AsGuessed) {
-            return branch.deferred.push((sequence, tentative));
+            return branch.deferred.push((sequence, last));
         }
         if source {
-            insert_first(&mut here.pending, sequence, tentative);
+            insert_first(&mut here.pending, sequence, last);
         } else {
-            insert(&mut here.pending, sequence, tentative, occurs);
+            insert(&mut here.pending, sequence, last, occurs);
         }
         self.ready_again(node);
     }
@@ -383,30 +404,41 @@ impl Cover {
     }
 }
 
+/// Takes the step from the sequence that has it as a weak initial; false if nothing is left, or it
+/// is not in there.
+fn take_out(item: &Item, sequence: &mut Vec<Item>) -> bool {
+    let place = weak_initial(item, sequence).flatten();
+    if let Some(place) = place {
+        sequence.remove(place);
+    }
+    place.is_some() && !sequence.is_empty()
+}
+
 /// JACM 2017, section 6.1: `insert[E](v, B)`.
-fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool, occurs: bool) {
+fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, last: Last, occurs: bool) {
     for branch in branches.iter_mut() {
         let cover = Cover::of(&branch.item, &sequence, occurs);
         if cover == Cover::No {
             continue;
         }
         if cover == Cover::AsGuessed {
-            return branch.deferred.push((sequence, tentative));
+            return branch.deferred.push((sequence, last));
         }
         if let Some(Some(place)) = weak_initial(&branch.item, &sequence) {
             sequence.remove(place);
         }
-        if branch.children.is_empty() || sequence.is_empty() {
+        let covers = branch.children.is_empty() && (occurs || last != Last::Ends);
+        if covers || sequence.is_empty() {
             return;
         }
-        return insert(&mut branch.children, sequence, tentative, occurs);
+        return insert(&mut branch.children, sequence, last, occurs);
     }
     let mut chain = Vec::new();
-    let mut last = tentative;
+    let mut known = last;
     for item in sequence.into_iter().rev() {
         chain = vec![Wakeup {
             item,
-            tentative: std::mem::take(&mut last),
+            last: std::mem::replace(&mut known, Last::Possible),
             children: chain,
             deferred: Vec::new(),
         }];
@@ -415,18 +447,18 @@ fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, tentative: bool, 
 }
 
 /// JACM 2017, section 5: adds one step to a source set.
-fn insert_first(branches: &mut Vec<Wakeup>, sequence: Vec<Item>, tentative: bool) {
+fn insert_first(branches: &mut Vec<Wakeup>, sequence: Vec<Item>, last: Last) {
     let cover = |branch: &Wakeup| Cover::of(&branch.item, &sequence, true);
     if branches.iter().any(|b| cover(b) == Cover::Whole) {
         return;
     }
     if let Some(branch) = branches.iter_mut().find(|b| cover(b) == Cover::AsGuessed) {
-        return branch.deferred.push((sequence, tentative));
+        return branch.deferred.push((sequence, last));
     }
     let alone = sequence.len() == 1;
     branches.extend(sequence.into_iter().next().map(|item| Wakeup {
         item,
-        tentative: tentative && alone,
+        last: if alone { last } else { Last::Possible },
         children: Vec::new(),
         deferred: Vec::new(),
     }));
@@ -437,11 +469,11 @@ fn sequences(branches: Vec<Wakeup>) -> Vec<Sequence> {
     let mut all = Vec::new();
     for branch in branches {
         if branch.children.is_empty() {
-            all.push((vec![branch.item], branch.tentative));
+            all.push((vec![branch.item], branch.last));
         } else {
-            for (mut sequence, tentative) in sequences(branch.children) {
+            for (mut sequence, last) in sequences(branch.children) {
                 sequence.insert(0, branch.item.clone());
-                all.push((sequence, tentative));
+                all.push((sequence, last));
             }
         }
         all.extend(branch.deferred);

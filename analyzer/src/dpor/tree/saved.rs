@@ -2,7 +2,7 @@
 //! sleep sets all the way down.
 
 use super::{Branch, Leaf, Node, ROOT, Sequence, Tree, Wakeup};
-use crate::dpor::races::Item;
+use crate::dpor::races::{Item, Last};
 use crate::words::{Row, put_list};
 use raddle_protocol::conflict::{Footprint, Part};
 use std::collections::{BTreeSet, HashMap};
@@ -177,7 +177,7 @@ fn is_tree(nodes: &[Node]) -> bool {
 fn put_wakeups<'a>(row: &mut Vec<u64>, wakeups: &'a [Wakeup], steps: &mut Steps<'a>) {
     row.push(wakeups.len() as u64);
     for wakeup in wakeups {
-        row.extend([steps.name(&wakeup.item), u64::from(wakeup.tentative)]);
+        row.extend([steps.name(&wakeup.item), wakeup.last as u64]);
         put_wakeups(row, &wakeup.children, steps);
         put_sequences(row, &wakeup.deferred, steps);
     }
@@ -187,7 +187,7 @@ fn take_wakeups(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Wakeup>> {
     row.list(|row| {
         Some(Wakeup {
             item: items[row.index(items.len())?].clone(),
-            tentative: row.flag()?,
+            last: take_last(row)?,
             children: take_wakeups(row, items)?,
             deferred: take_sequences(row, items)?,
         })
@@ -196,16 +196,21 @@ fn take_wakeups(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Wakeup>> {
 
 fn put_sequences<'a>(row: &mut Vec<u64>, sequences: &'a [Sequence], steps: &mut Steps<'a>) {
     row.push(sequences.len() as u64);
-    for (items, tentative) in sequences {
-        row.extend([u64::from(*tentative), items.len() as u64]);
+    for (items, last) in sequences {
+        row.extend([*last as u64, items.len() as u64]);
         row.extend(items.iter().map(|item| steps.name(item)));
     }
 }
 
 fn take_sequences(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Sequence>> {
     row.list(|row| {
-        let tentative = row.flag()?;
+        let last = take_last(row)?;
         let named = row.list(|row| Some(items[row.index(items.len())?].clone()))?;
-        Some((named, tentative))
+        Some((named, last))
     })
+}
+
+fn take_last(row: &mut Row<'_>) -> Option<Last> {
+    let all = [Last::Possible, Last::Tentative, Last::Ends];
+    Some(all[row.index(all.len())?])
 }
