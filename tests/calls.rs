@@ -429,6 +429,19 @@ fn label(status: i32) -> String {
     }
 }
 
+/// Main that has left ends the process after all others, so who joins it is not followed.
+#[test]
+fn a_join_of_main_that_has_left_bounds_a_search() {
+    let program = compile(Compiler::Gcc, "tests/calls/exits.c", &[]);
+    let options = ["run", "--keep-going", "--no-shrink", "--policy", "dpor"];
+    let named = |mode: &str| {
+        let output = run(&options, &program, &[mode]).output;
+        output.all().contains("pthread_join of main")
+    };
+    assert!(named("joined"));
+    assert!(!named("leaves"));
+}
+
 /// What the program says its modes are, one a line.
 fn told(program: &Path) -> BTreeSet<String> {
     let told = output(&mut Command::new(program), LIMIT).stdout;

@@ -83,17 +83,18 @@ kinds! {
     /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
     /// routine; `aux`: expression of the argument; `size`: 1 if the child is made detached.
     ThreadCreate = 3, true, "pthread_create";
-    /// `value`: slot of the joined thread; `aux`: result (0, EBUSY, ETIMEDOUT).
+    /// `value`: slot of the joined thread; `aux`: result (0, EBUSY, ETIMEDOUT). Also what main does
+    /// after pthread_exit where schedules are explored: it ends the process after all others.
     ThreadJoin = 4, true, "pthread_join";
     /// `value`: slot of the detached thread; `aux`: result.
     ThreadDetach = 5, true, "pthread_detach";
     /// `value`: slot of the thread to cancel.
     ThreadCancel = 6, true, "pthread_cancel";
-    /// In runs with [`crate::shared::flags::SYMBOLIC`] or
-    /// [`crate::shared::flags::EXHAUSTIVE`] only: announced by exit, _exit, a return
-    /// from main, abort, a failed assertion and a failed assumption before they take effect, so
-    /// that the end of the process is a step of its own and other threads may come before it.
-    /// `value`: the exit status or signal.
+    /// Announced by exit, _exit and a return from main before they take effect, so that the end of
+    /// the process is a step of its own and other threads may come before it; in runs with
+    /// [`crate::shared::flags::SYMBOLIC`] or [`crate::shared::flags::EXHAUSTIVE`] also where nobody
+    /// else is alive, and by abort, a failed assertion and a failed assumption. `value`: the exit
+    /// status or signal.
     ProcessEnd = 7, true, "process ends";
 
     /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).

@@ -92,8 +92,8 @@ struct Info {
     joined: bool,
     /// Main only: has left by `pthread_exit`, see [`leaving`].
     leaving: bool,
-    /// Who has created it.
-    creator: Slot,
+    /// The threads that it has made, see [`leaving::adopt`].
+    family: leaving::Family,
     /// Has begun to end: cancellation has no effect any more.
     exiting: bool,
     cancel_requested: bool,
@@ -289,9 +289,9 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
         crate::signals::inherit(creator, s, attr);
         settings::inherit(creator, s, attr);
     }
+    leaving::adopt(creator, s);
     let info = info(s);
     info.pthread = pthread;
-    info.creator = creator;
     info.routine = Some(given.routine);
     info.argument = given.argument;
     info.expression = given.expression;
@@ -413,7 +413,8 @@ fn join_until(
     pc: usize,
 ) -> c_int {
     let target = known(thread, "pthread_join", pc);
-    if target == gate::me() || gate::waits_in(target, Kind::ThreadJoin, thread_of_me()) {
+    let waits_for_me = gate::waits_in(target, Kind::ThreadJoin, thread_of_me());
+    if target == gate::me() || waits_for_me && !leaving::has_ended(target) {
         return libc::EDEADLK;
     }
     let wake = gate::point(Pending {
@@ -438,13 +439,15 @@ fn thread_of_me() -> pthread_t {
 /// The target has ended: takes its result.
 fn reap(thread: pthread_t, target: Slot, value: Option<&mut *mut c_void>, pc: usize) -> c_int {
     known(thread, "pthread_join", pc);
-    leaving::note_join_of(target);
+    let stays = leaving::note_join_of(target);
     let info = info(target);
     if info.detached {
         misuse("pthread_join", "a detached thread", thread, pc);
     }
     info.joined = true;
-    substrate::release(target, thread);
+    if !stays {
+        substrate::release(target, thread);
+    }
     if let Some(value) = value {
         *value = info.result;
     }

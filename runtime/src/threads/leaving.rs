@@ -41,20 +41,42 @@ pub fn has_ended(s: Slot) -> bool {
     gate::state(s) == State::Ended || info(s).leaving
 }
 
-/// Somebody joins `s`: that is followed unless it is main that stays.
-pub fn note_join_of(s: Slot) {
-    if info(s).leaving {
+/// Somebody joins `s`: that is followed unless it is main that stays, and needs its stack. Is it?
+pub fn note_join_of(s: Slot) -> bool {
+    let stays = info(s).leaving;
+    if stays {
         gate::uncontrolled("pthread_join of main");
     }
+    stays
+}
+
+/// The children of a thread as a list, in the order of their creation; main, which is nobody's child,
+/// stands for none.
+pub(super) struct Family {
+    eldest: Slot,
+    youngest: Slot,
+    /// The next child of the same creator.
+    sibling: Slot,
+}
+
+/// `creator` has made `child`.
+pub(super) fn adopt(creator: Slot, child: Slot) {
+    match info(creator).family.youngest {
+        slot::MAIN => info(creator).family.eldest = child,
+        sibling => info(sibling).family.sibling = child,
+    }
+    info(creator).family.youngest = child;
 }
 
 /// In an order that does not depend on the schedule: a thread that has ended makes no more.
 fn join_children_of(creator: Slot) {
-    for s in slot::MAIN + 1..slot::TIMERS {
-        if gate::state(s) != State::Free && info(s).creator == creator {
-            join(s);
-            join_children_of(s);
+    let mut child = info(creator).family.eldest;
+    while child != slot::MAIN {
+        if child != slot::TIMERS {
+            join(child);
+            join_children_of(child);
         }
+        child = info(child).family.sibling;
     }
 }
 
