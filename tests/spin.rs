@@ -78,6 +78,22 @@ fn exhaustive_search_ends_on_busy_waits() {
     });
 }
 
+/// Whether a thread is parked is no matter of when another one writes to its stack: else searches
+/// ask for steps that cannot be taken.
+#[test]
+fn waits_for_words_on_the_own_stack_are_searched_completely() {
+    for source in ["own_stack", "written_meanwhile"] {
+        let classes = ["dpor", "dpor:source"].map(|policy| {
+            let run = run_spin(source, &[], &["--policy", policy]);
+            let summary = &run.summary;
+            assert_eq!(summary.verdict, "explored", "{}", run.output.all());
+            assert!(summary.outcomes.keys().eq(["exit 0"]), "{source} {policy}");
+            summary.classes
+        });
+        assert_eq!(classes[0], classes[1], "{source}");
+    }
+}
+
 /// `std::scoped_lock` comes to no end only if threads miss each other for ever, which is no livelock.
 #[test]
 fn attempts_that_may_succeed_at_another_moment_are_no_livelock() {
@@ -142,7 +158,7 @@ fn retries_still_give_up() {
 /// Loops of loads without a call: found, named, the same in replays, and an error on demand.
 #[test]
 fn busy_waits_without_instrumentation_end_and_are_named() {
-    const NAME: &str = "a busy wait without instrumentation, switched by CPU time (bare";
+    const NAME: &str = "a busy wait without instrumentation, switched by CPU time (work in bare";
     let program = compile(Compiler::Gcc, "tests/spin/bare.c", &["-O2"]);
     for policy in ["steer", "random", "rr"] {
         let options = ["-n", "5", "--policy", policy, "--timeout", "120s"];

@@ -59,6 +59,9 @@ fn shadowed() -> bool {
 fn enter(kind: Kind, at: Address, size: u64, pc: usize) {
     gate::access(kind, at as u64, size, pc);
     check(kind, at as u64, size, pc);
+    if !matches!(kind, Kind::Read | Kind::AtomicRead | Kind::ReadRange) {
+        gate::writes(at as u64, size);
+    }
 }
 
 /// Ends the execution if the access at `at` leaves the heap block or hits a freed one.

@@ -1,5 +1,6 @@
 //! Raw system calls: no errno, no cancellation, no C library state.
 
+use crate::gate::{LoopState, Seen};
 use crate::pages::Os;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -128,8 +129,8 @@ impl Os for Kernel {
         crate::gate::passively(walk)
     }
 
-    fn state(&mut self, pc: usize) -> Option<crate::gate::LoopState> {
-        crate::gate::passively(|| crate::gate::capture(pc))
+    fn state(&mut self, pc: usize, known: [&[Seen]; 2]) -> Option<LoopState> {
+        crate::gate::passively(|| crate::gate::capture(pc, known))
     }
 
     fn rest(&mut self, ns: u64) -> bool {

@@ -21,7 +21,7 @@ mod uncontrolled;
 
 pub use self::core::{Cancel, State};
 pub use facts::{HIGHEST, arrival, fact, told};
-pub use spin::State as LoopState;
+pub use spin::{Seen, State as LoopState};
 pub use state::capture;
 pub use uncontrolled::uncontrolled;
 
@@ -455,6 +455,12 @@ pub fn pass_over() {
     gate().pass_over();
     simple(Kind::Yield, 0, 0);
     log(Kind::Yield, 0, 0, 0);
+}
+
+/// See [`Gate::writes`].
+#[inline]
+pub fn writes(at: u64, size: u64) {
+    gate().writes(at, size);
 }
 
 /// The running thread changed something that others may see, in an operation that need not have.

@@ -18,10 +18,12 @@ use crate::slots::{PerSlot, SlotSet, Zero};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
-use raddle_protocol::{Slot, slot};
+use raddle_protocol::{Slot, slot, stack};
 
 /// Most reads of an iteration.
 const READS: usize = 16;
+/// Most words of its stack that others write during a loop.
+const FOREIGN: usize = 8;
 /// Most operations of an iteration.
 const LONGEST: u32 = 64;
 /// So many operations are waited for the first one to come back, before another one is taken for the
@@ -42,7 +44,8 @@ pub struct State {
     pub registers: [u64; 6],
     /// Of the calling frame.
     pub stack_pointer: u64,
-    /// Of the stack above it and of thread-local storage.
+    /// Of the stack above it and of thread-local storage; without what others have written there
+    /// since the loop began, but with what the thread saw of it in this iteration.
     pub content: u64,
 }
 
@@ -51,7 +54,7 @@ unsafe impl Zero for Track {}
 
 /// What the running thread saw at an address.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
+pub struct Seen {
     pub at: u64,
     pub size: u32,
     pub value: u64,
@@ -85,6 +88,9 @@ pub(super) struct Track {
     reads: u32,
     locks: i32,
     seen: [Seen; READS],
+    /// Words of the thread's stack that others have written since the loop began, as they were.
+    foreign: [Seen; FOREIGN],
+    foreigners: u32,
     /// It took a lock: not to be parked, since others may find that lock held.
     locking: bool,
     /// What the loop did in this iteration or one before: it took a lock; it tried one in vain.
@@ -121,7 +127,7 @@ impl Track {
             _ => (2 * self.wait).min(LONGEST),
         };
         (self.pc, self.object) = (pc, object);
-        self.has_state = false;
+        (self.has_state, self.foreigners) = (false, 0);
         (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
         (self.takes, self.tries) = (false, false);
         self.iterate(kind, changes);
@@ -156,6 +162,23 @@ impl Track {
         }
     }
 
+    /// Another thread is about to write the word at `at`, which lies on this thread's stack.
+    fn is_written(&mut self, at: u64) {
+        let known = &self.foreign[..self.foreigners as usize];
+        if known.iter().any(|word| word.at == at) {
+            return;
+        }
+        match self.foreign.get_mut(self.foreigners as usize) {
+            Some(place) => {
+                // SAFETY: an aligned word of a stack that is there, in which the caller writes.
+                let value = unsafe { (at as *const u64).read_volatile() };
+                *place = Seen { at, size: 8, value };
+                self.foreigners += 1;
+            }
+            None => self.pc = 0,
+        }
+    }
+
     /// Waits for a change of what was seen elsewhere: see [`super::rounds`].
     pub(super) fn take_over(&mut self, seen: &[Seen]) {
         self.seen[..seen.len()].copy_from_slice(seen);
@@ -172,14 +195,15 @@ impl Track {
     /// The iteration is over and changed nothing: did the one before end in the same state?
     /// `look`: what the state is now. What others did meanwhile is no matter: whether a thread is
     /// parked must not depend on steps that nothing orders against its own.
-    fn repeats(&mut self, look: impl FnOnce() -> Option<State>) -> bool {
+    fn repeats(&mut self, look: impl FnOnce([&[Seen]; 2]) -> Option<State>) -> bool {
         if self.locks != 0 || self.pause > 0 {
             self.pause = self.pause.saturating_sub(1);
             self.has_state = false;
             return false;
         }
         let before = self.has_state.then_some(self.state);
-        let now = look();
+        let seen = &self.seen[..self.reads as usize];
+        let now = look([&self.foreign[..self.foreigners as usize], seen]);
         (self.has_state, self.state) = (now.is_some(), now.unwrap_or_default());
         if before.is_none() {
             return false;
@@ -293,6 +317,31 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// The running thread is about to write so many bytes at `at`. On the stack of another one that
+    /// is in a loop, that is to be no matter to whether the loop repeats itself.
+    #[inline]
+    pub fn writes(&mut self, at: u64, size: u64) {
+        if self.spins.on
+            && let Some(owner) = stack::slot_of(at)
+            && owner != self.running()
+        {
+            self.writes_elsewhere(owner, at, size);
+        }
+    }
+
+    #[cold]
+    fn writes_elsewhere(&mut self, owner: Slot, at: u64, size: u64) {
+        if !self.is_alive(owner) {
+            return;
+        }
+        let track = &mut self.spins.tracks[owner];
+        let mut word = at & !7;
+        while track.pc != 0 && word < at.saturating_add(size) {
+            track.is_written(word);
+            word += 8;
+        }
+    }
+
     /// The running thread found a lock (or a semaphore) taken that it tried to take.
     pub fn found_held(&mut self) {
         let me = self.running();
@@ -353,7 +402,7 @@ impl<O: Os> Gate<O> {
         let (changes, patience) = (self.spins.changes, self.spins.patience);
         let os = &mut self.pages.os;
         let track = &mut self.spins.tracks[me];
-        let same = track.repeats(|| os.state(pc));
+        let same = track.repeats(|known| os.state(pc, known));
         let known = track.reads > 0;
         let parks = same && known && !track.locking && may_wait;
         let passes = same && !known && track.rounds >= patience && may_wait;

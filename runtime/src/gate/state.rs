@@ -1,6 +1,6 @@
 //! The state of the running thread as far as it decides what the thread does next.
 
-use super::LoopState;
+use super::{LoopState, Seen};
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
 
@@ -55,9 +55,9 @@ extern "C" fn each(context: *mut Context, argument: *mut c_void) -> c_int {
     }
 }
 
-/// The state in which the caller's caller, which called us at `pc`, will go on; `None` if that
-/// cannot be told for sure. Costs some microseconds.
-pub fn capture(pc: usize) -> Option<LoopState> {
+/// The state in which the caller's caller, which called us at `pc`, will go on, with memory that is
+/// `known` as it was then; `None` if that cannot be told for sure. Costs some microseconds.
+pub fn capture(pc: usize, known: [&[Seen]; 2]) -> Option<LoopState> {
     let mut search = Search {
         pc,
         frames: 0,
@@ -84,10 +84,10 @@ pub fn capture(pc: usize) -> Option<LoopState> {
     if return_address != pc || end - from > DEEPEST {
         return None;
     }
-    state.content = hash(from, end, 0);
+    state.content = hash(from, end, 0, known);
     if end != descriptor {
         let storage = descriptor - thread_local_bytes();
-        state.content = hash(storage, descriptor, state.content);
+        state.content = hash(storage, descriptor, state.content, known);
     }
     Some(state)
 }
@@ -118,15 +118,82 @@ fn thread_local_bytes() -> usize {
     }
 }
 
-/// FNV-1a by words of `from..end`.
-fn hash(from: usize, end: usize, seed: u64) -> u64 {
+/// FNV-1a by words of `from..end`, with what is `known` in its place.
+fn hash(from: usize, end: usize, seed: u64, known: [&[Seen]; 2]) -> u64 {
+    let within = |s: &Seen| (from as u64..end as u64).contains(&s.at);
+    let relevant = |list: &'_ [Seen]| list.iter().any(within);
+    let known = known.map(|list| if relevant(list) { list } else { &[] });
     (from..end & !7)
         .step_by(8)
         .fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, at| {
             // SAFETY: the thread's own memory.
             let word = unsafe { (at as *const u64).read_volatile() };
+            let all = known.into_iter().flatten();
+            let word = all.fold(word, |word, seen| with(word, at, seen));
             (hash ^ word)
                 .wrapping_mul(0x0000_0100_0000_01b3)
                 .rotate_left(23)
         })
+}
+
+/// The `word` at this address with the bytes that were `seen` there.
+fn with(word: u64, at: usize, seen: &Seen) -> u64 {
+    let mut bytes = word.to_le_bytes();
+    let size = (seen.size as usize).min(size_of::<u64>());
+    for (n, &byte) in seen.value.to_le_bytes()[..size].iter().enumerate() {
+        let place = (seen.at as usize + n).wrapping_sub(at);
+        if let Some(old) = bytes.get_mut(place) {
+            *old = byte;
+        }
+    }
+    u64::from_le_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_hashed_as_it_was() {
+        let mut memory = [1u64, 2, 3];
+        let from = (&raw const memory) as usize;
+        let end = from + size_of_val(&memory);
+        let seen = |at: usize, size, value| Seen {
+            at: (from + at) as u64,
+            size,
+            value,
+        };
+        let before = hash(from, end, 0, [&[], &[]]);
+        let table = [
+            (8, vec![seen(8, 8, 2)], true),
+            (8, vec![seen(8, 4, 2)], true),
+            (8, vec![seen(0, 8, 1), seen(8, 1, 2)], true),
+            // What was not seen counts as it is now; so does what was seen as something else.
+            (16, vec![seen(8, 8, 2)], false),
+            (8, vec![seen(8, 8, 7)], false),
+            // A word that two words hold.
+            (8, vec![seen(6, 4, 2 << 16)], true),
+            (8, vec![seen(1000, 8, 2)], false),
+        ];
+        for (n, (at, seen, same)) in table.into_iter().enumerate() {
+            let old = memory[at / 8];
+            // SAFETY: within the array.
+            unsafe {
+                (&raw mut memory)
+                    .cast::<u64>()
+                    .add(at / 8)
+                    .write_volatile(9)
+            };
+            for known in [[&seen[..], &[]], [&[], &seen[..]]] {
+                assert_eq!(hash(from, end, 0, known) == before, same, "row {n}");
+            }
+            // SAFETY: as above.
+            unsafe {
+                (&raw mut memory)
+                    .cast::<u64>()
+                    .add(at / 8)
+                    .write_volatile(old)
+            };
+        }
+    }
 }
