@@ -14,7 +14,7 @@ use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::{self, Creation, NO_OBJECT};
-use raddle_protocol::{Slot, slot};
+use raddle_protocol::{Slot, slot, stack};
 
 /// All failures of one of the classes race and leak that a trace with records shows.
 pub fn failures(class: Class, trace: &Trace, symbols: &mut Symbols) -> Vec<Failure> {
@@ -116,7 +116,11 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
             });
             format!("byte {within} of a block of {size} bytes")
         }
-        (None, None) => format!("memory at {:#x}", race.address),
+        (None, None) => match stack::slot_of(race.address) {
+            Some(slot::MAIN) => "the stack of main".to_string(),
+            Some(owner) => format!("the stack or thread-local storage of {}", who(owner)),
+            None => format!("memory at {:#x}", race.address),
+        },
     };
     let [first, second] = &accesses;
     let message = format!(

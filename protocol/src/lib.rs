@@ -64,6 +64,35 @@ pub mod slot {
     }
 }
 
+/// Where stacks lie: at addresses that depend on the slot alone.
+pub mod stack {
+    use super::{Slot, slot};
+
+    /// First byte of the stack area of slot 0 (which main does not use). Above the shadow memory of
+    /// AddressSanitizer, below the heap.
+    pub const BASE: u64 = 0x1100_0000_0000;
+    /// The same where a thread that was made ahead of time, and does not fit, lies in the other
+    /// area.
+    pub const OTHER_BASE: u64 = 0x1900_0000_0000;
+    /// Bytes of address space per slot.
+    pub const SPAN: u64 = 64 << 20;
+    /// The kernel keeps at least these 128 MiB below the end of a process's memory free for the
+    /// stack of main, where addresses are not randomised.
+    const OF_MAIN: core::ops::Range<u64> = 0x7fff_f800_0000..0x7fff_ffff_f000;
+
+    /// The thread in whose area `address` lies. At the top of a stack other than main's are the
+    /// thread's descriptor and its thread-local storage.
+    pub fn slot_of(address: u64) -> Option<Slot> {
+        let bytes = SPAN * slot::COUNT as u64;
+        for base in [BASE, OTHER_BASE] {
+            if (base..base + bytes).contains(&address) {
+                return Some(((address - base) / SPAN) as Slot);
+            }
+        }
+        OF_MAIN.contains(&address).then_some(slot::MAIN)
+    }
+}
+
 /// The heap's address map: stable addresses without translation (DESIGN §4).
 pub mod arena {
     /// First byte of the arena of slot 0.

@@ -7,27 +7,17 @@ use crate::os::{PAGE, map_fixed, map_memory};
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use libc::{pthread_attr_t, pthread_t};
-use raddle_protocol::{Slot, slot};
+use raddle_protocol::{Slot, slot, stack};
 
-/// First byte of the stack area of slot 0 (which main does not use). Above the shadow memory of
-/// AddressSanitizer, below the heap.
-const BASE: usize = 0x1100_0000_0000;
-/// The same where a thread that was made ahead of time, and does not fit, lies in the other area.
-const OTHER_BASE: usize = 0x1900_0000_0000;
-/// Address space per slot.
-const SPAN: usize = 64 << 20;
+const BASE: usize = stack::BASE as usize;
+const OTHER_BASE: usize = stack::OTHER_BASE as usize;
+const SPAN: usize = stack::SPAN as usize;
 /// The largest stack that fits into a slot's area, in pages.
 pub const MOST_PAGES: usize = SPAN / PAGE - 1;
 
 /// The slot whose stack area holds the descriptor `thread`.
 pub fn slot_of_pthread(thread: pthread_t) -> Option<Slot> {
-    let address = thread as usize;
-    for base in [BASE, OTHER_BASE] {
-        if (base..base + SPAN * slot::COUNT).contains(&address) {
-            return Some(((address - base) / SPAN) as Slot);
-        }
-    }
-    None
+    stack::slot_of(thread).filter(|&s| s != slot::MAIN)
 }
 
 /// Calls the C library's `pthread_create` with a stack of ours (or the program's own).
