@@ -49,6 +49,9 @@ impl Database {
         // Where nothing can be written, nobody does; elsewhere the files beside the database that
         // coordinate readers with writers go away again.
         let frozen = !is_writable(dir);
+        if frozen {
+            is_whole(&path)?;
+        }
         let flags = match frozen {
             true => OpenFlags::SQLITE_OPEN_READ_ONLY,
             false => OpenFlags::SQLITE_OPEN_READ_WRITE,
@@ -187,6 +190,20 @@ fn use_log(c: &Connection) -> rusqlite::Result<()> {
             result => return result,
         }
     }
+}
+
+/// An error if part of what was stored is still in the write-ahead log, without which the database
+/// is stale or broken, and whose use writes.
+pub fn is_whole(path: &Path) -> Result<()> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(log).map_or(true, |log| log.len() == 0) {
+        return Ok(());
+    }
+    let shown = path.display();
+    let cause = format!("{shown} cannot be read: the log of a run that was ended lies beside it");
+    let remedy = "copy the directory to where it can be written";
+    Err(Error::new(Exit::InputOutput, cause, remedy))
 }
 
 /// Can files be made in this directory?

@@ -1,7 +1,7 @@
 //! The database layer, with a fault at every step.
 
 use super::batch::{Batch, PairSeen};
-use super::database::{Database, FILE};
+use super::database::{Database, FILE, is_whole};
 use super::identity::Key;
 use super::series::{Corpus, Verdict};
 use super::view::View;
@@ -379,6 +379,20 @@ fn a_corpus_can_be_read_beside_a_writer_and_in_any_directory() {
     let before = std::fs::read_dir(&odd).unwrap().count();
     assert_eq!(View::read(&odd).unwrap().programs[0].executions, 10);
     assert_eq!(std::fs::read_dir(&odd).unwrap().count(), before);
+}
+
+/// A directory that cannot be written is read without the log, in which some of it may be.
+#[test]
+fn a_log_that_cannot_be_used_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(FILE);
+    let key = key("b1", "random", false);
+    let (mut corpus, _) = Corpus::open(dir.path(), &key, false).unwrap();
+    store(&mut corpus).unwrap();
+    is_clear(&is_whole(&file).unwrap_err());
+    corpus.leave(&[]).unwrap();
+    drop(corpus);
+    is_whole(&file).unwrap();
 }
 
 /// All of them make the directory, the tables, and their own rows at the same time.
