@@ -1,19 +1,53 @@
-//! Witnesses have as few preemptions as there are: the known minimum of every bug of `corpus/`, and
-//! what a witness says of itself.
+//! Witnesses have as few preemptions as there are: the known minimum of every bug of `corpus/` and
+//! `marks/`, and what a witness says of itself.
 
 mod common;
+#[path = "marks/mod.rs"]
+mod marks;
 #[path = "corpus/mod.rs"]
 mod table;
 
 use common::{Finding, Run, compile, in_parallel, run};
-use table::{CASES, Case};
+use marks::MARKS;
+use std::path::PathBuf;
+use table::CASES;
+
+/// A bug whose depth is known.
+struct Bug {
+    name: &'static str,
+    program: PathBuf,
+    args: &'static [&'static str],
+    preemptions: u64,
+}
+
+/// Those of `corpus/` and of `marks/`.
+fn bugs() -> Vec<Bug> {
+    let cases = CASES.iter().map(|case| Bug {
+        name: case.file,
+        program: case.program(&[]),
+        args: case.args,
+        preemptions: case.preemptions,
+    });
+    let own = MARKS
+        .iter()
+        .filter(|mark| mark.source.starts_with("tests/marks/"));
+    let marks = own.filter_map(|mark| {
+        Some(Bug {
+            name: mark.name,
+            program: mark.program(&[]),
+            args: mark.args,
+            preemptions: mark.preemptions?,
+        })
+    });
+    cases.chain(marks).collect()
+}
 
 /// Steps after which an execution counts as a livelock; all others of the corpus are far shorter.
 const LONGEST: &str = "100000";
 
 /// What `pcb` with at most so many preemptions finds, each finding once. An error where it did not
 /// run all of them.
-fn within(case: &Case, preemptions: u64) -> Result<Vec<Finding>, String> {
+fn within(bug: &Bug, preemptions: u64) -> Result<Vec<Finding>, String> {
     let policy = format!("pcb:{preemptions}");
     let run = run(
         &[
@@ -28,8 +62,8 @@ fn within(case: &Case, preemptions: u64) -> Result<Vec<Finding>, String> {
             "--max-steps",
             LONGEST,
         ],
-        &case.program(&[]),
-        case.args,
+        &bug.program,
+        bug.args,
     );
     let all = format!(
         "all interleavings with at most {preemptions} preemption{} explored",
@@ -43,19 +77,20 @@ fn within(case: &Case, preemptions: u64) -> Result<Vec<Finding>, String> {
 
 #[test]
 fn fewer_preemptions_do_not_do() {
-    let cases: Vec<&Case> = CASES.iter().filter(|c| c.preemptions > 0).collect();
-    assert!(cases.len() >= 30);
-    in_parallel(&cases, |case| {
-        let found = within(case, case.preemptions - 1)?;
+    let mut bugs = bugs();
+    bugs.retain(|bug| bug.preemptions > 0);
+    assert!(bugs.len() >= 45);
+    in_parallel(&bugs, |bug| {
+        let found = within(bug, bug.preemptions - 1)?;
         match found.is_empty() {
             true => Ok(()),
-            false => Err(format!("{}: {found:?}", case.file)),
+            false => Err(format!("{}: {found:?}", bug.name)),
         }
     });
 }
 
 /// The first finding of the default policy.
-fn witness(case: &Case, seed: &str) -> (Run, Option<Finding>) {
+fn witness(bug: &Bug, seed: &str) -> (Run, Option<Finding>) {
     let options = [
         "run",
         "-n",
@@ -69,26 +104,27 @@ fn witness(case: &Case, seed: &str) -> (Run, Option<Finding>) {
         "--max-steps",
         LONGEST,
     ];
-    let run = run(&options, &case.program(&[]), case.args);
+    let run = run(&options, &bug.program, bug.args);
     let finding = run.summary.findings.first().cloned();
     (run, finding)
 }
 
 #[test]
 fn a_witness_has_the_fewest_preemptions() {
-    let tries: Vec<(&Case, &str)> = CASES.iter().flat_map(|c| [(c, "1"), (c, "2")]).collect();
-    in_parallel(&tries, |&(case, seed)| {
-        let (run, finding) = witness(case, seed);
+    let bugs = bugs();
+    let tries: Vec<(&Bug, &str)> = bugs.iter().flat_map(|b| [(b, "1"), (b, "2")]).collect();
+    in_parallel(&tries, |&(bug, seed)| {
+        let (run, finding) = witness(bug, seed);
         let Some(finding) = finding else {
             return Err(format!("{}: nothing\n{}", run.shown, run.output.all()));
         };
         let n = finding.preemptions;
-        if n == case.preemptions {
+        if n == bug.preemptions {
             return Ok(());
         }
         // One mistake may fail in several ways, some of which need more.
-        let fewer = within(case, n - 1)?;
-        match n > case.preemptions && fewer.iter().all(|f| f.fingerprint != finding.fingerprint) {
+        let fewer = within(bug, n - 1)?;
+        match n > bug.preemptions && fewer.iter().all(|f| f.fingerprint != finding.fingerprint) {
             true => Ok(()),
             false => Err(format!("{}: {finding:?}, {fewer:?}", run.shown)),
         }
