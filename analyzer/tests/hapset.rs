@@ -112,6 +112,10 @@ fn figure_1_gives_the_sets_of_the_paper() {
     let mut good = learnt(&figure1(), &[owner(2), user(1)]);
     good.merge(&serial);
     assert_eq!(sets(&good, &[2, 3, 4]), [vec![1, 4], vec![], vec![3]]);
+    // And e2 precedes e1 where the pointer is looked at before it is set.
+    good.merge(&learnt(&figure1(), &[user(1), owner(2)]));
+    let all = [vec![2], vec![1, 4], vec![], vec![3]];
+    assert_eq!(sets(&good, &[1, 2, 3, 4]), all);
 }
 
 #[test]
