@@ -10,7 +10,7 @@ use crate::limits::{Limits, left_out, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, count, instrumented, sees_accesses, sees_memory};
+use crate::summary::{Found, Summary, Verdict, count, instrumented, sees_accesses, sees_memory};
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -310,6 +310,8 @@ struct State {
     /// Executions that were under way when the time was up.
     cut_off: u64,
     unsupported: Option<String>,
+    /// How an execution left its schedule.
+    astray: Option<String>,
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
     /// What executions have shown besides their ends.
@@ -359,6 +361,7 @@ impl<'a> Shared<'a> {
                 known: 0,
                 cut_off: 0,
                 unsupported: None,
+                astray: None,
                 fault: None,
                 reference,
                 marks: BTreeSet::new(),
@@ -491,7 +494,10 @@ impl<'a> Shared<'a> {
         *state.outcomes.entry(label).or_default() += 1;
         let message = &trace.outcome.message;
         match means {
-            Meaning::Diverged => state.limits.diverged += 1,
+            Meaning::Diverged => {
+                state.limits.diverged += 1;
+                state.astray.get_or_insert_with(|| message.clone());
+            }
             Meaning::Unsupported => {
                 state.unsupported.get_or_insert_with(|| message.clone());
                 state.finished = true;
@@ -565,7 +571,14 @@ impl<'a> Shared<'a> {
         let fault = state.fault.filter(|e| e.exit != Exit::Interrupted);
         let unsupported = state.unsupported.is_some()
             || fault.as_ref().is_some_and(|e| e.exit == Exit::Unsupported);
-        summary.verdict = if !summary.findings.is_empty() {
+        // What is not under control may be why an execution did not end.
+        let in_time = |finding: &Found| finding.class != Class::Timeout.to_string();
+        let forbidden = self.campaign.strict && !summary.uncontrolled.is_empty();
+        let failed = match forbidden {
+            true => summary.findings.iter().any(in_time),
+            false => !summary.findings.is_empty(),
+        };
+        summary.verdict = if failed {
             Verdict::Finding
         } else if unsupported {
             Verdict::Unsupported
@@ -634,8 +647,11 @@ impl State {
     fn notes(&self, astray: u64, standing: &Standing) -> Vec<String> {
         let mut notes = Vec::new();
         if astray > 0 {
+            let how = self.astray.as_ref();
             notes.push(format!(
-                "{astray} executions left their schedule: something is not under control"
+                "{} left their schedule: something is not under control{}",
+                count(astray, "execution"),
+                how.map_or(String::new(), |how| format!(" (the first one: {how})"))
             ));
         }
         if self.cut_off > 0 {

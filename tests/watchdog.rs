@@ -70,3 +70,49 @@ fn what_is_not_controlled_is_named_and_strict_makes_it_an_error() {
         assert!(told, "{text}");
     }
 }
+
+/// With its function, module and thread; the fifo's other side is opened by nobody.
+#[test]
+fn direct_calls_and_waits_for_the_outside_are_named() {
+    let program = compile(Compiler::Gcc, "tests/watchdog/direct.c", &[]);
+    let cases = [
+        ("none", 0, 0, ""),
+        (
+            "io_uring",
+            0,
+            68,
+            "not under control: io_uring (work in direct-",
+        ),
+        (
+            "fork",
+            0,
+            68,
+            "a new process or thread by a direct system call (work in direct-",
+        ),
+        ("pause", 66, 68, "blocked in the system call pause"),
+        ("pause", 66, 68, "the system call pause (work in direct-"),
+        (
+            "fifo",
+            66,
+            68,
+            "not closed: waits for the outside (work in direct-",
+        ),
+        (
+            "fifo",
+            66,
+            68,
+            "T1 waits for something outside of the process since its open (work in direct-",
+        ),
+    ];
+    for (mode, lenient, strict, text) in cases {
+        for (more, status) in [(&[][..], lenient), (&["--strict"][..], strict)] {
+            let options = ["run", "-n", "3", "--timeout", "1s", "--no-shrink"];
+            let run = run(&[&options[..], more].concat(), &program, &[mode]);
+            let all = run.output.all();
+            assert_eq!(run.output.status, status, "{mode} {more:?}\n{all}");
+            assert!(all.contains(text), "{mode}: {text}\n{all}");
+            let thread = text.is_empty() || all.contains(", thread T1)");
+            assert!(thread, "{mode}\n{all}");
+        }
+    }
+}

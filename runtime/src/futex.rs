@@ -3,6 +3,7 @@
 
 mod inherit;
 mod many;
+mod unmodelled;
 
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::serial::Serial;
@@ -547,7 +548,12 @@ unsafe fn perform(call: Call) -> isize {
             }
             _ => match crate::io::perform(call.number, call.args, call.pc) {
                 Some(result) => result,
-                None => os::syscall(call.number, a, b, c, d, e, f),
+                None => {
+                    if let Some(name) = unmodelled::name(call.number) {
+                        gate::uncontrolled(name);
+                    }
+                    os::syscall(call.number, a, b, c, d, e, f)
+                }
             },
         }
     }

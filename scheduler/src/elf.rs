@@ -214,7 +214,21 @@ impl<'f> Elf<'f> {
             p.p_type == program_header::PT_LOAD
                 && (p.p_offset..p.p_offset.saturating_add(p.p_filesz)).contains(&offset)
         })?;
-        let address = (offset - load.p_offset).checked_add(load.p_vaddr)?;
+        self.function_of((offset - load.p_offset).checked_add(load.p_vaddr)?)
+    }
+
+    /// The name of the function whose code lies so many bytes behind the module's first one in
+    /// memory.
+    pub fn function_behind(&self, distance: u64) -> Option<String> {
+        let loads = self
+            .programs
+            .iter()
+            .filter(|p| p.p_type == program_header::PT_LOAD);
+        let first = loads.map(|p| p.p_vaddr & !0xfff).min()?;
+        self.function_of(first.checked_add(distance)?)
+    }
+
+    fn function_of(&self, address: u64) -> Option<String> {
         let tables = [section_header::SHT_SYMTAB, section_header::SHT_DYNSYM];
         tables.iter().find_map(|&kind| {
             let (_, table) = self.sections.iter().find(|(_, s)| s.sh_type == kind)?;

@@ -151,6 +151,7 @@ mod tests {
             doing,
             moving,
             place: None,
+            waits_outside: false,
         };
         let unlock = Kind::MutexUnlock as u32;
         let read = Doing::Blocked(libc::SYS_read as u64);

@@ -1,6 +1,7 @@
 //! Where a process is, for people: the function and the module of an instruction.
 
 use crate::elf::Elf;
+use crate::modules::Module;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,22 @@ pub fn describe(pid: i32, address: u64) -> Option<String> {
         Some(function) => format!("{function} in {module}"),
         None => format!("{module}+{offset:#x}"),
     })
+}
+
+/// `what` of the runtime, which knows only the functions that a module exports: a caller that it
+/// gives as `(MODULE+0xDISTANCE` is called by its function, if the file of the module has its name.
+pub fn with_function(what: &str, modules: &[Module]) -> String {
+    let named = || {
+        let (before, rest) = what.split_once(" (")?;
+        let (module, rest) = rest.split_once("+0x")?;
+        let (distance, after) = rest.split_once(',')?;
+        let distance = u64::from_str_radix(distance, 16).ok()?.checked_sub(1)?;
+        let is = |m: &&Module| m.path.file_name().is_some_and(|name| name == module);
+        let file = File::open(&modules.iter().find(is)?.path).ok()?;
+        let function = Elf::read(&file).ok()?.function_behind(distance)?;
+        Some(format!("{before} ({function} in {module},{after}"))
+    };
+    named().unwrap_or_else(|| what.to_string())
 }
 
 /// The file and the offset in it, if this line of /proc/PID/maps is about `address`.

@@ -8,6 +8,7 @@ use crate::leftovers;
 use crate::modules::{self, Module};
 use crate::output::Output;
 use crate::pages::{Fate, Pages};
+use crate::place;
 use crate::server::Server;
 use crate::snapshots::Snapshots;
 use crate::stop::StopFlag;
@@ -17,6 +18,7 @@ use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::{BUSY_WAIT, flags};
 use raddle_protocol::trace::Trace;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// What a program is reported to have done that makes processes.
@@ -43,6 +45,8 @@ pub struct Session {
     pages: Pages,
     output: Output,
     modules: Vec<Module>,
+    /// [`place::with_function`] of what was not under control so far.
+    named: HashMap<String, String>,
     /// Ended before the server that they come from.
     snapshots: Snapshots,
     /// `None` after it went wrong; the next execution starts a new one.
@@ -92,6 +96,7 @@ impl Session {
             pages,
             output,
             modules: Vec::new(),
+            named: HashMap::new(),
             snapshots: Snapshots::default(),
             server: None,
             waits_busily: false,
@@ -239,7 +244,15 @@ impl Session {
                 source,
             })?,
         };
-        let trace = followed.and_then(|followed| watch.read(records, ended, followed.stuck()));
+        let mut trace = followed.and_then(|followed| watch.read(records, ended, followed.stuck()));
+        for name in trace.iter_mut().flat_map(|t| &mut t.uncontrolled) {
+            let known = self.named.get(name).cloned();
+            *name = known.unwrap_or_else(|| {
+                let full = place::with_function(name, &self.modules);
+                self.named.insert(name.clone(), full.clone());
+                full
+            });
+        }
         let made_processes = |t: &Trace| {
             let makes = |name: &String| MAKES_PROCESSES.iter().any(|m| name.starts_with(m));
             t.uncontrolled.iter().any(makes)

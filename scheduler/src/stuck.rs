@@ -10,6 +10,8 @@ use syscalls::Sysno;
 
 /// Looks this many times, so that a loop of short system calls is not taken for a block.
 const SAMPLES: usize = 5;
+/// How the place of an instruction of the shim ends.
+const RUNTIME: &str = " in libraddle.so";
 const BETWEEN: Duration = Duration::from_millis(2);
 
 /// Seen from outside just before the kill.
@@ -23,6 +25,8 @@ pub struct Stuck {
     pub moving: bool,
     /// The function and module of the instruction that it executes or that called the kernel.
     pub place: Option<String>,
+    /// Does the runtime wait for something outside of the process, since nobody can go on?
+    pub waits_outside: bool,
 }
 
 /// What a process is doing.
@@ -58,13 +62,22 @@ impl Stuck {
             Doing::Computing => place::instruction(task.id),
             _ => task.caller,
         };
-        let place = address.and_then(|address| place::describe(pid, address));
         let progress = progress();
+        let place = address.and_then(|address| place::describe(pid, address));
+        let in_runtime = place.as_ref().is_some_and(|p| p.ends_with(RUNTIME));
+        let waits_outside = in_runtime && doing == Doing::Blocked(libc::SYS_poll as u64);
+        let place = match in_runtime {
+            // The operation is the program's, or it is named by the runtime.
+            true if waits_outside => place::describe(pid, progress.pc.saturating_sub(1)),
+            true => None,
+            false => place,
+        };
         Stuck {
             place,
             progress,
             doing,
-            moving: progress.steps != before.steps,
+            moving: progress.steps - before.steps > SAMPLES as u64,
+            waits_outside,
         }
     }
 
@@ -94,14 +107,19 @@ impl fmt::Display for Stuck {
         }
         let Progress { thread, kind, .. } = self.progress;
         match thread {
-            slot::MAIN => write!(f, "main is in uncontrolled code since ")?,
-            thread => write!(f, "T{thread} is in uncontrolled code since ")?,
+            slot::MAIN => write!(f, "main ")?,
+            thread => write!(f, "T{thread} ")?,
+        }
+        match self.waits_outside {
+            true => write!(f, "waits for something outside of the process since ")?,
+            false => write!(f, "is in uncontrolled code since ")?,
         }
         match u8::try_from(kind).ok().and_then(Kind::from_u8) {
             Some(kind) => write!(f, "its {}", kind.text())?,
             None => write!(f, "its start")?,
         }
         match self.doing {
+            _ if self.waits_outside => {}
             Doing::Computing => write!(f, ", computing")?,
             Doing::Blocked(number) => match Sysno::new(number as usize) {
                 Some(call) => write!(f, ", blocked in the system call {call}")?,

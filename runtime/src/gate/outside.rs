@@ -11,6 +11,8 @@ const BETWEEN_LOOKS: u64 = 256;
 const LOOK: u64 = 10;
 /// So long a step of the prefix that waits for the outside may take, in milliseconds.
 const PREFIX: u64 = 10_000;
+/// What the summary says.
+const OUTSIDE: &str = "not closed: waits for the outside";
 
 impl<O: Os> Gate<O> {
     /// Evaluates anew every thread that waits in a descriptor operation.
@@ -41,7 +43,8 @@ impl<O: Os> Gate<O> {
     /// Somebody may wait for the outside: looks there, and waits for real if nobody can go on.
     #[cold]
     pub(super) fn look_outside(&mut self) {
-        let watch = self.watch();
+        let mut watch = self.watch();
+        let nobody = self.nobody_is_ready();
         if watch.outside {
             self.look_after(BETWEEN_LOOKS);
             io::change();
@@ -49,7 +52,15 @@ impl<O: Os> Gate<O> {
         }
         if self.nobody_is_ready() {
             self.await_outside(watch);
+        } else if nobody && watch.tried > 0 && self.count_ready() <= watch.tried {
+            // Each may try again, which alone makes it ready.
+            super::uncontrolled(OUTSIDE);
+            watch.wait(LOOK as i32);
         }
+    }
+
+    fn count_ready(&self) -> usize {
+        self.alive_threads().filter(|&s| self.is_ready(s)).count()
     }
 
     fn watch(&self) -> Watch {
@@ -75,7 +86,7 @@ impl<O: Os> Gate<O> {
             return;
         }
         if watch.outside {
-            super::uncontrolled("not closed: waits for the outside");
+            super::uncontrolled(OUTSIDE);
         }
         let due = self.earliest_deadline();
         let most = match due {

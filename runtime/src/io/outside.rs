@@ -20,6 +20,8 @@ pub struct Watch {
     pub outside: bool,
     /// Some of what is waited for is not in `fds`.
     unpolled: bool,
+    /// So many waits for the outside can only be tried again.
+    pub tried: usize,
 }
 
 impl Watch {
@@ -33,6 +35,7 @@ impl Watch {
             len: 0,
             outside: false,
             unpolled: false,
+            tried: 0,
         }
     }
 
@@ -55,6 +58,14 @@ impl Watch {
             | Condition::Change
             | Condition::ChangeOf(_)
             | Condition::Asked(..) => self.unpolled = true,
+        }
+        if waiting.outside
+            && matches!(
+                waiting.condition,
+                Condition::Change | Condition::ChangeOf(_)
+            )
+        {
+            self.tried += 1;
         }
     }
 
