@@ -3,7 +3,7 @@
 use crate::callers::{self, Callers};
 use crate::class::Class;
 use crate::describe::{Failure, stable_name};
-use crate::report::place;
+use crate::report::{Names, place};
 use crate::symbols::{Symbols, own_place};
 use crate::watch::{Mark, of_class};
 use raddle_analyzer::fingerprint;
@@ -91,6 +91,7 @@ fn block_of(events: &[Event], race: &Race) -> Option<(usize, u64)> {
 
 fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symbols) -> Failure {
     let sides = [&race.first, &race.second];
+    let names = names(trace);
     let accesses = sides.map(|side| witness::Access {
         what: what(side, &trace.events),
         thread: side.thread,
@@ -111,14 +112,17 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
             let stack = stacks.sites(&trace.events, index, symbols);
             let within = race.address - trace.events[index].object;
             notes.push(witness::Note {
-                text: format!("the block of {size} bytes was allocated by {}", who(by)),
+                text: format!(
+                    "the block of {size} bytes was allocated by {}",
+                    names.of(by)
+                ),
                 site: own_place(&stack, symbols.sites()).or(stack.first().copied()),
             });
             format!("byte {within} of a block of {size} bytes")
         }
         (None, None) => match stack::slot_of(race.address) {
             Some(slot::MAIN) => "the stack of main".to_string(),
-            Some(owner) => format!("the stack or thread-local storage of {}", who(owner)),
+            Some(owner) => format!("the stack or thread-local storage of {}", names.of(owner)),
             None => format!("memory at {:#x}", race.address),
         },
     };
@@ -126,9 +130,9 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
     let message = format!(
         "{} by {} and {} by {} are in no order: {memory}",
         first.what,
-        who(first.thread),
+        names.of(first.thread),
         second.what,
-        who(second.thread)
+        names.of(second.thread)
     );
     failure(
         Mark::Race(*race),
@@ -141,10 +145,11 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
 
 fn describe_leak(leak: &Leak, trace: &Trace, stacks: &Stacks, symbols: &mut Symbols) -> Failure {
     let creation = stacks.creation(leak.thread, trace, symbols);
+    let names = names(trace);
     let stack: Vec<u32> = creation.iter().flat_map(|c| c.stack.clone()).collect();
     let message = format!(
         "{} was alive at the end of the process, and nobody had joined or detached it",
-        who(leak.thread)
+        names.of(leak.thread)
     );
     let creations = creation.into_iter().collect();
     failure(Mark::Leak(*leak), message, &[stack], symbols).with(Vec::new(), creations, Vec::new())
@@ -197,12 +202,8 @@ fn what(access: &Access, events: &[Event]) -> String {
     }
 }
 
-/// A thread's name where no names of routines are at hand.
-fn who(thread: Slot) -> String {
-    match thread {
-        slot::MAIN => "main".to_string(),
-        n => format!("T{n}"),
-    }
+fn names(trace: &Trace) -> Names {
+    Names::by_creations(trace.events.iter().map(|e| (e.kind, e.thread, e.value)))
 }
 
 /// A cycle of locks in one line, and its places.
@@ -210,6 +211,7 @@ pub fn describe_cycle(cycle: &Cycle, trace: &Trace, symbols: &mut Symbols) -> (S
     symbols.enter(&trace.loaded);
     let events = &trace.events;
     let n = cycle.0.len();
+    let names = names(trace);
     let held = |i| cycle.held(i);
     let mut wanted: Vec<usize> = cycle.0.iter().map(|nested| nested.wanted.event).collect();
     wanted.extend((0..n).filter_map(held).map(|h| h.event));
@@ -228,7 +230,7 @@ pub fn describe_cycle(cycle: &Cycle, trace: &Trace, symbols: &mut Symbols) -> (S
         let taken = has.map_or(String::new(), |s| format!(", taken at {}", at(s)));
         parts.push(format!(
             "{} takes a lock at {} with one held{taken}",
-            who(nested.thread),
+            names.of(nested.thread),
             at(wants),
         ));
     }

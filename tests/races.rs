@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs of `races/`. Every one has a race that some execution of those below shows, and a
 /// twin without.
-const PROGRAMS: [&str; 22] = [
+const PROGRAMS: [&str; 23] = [
     "barrier_late.c",
     "before_join.c",
     "condition_outside.c",
@@ -20,6 +20,7 @@ const PROGRAMS: [&str; 22] = [
     "library_calls.c",
     "mixed_access.c",
     "neighbours.c",
+    "on_stack.c",
     "once_skipped.c",
     "plain_counter.c",
     "reader_writes.c",
@@ -139,6 +140,22 @@ fn what_becomes_of_a_race() {
         let all = [&["run", "-n", "10", "--policy", "random"], options].concat();
         run(&all, &counter, &[]).expect(status, findings, reports);
     }
+}
+
+#[test]
+fn a_race_on_a_stack_says_whose_it_is() {
+    let options = ["run", "-n", "20", "--policy", "random"];
+    let run = run(&options, &program("on_stack.c", &[]), &[]);
+    for place in [
+        ": the stack of main",
+        ": the stack or thread-local storage of T1",
+    ] {
+        let mut reports = run.summary.reports.iter();
+        let found = reports.any(|report| report.message.ends_with(place));
+        assert!(found, "{place}\n{}", run.output.all());
+    }
+    let all = run.output.all();
+    assert!(all.contains(" by T1.1 are in no order"), "{all}");
 }
 
 #[test]

@@ -157,20 +157,22 @@ pub struct Names(HashMap<u16, String>);
 
 impl Names {
     pub fn new(records: &[Record]) -> Names {
+        Names::by_creations(records.iter().map(|r| (r.kind, r.thread, r.value)))
+    }
+
+    /// By kind, thread and value of all events.
+    pub fn by_creations(events: impl Iterator<Item = (u8, u16, u64)>) -> Names {
         let mut names = HashMap::from([(slot::MAIN, "main".to_string())]);
         let mut children: HashMap<u16, usize> = HashMap::new();
-        for record in records {
-            if record.kind != Kind::ThreadCreate as u8 {
-                continue;
-            }
-            let k = children.entry(record.thread).or_default();
+        for (_, creator, child) in events.filter(|e| e.0 == Kind::ThreadCreate as u8) {
+            let k = children.entry(creator).or_default();
             *k += 1;
-            let name = match names.get(&record.thread) {
-                _ if record.value == u64::from(slot::TIMERS) => "timers".to_string(),
-                Some(parent) if record.thread != slot::MAIN => format!("{parent}.{k}"),
-                _ => format!("T{}", record.value),
+            let name = match names.get(&creator) {
+                _ if child == u64::from(slot::TIMERS) => "timers".to_string(),
+                Some(parent) if creator != slot::MAIN => format!("{parent}.{k}"),
+                _ => format!("T{child}"),
             };
-            names.entry(record.value as u16).or_insert(name);
+            names.entry(child as u16).or_insert(name);
         }
         Names(names)
     }
