@@ -94,6 +94,80 @@ fn waits_for_words_on_the_own_stack_are_searched_completely() {
     }
 }
 
+/// Flags of `locked.c`, ends that `dpor` sees, and how many executions it needs.
+const LOCKED: &[(&[&str], &[&str], u64)] = &[
+    (&["-DLOOKS"], &["exit 0"], 3),
+    (&["-DLOOKS", "-DYIELDS"], &["exit 0"], 3),
+    (&["-DLOOKS", "-DTWO"], &["exit 0"], 38),
+    (&["-DLOOKS", "-DWRONG"], &["livelock"], 3),
+    (&["-DLOOKS", "-DWRONG", "-DTWO"], &["livelock"], 30),
+    (&["-DLOOKS", "-DSEEN=1"], &["exit 10", "exit 11"], 47),
+    (
+        &["-DLOOKS", "-DSEEN=3"],
+        &[
+            "exit 10", "exit 11", "exit 12", "exit 13", "exit 14", "exit 15", "exit 16", "exit 17",
+        ],
+        251,
+    ),
+    (&["-DTRIES"], &["exit 0"], 4),
+    (&["-DTRIES", "-DWRONG"], &["exit 0", "livelock"], 2),
+    (&["-DBACKS_OFF"], &["exit 0"], 16),
+    (&["-DBACKS_OFF", "-DWRONG"], &["exit 0", "livelock"], 6),
+];
+
+/// A loop that takes locks and gives them back is parked like one that does not, but it goes round
+/// again where another thread found such a lock held.
+#[test]
+fn loops_that_take_locks_are_explored() {
+    in_parallel(LOCKED, |&(flags, ends, executions)| {
+        let options = ["--policy", "dpor", "--keep-going", "--no-shrink"];
+        let leaks = ["-n", "100000", "--leaked-threads", "off"];
+        let run = run_spin("locked", flags, &[&options[..], &leaks].concat());
+        let summary = &run.summary;
+        let as_told = summary.outcomes.keys().eq(ends.iter())
+            && summary.complete == Some(true)
+            && summary.executions == executions
+            && !run.output.all().contains("given up");
+        match as_told {
+            true => Ok(()),
+            false => Err(format!("{}\n{}", run.shown, run.output.all())),
+        }
+    });
+}
+
+/// A round that takes from a semaphore changes something.
+#[test]
+fn a_loop_that_empties_a_semaphore_is_no_livelock() {
+    let run = run_spin("takes", &[], &["-n", "5"]);
+    let verdict = &run.summary.verdict;
+    assert_eq!(verdict, "nothing-found", "{}", run.output.all());
+}
+
+/// Where only the calls are seen such loops are run; schedules that are fair end them.
+#[test]
+fn loops_that_take_locks_end_where_only_calls_are_seen() {
+    let ways = [["-DLOOKS"], ["-DTRIES"], ["-DBACKS_OFF"]];
+    in_parallel(&ways, |way| {
+        let program = compile(Compiler::Gcc, "tests/spin/locked.c", way);
+        for policy in ["steer", "random", "pct:3"] {
+            let options = [
+                "run",
+                "-n",
+                "200",
+                "--policy",
+                policy,
+                "--max-steps",
+                "20000",
+            ];
+            let run = run(&options, &program, &[]);
+            if !run.summary.outcomes.keys().eq(["exit 0"].iter()) {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// `std::scoped_lock` comes to no end only if threads miss each other for ever, which is no livelock.
 #[test]
 fn attempts_that_may_succeed_at_another_moment_are_no_livelock() {

@@ -1,5 +1,6 @@
 //! Could a thread that is parked in a loop go on in another context?
 
+use super::enabled::is_taken;
 use super::execution::{Awaited, Step};
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::marks;
@@ -53,6 +54,15 @@ impl Word {
     }
 }
 
+/// Was the word read by an attempt at a lock or a semaphore, whose state it is? Was that free?
+fn attempt(step: &Step) -> Option<bool> {
+    let tries = matches!(
+        step.event.kind(),
+        Some(Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait)
+    );
+    tries.then_some(step.event.value == 0)
+}
+
 /// Is one of the words that `thread` awaits another one than it was read, where exactly the steps
 /// `in_context` have happened (all until the reads among them)? `None` if the records do not tell.
 pub fn has_changed(
@@ -77,7 +87,10 @@ pub fn has_changed(
             }
         }
     }
-    let other = |(word, awaited): (&Option<Word>, &Awaited)| word.map(|word| !word.is(awaited));
+    let other = |(word, awaited): (&Option<Word>, &Awaited)| match attempt(&steps[awaited.read]) {
+        Some(free) => Some(is_taken(awaited.at, steps, in_context) == free),
+        None => word.map(|word| !word.is(awaited)),
+    };
     let others: Vec<Option<bool>> = words.iter().zip(awaited).map(other).collect();
     match others.contains(&Some(true)) {
         true => Some(true),

@@ -97,9 +97,10 @@ impl Locks {
         if step.timed && !signalled {
             return true;
         }
-        if !step.awaited.is_empty() {
-            let changed = has_changed(step.thread, &step.awaited, &execution.steps, in_context);
-            return changed != Some(false);
+        if !step.awaited.is_empty()
+            && has_changed(step.thread, &step.awaited, &execution.steps, in_context) == Some(false)
+        {
+            return false;
         }
         let me = step.thread;
         let at = step.event.object;
@@ -185,6 +186,29 @@ impl Locks {
             }
         }
         count.unwrap_or(0)
+    }
+}
+
+/// Does somebody hold the lock, or is the semaphore at 0, once exactly the steps `in_context` have
+/// happened?
+pub fn is_taken(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> bool {
+    let mut holders = Holders::default();
+    let mut count = None;
+    for (k, step) in steps.iter().enumerate() {
+        match change_of(step).filter(|&(at, _)| at == object) {
+            Some((_, Change::Count(before, after))) => {
+                let count = count.get_or_insert(before);
+                if in_context(k) {
+                    *count = after;
+                }
+            }
+            Some((_, change)) if in_context(k) => holders.change(step.thread, change),
+            _ => {}
+        }
+    }
+    match count {
+        Some(count) => count == 0,
+        None => !holders.writer.is_empty() || !holders.readers.is_empty(),
     }
 }
 

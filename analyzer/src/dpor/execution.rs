@@ -280,8 +280,13 @@ impl Reader {
     fn park(&mut self, event: &Event) {
         let thread = event.thread;
         let mut last = self.last.get(&thread).copied();
+        // A lock's word is read by an attempt at it.
+        let reads = |step: &Event| {
+            let gives_back = matches!(step.kind(), Some(Kind::MutexUnlock | Kind::SpinUnlock));
+            step.object == event.object && !gives_back
+        };
         while let Some(step) = last
-            && self.steps[step].event.object != event.object
+            && !reads(&self.steps[step].event)
         {
             last = self.steps[step].previous;
         }

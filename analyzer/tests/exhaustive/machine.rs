@@ -1,6 +1,9 @@
 //! A machine with threads, memory and synchronisation objects that runs small programs by the plans
 //! of a search and writes the records that the runtime writes.
 
+mod loops;
+
+use loops::Word;
 use raddle_analyzer::search::Plan;
 use raddle_protocol::conflict::{Footprint, Waiting, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
@@ -44,6 +47,12 @@ pub enum Op {
     /// so much; acc = the sum. After a round in vain the thread is parked until one of them is
     /// another than it read.
     Poll(u8, u64),
+    /// A loop begins: what follows until its [`Op::Retry`] is a round of it.
+    Loop,
+    /// The round was in vain if acc is below the second number; then so many lines are gone back.
+    /// The thread is parked until something that the round read is another, unless another thread
+    /// noticed that the round held a lock.
+    Retry(usize, u64),
     /// Leaves out the next line unless acc is this.
     If(u64),
     /// Ends the process, as a step of its own, if acc is this.
@@ -61,6 +70,8 @@ pub enum Op {
 pub struct Program {
     pub threads: Vec<Vec<Op>>,
     pub tokens: u32,
+    /// Loops are not parked, but cut off after so many rounds: the thread waits for ever.
+    pub rounds: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +91,8 @@ enum Phase {
     Absent,
     /// Its first step is due.
     First,
+    /// It went round a loop too often.
+    Cut,
 }
 
 #[derive(Clone, Debug)]
@@ -89,14 +102,23 @@ struct Thread {
     phase: Phase,
     released: bool,
     held: Vec<usize>,
-    /// What this round of a [`Op::Poll`] read so far.
-    round: Vec<(usize, u64)>,
+    /// What this round of a loop read so far.
+    round: Vec<(Word, u64)>,
     /// It was in vain.
     parked: bool,
+    /// Mutexes that the round took.
+    taken: Vec<usize>,
+    /// Another thread found one of them held.
+    noticed: bool,
+    /// It is within a [`Op::Loop`], of so many rounds so far.
+    looping: bool,
+    vain: u32,
     /// What its step under way awaited: words (address, bytes).
     awaited: Vec<(u64, u64)>,
 }
 
+/// Records after which a program goes round loops for ever.
+const LONGEST: usize = 400;
 const NOBODY: usize = usize::MAX;
 const TIMED_OUT: u64 = 110;
 
@@ -158,6 +180,10 @@ impl<'a> Machine<'a> {
             held: Vec::new(),
             round: Vec::new(),
             parked: false,
+            taken: Vec::new(),
+            noticed: false,
+            looping: false,
+            vain: 0,
             awaited: Vec::new(),
         };
         let steps = plan.prefix.iter();
@@ -194,6 +220,9 @@ impl<'a> Machine<'a> {
             if let Some(end) = machine.ended {
                 break end;
             }
+            if machine.events.len() > LONGEST {
+                break End::StepLimit;
+            }
             let enabled: Vec<usize> = (0..program.threads.len())
                 .filter(|&t| machine.enabled(t))
                 .collect();
@@ -218,7 +247,13 @@ impl<'a> Machine<'a> {
 
     fn result(&self, end: End) -> String {
         let accs: Vec<u64> = self.threads.iter().map(|t| t.acc).collect();
-        format!("{end:?} {:?} {accs:?}", self.memory)
+        let waits = |t: &Thread| t.parked || t.phase == Phase::Cut;
+        let waits = if self.threads.iter().any(waits) {
+            "in a loop "
+        } else {
+            ""
+        };
+        format!("{waits}{end:?} {:?} {accs:?}", self.memory)
     }
 
     fn choose(&mut self, enabled: &[usize]) -> Result<usize, End> {
@@ -269,6 +304,18 @@ impl<'a> Machine<'a> {
                 Op::ExitIf(n) if acc != n => self.threads[t].line += 1,
                 Op::CrashIf(n) if acc == n => return self.ended = Some(End::Signal),
                 Op::CrashIf(_) => self.threads[t].line += 1,
+                Op::Loop => {
+                    self.new_round(t);
+                    let thread = &mut self.threads[t];
+                    (thread.looping, thread.vain) = (true, 0);
+                    thread.line += 1;
+                }
+                Op::Retry(back, enough) => {
+                    self.retry(t, back, enough);
+                    if self.threads[t].phase == Phase::Cut {
+                        return;
+                    }
+                }
                 Op::UnlockIf(m) if !self.threads[t].held.contains(&m) => {
                     self.threads[t].line += 1;
                 }
@@ -293,8 +340,12 @@ impl<'a> Machine<'a> {
 
     fn enabled(&self, t: usize) -> bool {
         let free = |m: usize| self.mutexes[m] == NOBODY;
+        let changed = |&(word, value): &(Word, u64)| self.value(word) != value;
+        if self.threads[t].parked && !self.threads[t].round.iter().any(changed) {
+            return false;
+        }
         match self.threads[t].phase {
-            Phase::Ended | Phase::Absent => false,
+            Phase::Ended | Phase::Absent | Phase::Cut => false,
             Phase::First | Phase::Last => true,
             Phase::Waits => self.timed(t),
             Phase::Woken | Phase::Left => free(0),
@@ -305,10 +356,6 @@ impl<'a> Machine<'a> {
                 Op::ReadLock(r) => self.writers[r] == NOBODY,
                 Op::WriteLock(r) => self.writers[r] == NOBODY && self.readers[r].is_empty(),
                 Op::Join(other) => self.threads[other].phase == Phase::Ended,
-                Op::Poll(..) if self.threads[t].parked => {
-                    let round = &self.threads[t].round;
-                    round.iter().any(|&(v, value)| self.memory[v] != value)
-                }
                 _ => true,
             },
         }
@@ -324,6 +371,11 @@ impl<'a> Machine<'a> {
             };
             self.events.push(timed);
         }
+        let thread = &mut self.threads[t];
+        if std::mem::take(&mut thread.parked) {
+            let round = thread.round.drain(..);
+            thread.awaited = round.map(|(word, _)| (word.address(), 4)).collect();
+        }
         match self.threads[t].phase {
             Phase::First => {
                 self.threads[t].phase = Phase::Line;
@@ -336,6 +388,7 @@ impl<'a> Machine<'a> {
             Phase::Line => self.line(t),
             _ => self.second(t),
         }
+        self.threads[t].awaited.clear();
         self.settle(t);
     }
 
@@ -381,6 +434,7 @@ impl<'a> Machine<'a> {
         match op {
             Op::Read(v) => {
                 self.threads[t].acc = self.memory[v];
+                self.saw(t, Word::Variable(v), self.memory[v]);
                 self.log(t, Kind::Read, variable(v), self.memory[v], 0);
             }
             Op::Write(v, value) => {
@@ -425,25 +479,21 @@ impl<'a> Machine<'a> {
                 self.log(t, Kind::ThreadCreate, 0, other as u64, 0);
             }
             Op::Join(other) => self.log(t, Kind::ThreadJoin, 0, other as u64, 0),
-            Op::If(_) | Op::CrashIf(_) | Op::Look => unreachable!("no steps"),
+            Op::If(_) | Op::CrashIf(_) | Op::Look | Op::Loop | Op::Retry(..) => {
+                unreachable!("no steps")
+            }
         }
         self.threads[t].line += usize::from(next);
     }
 
     /// One read of a loop; true if it is the last.
     fn poll(&mut self, t: usize, set: u8, enough: u64) -> bool {
-        let thread = &mut self.threads[t];
-        if std::mem::take(&mut thread.parked) {
-            let round = thread.round.drain(..);
-            thread.awaited = round.map(|(v, _)| (variable(v), 4)).collect();
-        }
         let read = self.threads[t].round.len();
         let variables = || (0..self.memory.len()).filter(|v| set & 1 << v != 0);
         let v = variables().nth(read).expect("one is left");
         let (last, value) = (variables().count() == read + 1, self.memory[v]);
         self.log(t, Kind::Read, variable(v), value, 0);
-        self.threads[t].awaited.clear();
-        self.threads[t].round.push((v, value));
+        self.threads[t].round.push((Word::Variable(v), value));
         if !last {
             return false;
         }
@@ -452,10 +502,7 @@ impl<'a> Machine<'a> {
             self.threads[t].round.clear();
             return true;
         }
-        self.threads[t].parked = true;
-        for (v, value) in self.threads[t].round.clone() {
-            self.log(t, Kind::Parked, variable(v), value, 0);
-        }
+        self.park(t);
         false
     }
 
@@ -463,14 +510,21 @@ impl<'a> Machine<'a> {
         match op {
             Op::Lock(m) => {
                 self.mutexes[m] = t;
+                self.threads[t].taken.push(m);
                 self.log(t, Kind::MutexLock, object(MUTEX, m), 0, 0);
             }
             Op::TryLock(m) => {
                 let free = self.mutexes[m] == NOBODY;
                 self.threads[t].acc = u64::from(free);
+                self.saw(t, Word::Mutex(m), u64::from(!free));
                 if free {
                     self.mutexes[m] = t;
                     self.threads[t].held.push(m);
+                    self.threads[t].taken.push(m);
+                } else if self.threads[t].vain == 0 {
+                    for other in self.threads.iter_mut() {
+                        other.noticed |= other.taken.contains(&m);
+                    }
                 }
                 let value = if free { 0 } else { 16 };
                 self.log(t, Kind::MutexTryLock, object(MUTEX, m), value, 0);
@@ -644,7 +698,7 @@ impl<'a> Machine<'a> {
     fn announced(&self, t: usize) -> Option<(Kind, u64, u64)> {
         let plain = |kind, at| Some((kind, at, 0));
         match self.threads[t].phase {
-            Phase::Ended | Phase::Absent => None,
+            Phase::Ended | Phase::Absent | Phase::Cut => None,
             Phase::First => plain(Kind::ThreadStart, 0),
             Phase::Last => plain(Kind::ThreadExit, 0),
             Phase::Waits | Phase::Woken | Phase::Left => plain(Kind::CondWake, object(MUTEX, 0)),
@@ -681,7 +735,7 @@ impl<'a> Machine<'a> {
                 Op::Join(other) => Some((Kind::ThreadJoin, 0, other as u64)),
                 // It ended the process.
                 Op::CrashIf(_) => None,
-                Op::If(_) | Op::Look => unreachable!("no steps"),
+                Op::If(_) | Op::Look | Op::Loop | Op::Retry(..) => unreachable!("no steps"),
             },
         }
     }

@@ -11,6 +11,7 @@ use raddle_analyzer::dpor::{Algorithm, Dpor, Execution};
 use raddle_analyzer::hapset::guided::{Base, Guided, Settings};
 use raddle_analyzer::hapset::knowledge::{Line, Places};
 use raddle_analyzer::search::{Next, Search, Standing};
+use raddle_protocol::outcome::End;
 use std::collections::BTreeSet;
 
 /// What a search found.
@@ -31,7 +32,8 @@ fn explore(search: &mut dyn Search, program: &Program, workers: usize, most: u64
     go_on(search, program, workers, most, &mut found).then_some(found)
 }
 
-/// Adds to `found` until the search ends; false, with executions under way, after more than `most`.
+/// Adds to `found` until the search ends; false, with executions under way, after more
+/// than `most`, or after one that does not end.
 fn go_on(
     search: &mut dyn Search,
     program: &Program,
@@ -59,7 +61,10 @@ fn go_on(
         let (number, plan) = out.remove(n as usize % out.len());
         let (trace, result) = Machine::run(program, &plan);
         found.executions += 1;
-        if trace.outcome.end != raddle_protocol::outcome::End::Redundant {
+        if trace.outcome.end == End::StepLimit {
+            return false;
+        }
+        if trace.outcome.end != End::Redundant {
             found.results.insert(result);
             for (clock, classes) in [false, true].into_iter().zip(&mut found.classes) {
                 let execution = Execution::new(&trace, clock);
@@ -153,6 +158,42 @@ fn optimal_and_source_on_programs_that_end_abruptly() {
 #[test]
 fn optimal_and_source_on_programs_that_poll() {
     compare_seeds(400, "polling", programs::polling);
+}
+
+#[test]
+fn optimal_and_source_on_programs_that_wait_in_loops_with_locks() {
+    compare_seeds(200, "locking", programs::locking);
+}
+
+/// What a program computes where every thread comes to its end.
+fn results(program: &Program, rounds: Option<u32>, most: u64) -> Option<BTreeSet<String>> {
+    let program = Program {
+        rounds,
+        ..program.clone()
+    };
+    let found = explore(&mut Dfs::new(), &program, 1, most)?;
+    let ended = |result: &String| !result.starts_with("in a loop");
+    Some(found.results.into_iter().filter(ended).collect())
+}
+
+/// Whoever parks threads after rounds that nobody noticed reaches all that is reached by going round.
+#[test]
+fn nothing_is_lost_by_parking() {
+    let (from, to) = seeds(60);
+    let programs = (from..to).map(|seed| (programs::locking(seed), 2, MOST));
+    let noticed = (programs::noticed(), 3, 100_000);
+    let mut compared = 0;
+    for (program, rounds, most) in programs.chain([noticed]) {
+        let parked = results(&program, None, most);
+        let cut = results(&program, Some(rounds), most);
+        assert!(cut.is_some() || most == MOST, "the known one is small");
+        if let (Some(parked), Some(cut)) = (parked, cut) {
+            let lost: Vec<&String> = cut.difference(&parked).collect();
+            assert!(lost.is_empty(), "{lost:?} {program:?}");
+            compared += 1;
+        }
+    }
+    assert!(3 * compared > to - from, "only {compared}");
 }
 
 /// The line of an address is the address.

@@ -7,6 +7,7 @@ fn program(threads: &[&[Op]]) -> Program {
     Program {
         threads: threads.iter().map(|lines| lines.to_vec()).collect(),
         tokens: 1,
+        rounds: None,
     }
 }
 
@@ -178,6 +179,43 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
             program(&[&[Poll(1, 1)], &[Write(0, 0), Write(0, 1)]]),
             Some(3),
         ),
+        // The round comes before the section, which wakes it, or after that.
+        (
+            "a flag under a lock",
+            program(&[
+                &[Loop, Lock(0), Read(0), Unlock(0), Retry(3, 1)],
+                &[Lock(0), Write(0, 1), Unlock(0)],
+            ]),
+            Some(2),
+        ),
+        // The attempt is made before the section, within it or after it; if within, another one is
+        // made after it.
+        (
+            "an attempt again and again",
+            program(&[
+                &[Loop, TryLock(0), Retry(1, 1), UnlockIf(0)],
+                &[Lock(0), Unlock(0)],
+            ]),
+            Some(3),
+        ),
+        (
+            "a lock held and another one tried",
+            program(&[
+                &[
+                    Loop,
+                    Lock(0),
+                    TryLock(1),
+                    If(0),
+                    Unlock(0),
+                    Retry(4, 1),
+                    UnlockIf(1),
+                    Unlock(0),
+                ],
+                &[Lock(1), Lock(0), Unlock(0), Unlock(1)],
+            ]),
+            None,
+        ),
+        ("rounds that are noticed", noticed(), None),
         (
             "sleeps",
             program(&[&[Sleep, Sleep], &[Sleep, Write(0, 1)]]),
@@ -198,6 +236,16 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
             Some(3),
         ),
     ]
+}
+
+/// Two attempts that two rounds of a loop can make fail, but not one.
+pub fn noticed() -> Program {
+    let attempt = [TryLock(0), If(0), Add(1), UnlockIf(0)];
+    let section = [Lock(0), Unlock(0)];
+    program(&[
+        &[Loop, Lock(0), Read(0), Unlock(0), Retry(3, 1)],
+        &[&attempt[..], &section, &attempt, &[Write(0, 1)]].concat(),
+    ])
 }
 
 /// SplitMix64: the same numbers everywhere.
@@ -269,6 +317,7 @@ pub fn random(seed: u64) -> Program {
     Program {
         threads,
         tokens: random.below(2) as u32,
+        rounds: None,
     }
 }
 
@@ -298,6 +347,7 @@ pub fn abrupt(seed: u64) -> Program {
             .map(|_| thread(if count == 2 { 5 } else { 3 }))
             .collect(),
         tokens: 0,
+        rounds: None,
     }
 }
 
@@ -327,5 +377,40 @@ pub fn polling(seed: u64) -> Program {
             .map(|_| thread(if count == 2 { 4 } else { 2 }))
             .collect(),
         tokens: 0,
+        rounds: None,
+    }
+}
+
+/// A program of a seed in which threads wait in loops that take locks, or try to.
+pub fn locking(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let count = 2 + random.below(2);
+    let mut thread = |most: usize| {
+        let mut lines = Vec::new();
+        for _ in 0..1 + random.below(most) {
+            let (m, v) = (random.below(2), random.below(2));
+            let value = random.below(3) as u64;
+            match random.below(16) {
+                0..4 => lines.push(Write(v, value)),
+                4 => lines.extend([Lock(m), Write(v, value), Unlock(m)]),
+                5 => lines.extend([Lock(1 - m), Lock(m), Unlock(m), Unlock(1 - m)]),
+                6 | 7 => lines.extend([TryLock(m), If(1), Write(v, value), UnlockIf(m)]),
+                8 => lines.extend([TryLock(m), Add(2), UnlockIf(m), ExitIf(2)]),
+                9..13 => lines.extend([Loop, Lock(m), Read(v), Unlock(m), Retry(3, 1 + value % 2)]),
+                13 => lines.extend([Loop, TryLock(m), Retry(1, 1), Read(v), UnlockIf(m)]),
+                14 => lines.extend([Loop, TryLock(m), Read(v), UnlockIf(m), Retry(3, 1)]),
+                _ => {
+                    lines.extend([Loop, Lock(m), TryLock(1 - m), If(0), Unlock(m), Retry(4, 1)]);
+                    lines.extend([UnlockIf(1 - m), Unlock(m)]);
+                }
+            }
+        }
+        lines.push(Yield);
+        lines
+    };
+    Program {
+        threads: (0..count).map(|_| thread(4 - count)).collect(),
+        tokens: 0,
+        rounds: None,
     }
 }

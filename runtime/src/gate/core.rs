@@ -318,7 +318,7 @@ impl<O: Os> Gate<O> {
         }
         self.threads[me].pending.write(*p);
         self.announced_to_policy(me);
-        self.spins_at(p.kind, p.object, p.pc, false);
+        self.spins_at(p.kind, p.object, p.pc, super::spin::may_wait(p));
         self.children.announced(me, p.outside);
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
@@ -522,7 +522,8 @@ impl<O: Os> Gate<O> {
             self.look_outside();
         }
         let nobody = self.ready.is_empty() && self.timed.is_empty() && !prescribed;
-        if nobody && !self.evaluate_spinners(slot::NONE) && !self.await_signals() {
+        let nobody = nobody && !self.evaluate_spinners(slot::NONE) && !self.looks_behind_locks();
+        if nobody && !self.await_signals() {
             return Err(match self.anybody_spins() {
                 true => self.livelock(),
                 false => self.deadlock(),

@@ -400,9 +400,14 @@ pub fn saw(at: u64, size: u32, value: u64) {
     gate().saw(at, size, value);
 }
 
-/// See [`Gate::found_held`].
-pub fn found_held() {
-    gate().found_held();
+/// See [`core::Gate::found_held`].
+pub fn found_held(object: u64) {
+    gate().found_held(object);
+}
+
+/// See [`core::Gate::took`].
+pub fn took(object: u64, free: u32) {
+    gate().took(object, free);
 }
 
 /// The running thread begins a round of a loop that only waits (see `rounds`).

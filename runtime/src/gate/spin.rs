@@ -7,10 +7,18 @@
 //! every further iteration would have been without effect. If all threads that are not blocked for
 //! good go round such loops, the execution is a livelock, whatever is chosen from here on.
 //!
+//! An iteration may take locks and give them back; it begins where it holds none of them. Another
+//! thread can learn of it only by an attempt at such a lock that fails. An iteration during which
+//! none did may be left out of any execution, so one more is needed only after one that was noticed
+//! so. Attempts of a thread that only goes round itself do not count: what it does may be left out
+//! as well. Threads that hold one lock and try another can miss each other for ever, which no
+//! parking ends: each wakes the others.
+//!
 //! What uninstrumented code reads is not known. A loop of which only yields are seen is never
 //! parked; after some iterations others go first, each time (fairness, as in Musuvathi and Qadeer,
 //! PLDI 2008, section 3).
 
+use super::Pending;
 use super::core::{Gate, Stop};
 use super::rounds::Rounds;
 use crate::pages::Os;
@@ -34,6 +42,8 @@ const FIRST_WAIT: u32 = 4;
 const PATIENCE: u32 = 50;
 /// The same where the search is to end on programs that wait in such loops.
 const EXACT_PATIENCE: u32 = 2;
+/// Most locks that an iteration takes.
+const LOCKS: usize = 4;
 /// After so many iterations at most the state is looked at again.
 const LONGEST_PAUSE: u32 = 1024;
 
@@ -91,8 +101,14 @@ pub(super) struct Track {
     /// Words of the thread's stack that others have written since the loop began, as they were.
     foreign: [Seen; FOREIGN],
     foreigners: u32,
-    /// It took a lock: not to be parked, since others may find that lock held.
-    locking: bool,
+    /// Locks that it took (an address for each time), or 0.
+    taken: [u64; LOCKS],
+    /// The lock that it takes in the operation announced last, or 0.
+    taking: u64,
+    /// Somebody found one of them held.
+    noticed: bool,
+    /// It gave back a lock that it did not take: a loop is to begin with the next operation.
+    anew: bool,
     /// What the loop did in this iteration or one before: it took a lock; it tried one in vain.
     takes: bool,
     tries: bool,
@@ -117,6 +133,8 @@ pub(super) struct Track {
     changing: bool,
     /// [`Spins::operations`] when it was found waiting without operations; 0: it was not.
     found: u64,
+    /// [`Spins::operations`] when it was parked.
+    since: u64,
 }
 
 impl Track {
@@ -124,32 +142,49 @@ impl Track {
     fn begin(&mut self, kind: Kind, pc: usize, object: u64, changes: u64) {
         self.wait = match self.pc {
             0 => FIRST_WAIT,
+            _ if self.anew => self.wait,
             _ => (2 * self.wait).min(LONGEST),
         };
         (self.pc, self.object) = (pc, object);
         (self.has_state, self.foreigners) = (false, 0);
         (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
         (self.takes, self.tries) = (false, false);
-        self.iterate(kind, changes);
+        self.iterate(kind, object, changes);
     }
 
-    /// A new iteration begins with an operation of this kind.
-    fn iterate(&mut self, kind: Kind, changes: u64) {
+    /// A new iteration begins with this operation.
+    fn iterate(&mut self, kind: Kind, object: u64, changes: u64) {
         (self.operations, self.reads) = (0, 0);
-        (self.locking, self.locks) = (false, 0);
-        self.add(kind);
+        (self.locks, self.taken, self.taking) = (0, [0; LOCKS], 0);
+        (self.noticed, self.anew) = (false, false);
+        self.add(kind, object);
         self.parked = false;
         self.began = changes;
     }
 
-    fn add(&mut self, kind: Kind) {
+    /// The iteration goes on with this operation, which is announced; the one before was performed.
+    fn add(&mut self, kind: Kind, object: u64) {
+        let taking = core::mem::take(&mut self.taking);
+        if taking != 0 {
+            self.took(taking);
+        }
         match role(kind) {
-            Role::Lock => {
-                self.locks += 1;
-                (self.locking, self.takes) = (true, true);
+            Role::Lock => self.taking = object,
+            Role::Unlock => {
+                self.locks -= 1;
+                self.anew |= self.locks < 0;
             }
-            Role::Unlock => self.locks -= 1,
             Role::Neutral | Role::Change => {}
+        }
+    }
+
+    /// It has taken this lock.
+    fn took(&mut self, object: u64) {
+        self.locks += 1;
+        self.takes = true;
+        match self.taken.iter_mut().find(|lock| **lock == 0) {
+            Some(place) => *place = object,
+            None => self.pc = 0,
         }
     }
 
@@ -284,6 +319,11 @@ fn role(kind: Kind) -> Role {
     }
 }
 
+/// May a thread be kept from such an operation, which can block, because it only waits?
+pub(super) fn may_wait(p: &Pending) -> bool {
+    p.deadline == 0 && matches!(role(p.kind), Role::Lock)
+}
+
 /// Can only a thread of the program end a wait in an operation of this kind?
 fn is_closed(kind: Kind) -> bool {
     (kind as u8) <= Kind::FutexResume as u8 && kind != Kind::SignalWait
@@ -343,9 +383,39 @@ impl<O: Os> Gate<O> {
     }
 
     /// The running thread found a lock (or a semaphore) taken that it tried to take.
-    pub fn found_held(&mut self) {
+    pub fn found_held(&mut self, object: u64) {
+        if !self.spins.on {
+            return;
+        }
         let me = self.running();
-        self.spins.tracks[me].tries = true;
+        let track = &mut self.spins.tracks[me];
+        track.tries = true;
+        if track.pc != 0 && track.rounds > 0 {
+            return;
+        }
+        let mut next = self.next_alive(0);
+        while let Some(s) = next {
+            next = self.next_alive(s + 1);
+            let track = &mut self.spins.tracks[s];
+            track.noticed |= s != me && track.taken.contains(&object);
+        }
+    }
+
+    /// The running thread tried to take a lock, whose first word was `free` before, and has it now.
+    pub fn took(&mut self, object: u64, free: u32) {
+        if self.spins.on {
+            let me = self.running();
+            let track = &mut self.spins.tracks[me];
+            if track.pc != 0 {
+                track.tries = true;
+                track.took(object);
+                track.saw(Seen {
+                    at: object,
+                    size: size_of::<u32>() as u32,
+                    value: free.into(),
+                });
+            }
+        }
     }
 
     /// The operation that the running thread was chosen for changed something that others may see.
@@ -382,40 +452,43 @@ impl<O: Os> Gate<O> {
         if matches!(role(kind), Role::Change) {
             (track.pc, track.changing) = (0, true);
             spins.changes += 1;
-        } else if track.pc == 0 || track.operations > track.wait {
+        } else if track.pc == 0 || track.anew || track.operations > track.wait {
             // At the end of a sleep time has passed, which is nothing to wait for.
             if kind != Kind::Sleep {
                 track.begin(kind, pc, object, spins.changes);
             }
         } else if track.pc == pc && track.object == object {
-            return self.iterated(me, kind, pc, may_wait);
+            return self.iterated(me, kind, object, pc, may_wait);
         } else {
             track.operations += 1;
-            track.add(kind);
+            track.add(kind, object);
         }
         false
     }
 
     /// `me` has come round: must it wait for a change?
     #[cold]
-    fn iterated(&mut self, me: Slot, kind: Kind, pc: usize, may_wait: bool) -> bool {
+    fn iterated(&mut self, me: Slot, kind: Kind, object: u64, pc: usize, may_wait: bool) -> bool {
         let (changes, patience) = (self.spins.changes, self.spins.patience);
         let os = &mut self.pages.os;
         let track = &mut self.spins.tracks[me];
         let same = track.repeats(|known| os.state(pc, known));
         let known = track.reads > 0;
-        let parks = same && known && !track.locking && may_wait;
+        let parks = same && known && !track.noticed && may_wait;
+        // A loop of calls that take locks conflicts with others' calls: it is run.
         let passes = same && !known && track.rounds >= patience && may_wait;
+        let passes = passes && !matches!(role(kind), Role::Lock);
         let current = track.is_current();
         if same && known && current && track.began == changes {
             track.idle = changes + 1;
             self.spins.check = true;
         }
         if !parks {
-            track.iterate(kind, changes);
+            track.iterate(kind, object, changes);
         }
         track.parked = parks;
         if parks {
+            track.since = self.spins.operations;
             self.parks(me, pc);
         } else if passes {
             self.lets_others_go(me, Kind::PassedOver, pc);
@@ -513,9 +586,29 @@ impl<O: Os> Gate<O> {
     pub(super) fn unpark(&mut self, s: Slot) {
         if !self.spins.parked.is_empty() && self.spins.parked.contains(s) {
             self.spins.parked.set(s, false);
-            let (kind, changes) = (self.pending(s).kind, self.spins.changes);
-            self.spins.tracks[s].iterate(kind, changes);
+            let (pending, changes) = (self.pending(s), self.spins.changes);
+            let (kind, object) = (pending.kind, pending.object);
+            self.spins.tracks[s].iterate(kind, object, changes);
         }
+    }
+
+    /// Nobody can go on: if others have done anything since a thread was parked that takes locks,
+    /// it looks at the world again, since those locks may protect what no hook sees. Not where the
+    /// search is to end. Is there one?
+    pub(super) fn looks_behind_locks(&mut self) -> bool {
+        let exact = self.flags & flags::EXACT_SPINS != 0;
+        let mut next = self.next_alive(0).filter(|_| !exact);
+        while let Some(s) = next {
+            next = self.next_alive(s + 1);
+            let track = &self.spins.tracks[s];
+            if self.is_spinning(s) && track.takes && track.since < self.spins.operations {
+                self.unpark(s);
+                if self.evaluate(s) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Could another thread than the running one go on?

@@ -24,6 +24,7 @@ use crate::gate::{self, Fatal, Interrupt, Pending};
 use crate::heap;
 use crate::serial::Serial;
 use core::ffi::c_int;
+use libc::ETIMEDOUT;
 use model::queue::Waiters;
 use model::verdict::Verdict;
 use raddle_protocol::event::{Event, Kind};
@@ -145,7 +146,17 @@ pub fn tried(succeeded: bool, object: u64) {
         // SAFETY: the program's object, which begins with its state.
         let word = unsafe { (object as *const u32).read_volatile() };
         gate::saw(object, size_of::<u32>() as u32, u64::from(word));
-        gate::found_held();
+        gate::found_held(object);
+    }
+}
+
+/// An attempt on a lock that was free ended so; `free`: what its first word is then.
+fn tried_lock(result: u64, object: u64, free: u32) {
+    match result as c_int {
+        0 => gate::took(object, free),
+        // It is another lock from now on.
+        libc::EOWNERDEAD => gate::changed(),
+        _ => tried(false, object),
     }
 }
 
@@ -165,11 +176,13 @@ pub fn returning(result: c_int, pc: usize) -> c_int {
 
 /// As [`settle`], after writing the record of the step: `value` is the result.
 pub fn conclude(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
-    if matches!(
-        kind,
-        Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait
-    ) {
-        tried(result(&verdict) == 0, object);
+    let code = result(&verdict);
+    match kind {
+        Kind::MutexTryLock => tried_lock(code, object, 0),
+        Kind::SpinTryLock => tried_lock(code, object, spin::FREE as u32),
+        // Whoever holds it may only wait in a loop.
+        Kind::MutexTimedLock if code == ETIMEDOUT as u64 => gate::found_held(object),
+        _ => {}
     }
     conclude_with(0, kind, verdict, object, pc)
 }

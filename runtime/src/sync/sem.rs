@@ -96,6 +96,9 @@ unsafe fn perform(s: *mut sem_t, pc: usize, change: impl Fn(&mut Semaphore) -> V
 /// As [`super::conclude`], with the count in the record.
 fn conclude_counted(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
     let count = MODELS.get(object).map_or(0, |model| model.value);
+    if kind == Kind::SemTryWait {
+        super::tried(verdict == Verdict::Returns(0), object);
+    }
     conclude_with(count, kind, verdict, object, pc)
 }
 

@@ -13,7 +13,7 @@ use raddle_protocol::{Slot, slot};
 
 const WHAT: &str = "a spinlock";
 /// What glibc keeps in a free spinlock on x86-64; anything less is a held one.
-const FREE: c_int = 1;
+pub const FREE: c_int = 1;
 const HELD: c_int = 0;
 
 static MODELS: Models<Spin> = Models::new();
