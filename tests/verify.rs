@@ -266,6 +266,16 @@ fn what_has_no_end_is_verified_up_to_the_bound() {
     }
 }
 
+/// Where there are too many threads to look at all pairs of them, that is said at once.
+#[test]
+fn a_crowd_of_threads_is_out_of_bounds_within_the_time() {
+    let crowd = compile(Compiler::RaddleCc, "tests/verify/crowd.c", &["-O1"]);
+    let found = run(&["verify", "--time", "10s"], &crowd, &[]);
+    let said = found.output.all();
+    assert_eq!(found.output.status, 69, "{said}");
+    assert!(found.summary.bounds[0].contains("too large"), "{said}");
+}
+
 /// Bounds of what reads return say nothing of sums that need more than 64 bits.
 #[test]
 fn two_threads_with_wide_sums_are_decided() {

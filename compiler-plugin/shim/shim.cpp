@@ -22,9 +22,18 @@
 
 using namespace llvm;
 
+extern "C" void raddle_prepare(LLVMModuleRef module);
 extern "C" void raddle_instrument(LLVMModuleRef module, bool optimise);
 
 namespace {
+
+struct Prepare : PassInfoMixin<Prepare> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    raddle_prepare(wrap(&M));
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
 
 struct Instrument : PassInfoMixin<Instrument> {
   bool Optimise;
@@ -41,6 +50,8 @@ struct Instrument : PassInfoMixin<Instrument> {
 extern "C" {
 
 void raddle_shim_register(PassBuilder *Builder) {
+  Builder->registerPipelineStartEPCallback(
+      [](ModulePassManager &Passes, OptimizationLevel) { Passes.addPass(Prepare()); });
   Builder->registerOptimizerEarlyEPCallback(
       [](ModulePassManager &Passes, OptimizationLevel Level) {
         Passes.addPass(Instrument(Level != OptimizationLevel::O0));

@@ -6,6 +6,7 @@ mod hooks;
 mod ir;
 mod locations;
 mod module;
+mod names;
 mod outside;
 mod schedule;
 mod sharing;
@@ -38,7 +39,17 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
     }
 }
 
-/// Called by the pass of the shim.
+/// Called by the first pass of the shim, before anything is simplified.
+///
+/// # Safety
+/// `module` is live and belongs to the caller alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
+    // SAFETY: as this function's documentation says.
+    names::give_meaning(unsafe { ir::Module::new(module) });
+}
+
+/// Called by the second pass of the shim.
 ///
 /// # Safety
 /// `module` is live and belongs to the caller alone.

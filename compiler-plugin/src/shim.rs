@@ -4,7 +4,7 @@ use core::ffi::{c_uint, c_void};
 use llvm_sys::prelude::*;
 
 unsafe extern "C" {
-    /// Registers the pass with a `PassBuilder`.
+    /// Registers the passes with a `PassBuilder`.
     pub fn raddle_shim_register(builder: *mut c_void);
     /// May the pointer be known outside its function? Looks at so many uses at most.
     pub fn raddle_shim_captured(pointer: LLVMValueRef, max_uses: c_uint) -> bool;

@@ -319,6 +319,10 @@ kinds! {
     /// 1 if the thread comes from the round before and that changed nothing, so that it stands
     /// where it stood when that began.
     Round = 123, false, "goes round";
+    /// In runs with [`crate::shared::flags::SYMBOLIC`], where an atomic section of the program begins
+    /// (`__VERIFIER_atomic_begin`): what others do comes before or after it as a whole. `object`: the
+    /// mutex that is held in all of them.
+    Section = 124, false, "atomic section";
 
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
     /// somebody looked at the virtual clock, as part of the step of `thread` before this record.

@@ -34,7 +34,7 @@ impl Formula<'_> {
     }
 
     /// Some release of the section is executed.
-    fn released(&self, section: &Section) -> Bool {
+    pub fn released(&self, section: &Section) -> Bool {
         let released = section.releases.values().map(|r| self.any_executed(r));
         any(&released.collect::<Vec<_>>())
     }

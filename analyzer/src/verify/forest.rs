@@ -136,6 +136,8 @@ pub struct Forest {
     /// As maximal causality reduction sees the program (papers/mpc.txt, section 2.2): what a read
     /// returns is a decision, and all inputs are zero.
     pub by_value: bool,
+    /// The lock that is held in atomic sections, if there are any.
+    pub section: Option<u64>,
     /// A round of a loop that was in vain leaves its thread where it was.
     pub folds: bool,
     /// The end of the process is announced as a step, so that others may come before it.
@@ -183,6 +185,7 @@ impl Forest {
             unstable: BTreeSet::new(),
             unmodelled: BTreeSet::new(),
             by_value: false,
+            section: None,
             folds: false,
             announces_end: false,
             footprint: Footprint::default(),

@@ -14,7 +14,7 @@ use super::conditions::{self, Conditions};
 use super::flow;
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
 use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
-use super::locks::{Locks, Taking};
+use super::locks::{Locks, Sections, Taking};
 use super::memory;
 use super::objects::{self, Objects};
 use super::order::Order;
@@ -97,6 +97,15 @@ pub fn read_value(place: Place, width: u8) -> BV {
     BV::new_const(name, width.into())
 }
 
+/// Would pairs of threads, or of sections of a lock, take more time than anybody waits?
+fn has_too_many_pairs(forest: &Forest, locks: &Locks) -> bool {
+    const THREADS: usize = 1000;
+    const SECTIONS: usize = 4_000_000;
+    let pairs = |s: &Sections| s.len().pow(2);
+    let sections = locks.sections.values().map(pairs).sum::<usize>();
+    forest.trees.len() > THREADS || sections > SECTIONS
+}
+
 fn leaf(term: Term) -> BV {
     match term {
         Term::Input {
@@ -128,6 +137,9 @@ impl<'f> Formula<'f> {
         let start = Instant::now();
         let trees = 0..forest.trees.len() as TreeId;
         let row = |a| trees.clone().map(|b| forest.coexist(a, b)).collect();
+        let locks = Locks::new(forest);
+        let too_large = has_too_many_pairs(forest, &locks);
+        let rows = if too_large { 0..0 } else { trees.clone() };
         let mut exits = vec![Vec::new(); forest.trees.len()];
         for (id, node) in (0..).zip(&forest.nodes) {
             if node.action().is_some_and(|a| a.kind == Kind::ThreadExit) {
@@ -136,7 +148,7 @@ impl<'f> Formula<'f> {
         }
         let mut formula = Formula {
             forest,
-            locks: Locks::new(forest),
+            locks,
             conditions: conditions::collect(forest),
             objects: objects::collect(forest),
             order: Order::default(),
@@ -144,13 +156,16 @@ impl<'f> Formula<'f> {
             at: Vec::with_capacity(forest.nodes.len()),
             exec: vec![None; forest.nodes.len()],
             exits,
-            coexist: trees.clone().map(row).collect(),
+            coexist: rows.map(row).collect(),
             idle: BTreeMap::new(),
             values,
             targets: Vec::new(),
             unsteady: BTreeSet::new(),
-            too_large: false,
+            too_large,
         };
+        if too_large {
+            return formula;
+        }
         formula.program_order();
         for id in 0..forest.nodes.len() as NodeId {
             formula.position(id);
@@ -165,6 +180,7 @@ impl<'f> Formula<'f> {
         formula.machines();
         formula.too_large |= !memory::constrain(&mut formula);
         formula.values_within_bounds();
+        formula.atomic_sections();
         formula.leave_out_rounds();
         formula.known_deadlocks();
         for fact in formula.order.stairs() {

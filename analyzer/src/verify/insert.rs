@@ -99,6 +99,7 @@ impl Insertion<'_> {
                 let end = event.object.saturating_add(event.value);
                 self.forest.touch(event.object, end, tree, event.size != 0);
             }
+            Kind::Section => self.forest.section = Some(event.object),
             Kind::Round if self.forest.folds => {
                 if let Some(at) = self.cursor(i, event)?.at {
                     self.round(event, at);

@@ -158,7 +158,13 @@ impl Locks {
 
     /// Does the thread hold the lock when it stands at the node?
     pub fn owns(&self, id: NodeId, lock: u64) -> bool {
-        self.held[id as usize].iter().any(|h| h.lock == lock)
+        self.section(id, lock).is_some()
+    }
+
+    /// The section of the lock in which the thread is when it stands at the node.
+    pub fn section(&self, id: NodeId, lock: u64) -> Option<Entry> {
+        let held = self.held[id as usize].iter().find(|h| h.lock == lock);
+        held.map(|h| h.acquired)
     }
 }
 

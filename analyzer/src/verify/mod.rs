@@ -3,6 +3,7 @@
 //! Several executions may be under way at a time ([`Verifier::next_several`]): each is aimed at a
 //! frontier of its own, and what they show is learnt in one order, so the trees are the same.
 
+mod atomic;
 mod conditions;
 mod contents;
 mod cores;

@@ -353,6 +353,22 @@ fn with_timed_locks() {
 }
 
 #[test]
+fn with_atomic_sections() {
+    let sync = &[Family::Sections];
+    check_many(12_000..12_150, Menu { sync, ..SYNC }, &[]);
+    let sync = &[Family::Sections, Family::Conditions, Family::Semaphores];
+    let menu = Menu {
+        sync,
+        inputs: 1,
+        nested_threads: true,
+        unjoined: true,
+        exits: true,
+        ..SYNC
+    };
+    check_many(12_200..12_350, menu, &[(1, 0), (2, 0)]);
+}
+
+#[test]
 fn with_all_kinds_of_objects() {
     let sync = &[
         Family::Conditions,

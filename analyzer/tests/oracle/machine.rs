@@ -285,7 +285,7 @@ impl Machine {
     pub fn enabled(&self) -> Vec<Slot> {
         let mut slots: Vec<Slot> = (0..self.threads.len())
             .filter(|&t| !matches!(self.threads[t].status, Status::Ended(_)))
-            .filter(|&t| self.ending.is_none() && !self.waits(t))
+            .filter(|&t| self.ending.is_none() && !self.waits(t) && !self.is_kept_out(t))
             .map(|t| self.threads[t].slot)
             .collect();
         slots.sort_unstable();

@@ -101,6 +101,9 @@ pub enum Sync {
     /// The register gets 1 if this thread is to run the routine, which [`Sync::OnceDone`] ends.
     Once(u8),
     OnceDone(u8),
+    /// Until [`Sync::End`] nobody else takes a step.
+    Begin,
+    End,
 }
 
 /// Bodies of threads; main is body 0.

@@ -52,6 +52,8 @@ pub enum Family {
     Barriers,
     Once,
     TimedLocks,
+    /// Atomic ones, in which there are accesses only.
+    Sections,
 }
 
 pub const INPUT_BOUND: u8 = 3;
@@ -209,6 +211,7 @@ impl Writer<'_> {
         let reg = self.reg();
         let (take, give) = match self.menu.sync[n] {
             Family::Conditions => return self.condition(reg, body),
+            Family::Sections => return self.section(body),
             Family::Barriers => return body.push(Stmt::Sync(reg, Sync::Barrier(0))),
             Family::Semaphores => {
                 let s = self.dice.roll(2) as u8;
@@ -243,6 +246,23 @@ impl Writer<'_> {
         let mut inner = self.inner();
         inner.push(give);
         body.push(Stmt::If(eq(r(reg), c(0)), inner, Vec::new()));
+    }
+
+    fn section(&mut self, body: &mut Vec<Stmt>) {
+        body.push(Stmt::Sync(4, Sync::Begin));
+        for _ in 0..1 + self.dice.roll(3) {
+            let (reg, place, value) = (self.reg(), self.place(), self.expr());
+            let access = match self.dice.roll(3) {
+                0 => Stmt::Read(reg, place),
+                1 => Stmt::Write(place, value),
+                _ => Stmt::Update(reg, place, value),
+            };
+            body.push(match self.dice.roll(3) {
+                0 => iff(eq(r(reg), c(0)), vec![access]),
+                _ => access,
+            });
+        }
+        body.push(Stmt::Sync(4, Sync::End));
     }
 
     fn condition(&mut self, reg: usize, body: &mut Vec<Stmt>) {

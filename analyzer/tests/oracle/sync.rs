@@ -14,6 +14,9 @@ const ETIMEDOUT: u64 = 110;
 /// What the serial thread of a barrier gets.
 const SERIAL: u64 = u64::MAX;
 
+/// The mutex of atomic sections.
+const SECTION: u8 = 40;
+
 /// The second half of an operation of two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Half {
@@ -89,6 +92,8 @@ impl Sync {
             Sync::Barrier(_) => Kind::BarrierArrive,
             Sync::Once(_) => Kind::OnceEnter,
             Sync::OnceDone(_) => Kind::OnceDone,
+            Sync::Begin => Kind::MutexLock,
+            Sync::End => Kind::MutexUnlock,
         }
     }
 
@@ -96,6 +101,7 @@ impl Sync {
         match self {
             Sync::Wait(c, ..) | Sync::Signal(c) | Sync::Broadcast(c) => condition(c),
             Sync::TimedLock(m) => mutex(m),
+            Sync::Begin | Sync::End => mutex(SECTION),
             Sync::SemWait(s, _) | Sync::SemPost(s) | Sync::SemValue(s) => {
                 0xb000 + 64 * u64::from(s)
             }
@@ -207,6 +213,12 @@ impl Machine {
 
     fn lock(&self, l: u8) -> RwLock {
         self.objects.locks.get(&l).cloned().unwrap_or_default()
+    }
+
+    /// Is another thread than `t` in an atomic section?
+    pub fn is_kept_out(&self, t: usize) -> bool {
+        let section = self.mutexes.get(&SECTION);
+        section.is_some_and(|s| s.0 != self.threads[t].slot)
     }
 
     /// Could the operation succeed (or fail for good) now?
@@ -358,6 +370,14 @@ impl Machine {
             Sync::OnceDone(o) => {
                 self.objects.once.insert(o, None);
             }
+            Sync::Begin => {
+                self.acquire(me, SECTION);
+                rec.event(Event {
+                    object: op.object(),
+                    ..record(Kind::Section, me)
+                });
+            }
+            Sync::End => self.release(me, SECTION),
         }
         rec.event(event);
         if choices > 1 {

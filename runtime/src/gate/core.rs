@@ -5,6 +5,7 @@ use super::children::Children;
 use super::facts::Facts;
 use super::freeze::Freeze;
 use super::prefix::{Prefix, Wanted};
+use super::section::Section;
 use super::sleep::Sleep;
 use super::spin::Spins;
 use super::steer::{self, Steer};
@@ -103,6 +104,7 @@ pub struct Gate<O: Os> {
     policy: Policy,
     pub(super) steer: Steer,
     pub(super) freeze: Freeze,
+    pub(super) section: Section,
     pub(super) sleep: Sleep,
     pub flags: u32,
     /// Are events recorded?
@@ -113,7 +115,7 @@ pub struct Gate<O: Os> {
     /// The next step needs more than the policy: a prefix, records of who is enabled or calls.
     guided: bool,
     /// Steps after which the execution ends.
-    limit: u64,
+    pub(super) limit: u64,
     /// Steps after which somebody looks outside (`outside.rs`).
     look: u64,
     pub(super) choices: u64,
@@ -144,6 +146,7 @@ impl<O: Os> Gate<O> {
             policy: Policy::idle(),
             steer: Steer::NONE,
             freeze: Freeze::NEVER,
+            section: Section::NONE,
             sleep: Sleep::NONE,
             flags: 0,
             logging: false,
@@ -489,6 +492,9 @@ impl<O: Os> Gate<O> {
 
     /// May `s` be chosen now?
     pub(super) fn enabled(&self, s: Slot) -> bool {
+        if let Some(owner) = self.in_section() {
+            return s == owner;
+        }
         if self.ready.contains(s) {
             return true;
         }
@@ -563,6 +569,9 @@ impl<O: Os> Gate<O> {
         if let (1, Some(s)) = (self.alive.len(), self.alive.next(0)) {
             return s;
         }
+        if let Some(owner) = self.in_section() {
+            return owner;
+        }
         let (mut lazy, mut earliest) = (false, slot::NONE);
         let (all_ready, all_timed) = match self.sleep.is_active() {
             true => self.sleep.awake(),
@@ -626,6 +635,7 @@ impl<O: Os> Gate<O> {
             }
             return;
         }
+        self.section.step(next);
         self.switches += 1;
         control.switches.store(self.switches, Ordering::Relaxed);
         let running = self.running;

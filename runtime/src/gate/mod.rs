@@ -11,6 +11,7 @@ mod outside;
 mod prefix;
 mod records;
 mod rounds;
+mod section;
 mod sleep;
 mod spin;
 mod state;
@@ -170,6 +171,17 @@ pub fn leave() {
     gate().logging = false;
     gate().pages.detach();
     crate::vars::set_mode(u32::MAX, false);
+}
+
+/// The running thread is in an atomic section from now on: the others wait for its end, unless it
+/// waits itself.
+pub fn enter_section() {
+    gate().section.enter(gate().running());
+}
+
+/// The section of [`enter_section`] ends. `false`: others went on in between.
+pub fn leave_section() -> bool {
+    gate().section.leave()
 }
 
 /// Is the calling thread controlled now? If not, pass through to the real function.
@@ -544,6 +556,11 @@ fn stop() -> ! {
         unsafe { ::core::arch::asm!("int3") };
     }
     crate::os::exit_group(EXIT_STATUS)
+}
+
+/// How many steps an execution may take.
+pub fn limit() -> u64 {
+    gate().limit
 }
 
 /// Virtual nanoseconds since the start.

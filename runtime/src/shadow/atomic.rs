@@ -1,14 +1,17 @@
 //! `__VERIFIER_atomic_begin` and `__VERIFIER_atomic_end`: sections that exclude each other, by a
-//! lock of our own. In a run that is not symbolic the accesses inside are no scheduling points
-//! either, so that nothing at all comes between them; in a symbolic run accesses outside of
-//! sections may, and the verdict names that.
+//! lock of our own, and nothing comes between whose accesses. In a run that is not symbolic they are
+//! no scheduling points; in a symbolic run they are steps, and the gate lets nobody else go on
+//! until the section ends. Only if it waits for others do these go on, and the verdict names that.
+//!
+//! The compiler plugin has functions called `__VERIFIER_atomic_…` begin and end such a section.
 
 use crate::gate;
 use crate::serial::Serial;
 use crate::sync::mutex;
 use core::cell::UnsafeCell;
 use libc::pthread_mutex_t;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
 mod real {
@@ -55,13 +58,23 @@ unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usi
         return;
     }
     if crate::vars::symbolic() {
-        gate::uncontrolled("accesses outside __VERIFIER_atomic sections");
+        gate::log_full(Event {
+            kind: Kind::Section as u8,
+            object: lock as u64,
+            pc: pc as u64,
+            ..Event::default()
+        });
+    } else if gate::flags() & flags::EXHAUSTIVE != 0 {
+        gate::uncontrolled("accesses in __VERIFIER_atomic sections");
     }
     // SAFETY: as above.
     unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };
     // SAFETY: the running thread; the reference is not kept.
     let inside = unsafe { INSIDE.get() };
     *inside = (gate::me(), inside.1 + 1);
+    if inside.1 == 1 && crate::vars::symbolic() {
+        gate::enter_section();
+    }
 }
 
 unsafe extern "C-unwind" fn end(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
@@ -73,7 +86,11 @@ unsafe extern "C-unwind" fn end(_: usize, _: usize, _: usize, _: usize, _: usize
     }
     // SAFETY: the running thread; the reference is not kept.
     let inside = unsafe { INSIDE.get() };
+    let last = inside.1 == 1;
     inside.1 = inside.1.saturating_sub(1);
     // SAFETY: as above.
     unsafe { mutex::unlock(lock, pc) };
+    if last && crate::vars::symbolic() && !gate::leave_section() {
+        gate::uncontrolled("others while a __VERIFIER_atomic section waits");
+    }
 }

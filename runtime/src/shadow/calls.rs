@@ -25,7 +25,7 @@ const fn row(name: &'static CStr, takes: u32) -> Modelled {
     }
 }
 
-static MODELLED: Serial<[Modelled; 29]> = Serial::new([
+static MODELLED: Serial<[Modelled; 39]> = Serial::new([
     row(c"pthread_create", 1 << 3),
     row(c"thrd_create", 1 << 2),
     row(c"exit", 1),
@@ -53,8 +53,18 @@ static MODELLED: Serial<[Modelled; 29]> = Serial::new([
     row(c"__VERIFIER_nondet_u32", 0),
     row(c"__VERIFIER_nondet_u16", 0),
     row(c"__VERIFIER_nondet_u8", 0),
+    row(c"__VERIFIER_nondet_unsigned_char", 0),
+    row(c"__VERIFIER_nondet_unsigned_int", 0),
+    row(c"__VERIFIER_nondet_u64", 0),
     row(c"klee_int", 0),
     row(c"klee_range", 0),
+    row(c"klee_choose", 1),
+    row(c"klee_is_symbolic", 1),
+    row(c"klee_silent_exit", 1),
+    row(c"klee_prefer_cex", 1 << 1),
+    row(c"klee_posix_prefer_cex", 1 << 1),
+    row(c"klee_set_forking", 1),
+    row(c"klee_print_range", 1 << 1),
 ]);
 
 fn modelled() -> &'static mut [Modelled] {

@@ -17,6 +17,13 @@ use raddle_protocol::outcome::End;
 type Address = *mut c_void;
 type Name = *const c_char;
 
+crate::export! {
+    /// As SV-COMP defined it before `reach_error`. Not in the table: programs may have their own.
+    fn __VERIFIER_error() = error_from;
+    /// As most of SV-COMP's programs define it, for those that only declare it.
+    fn __VERIFIER_assert(condition: u32) = assert_from;
+}
+
 crate::hooks! { ROWS:
     fn raddle_symbolic(at: Address, len: u64, name: Name) = make_symbolic;
     fn klee_make_symbolic(at: Address, len: u64, name: Name) = make_symbolic;
@@ -41,6 +48,10 @@ crate::hooks! { ROWS:
     fn __VERIFIER_nondet_u32() -> u32 = nondet_u32;
     fn __VERIFIER_nondet_u16() -> u16 = nondet_u16;
     fn __VERIFIER_nondet_u8() -> u8 = nondet_u8;
+    fn __VERIFIER_nondet_unsigned_char() -> u8 = nondet_unsigned_char;
+    fn __VERIFIER_nondet_unsigned_int() -> u32 = nondet_unsigned_int;
+    fn __VERIFIER_nondet_u64() -> u64 = nondet_u64;
+    fn __VERIFIER_nondet_memory(at: Address, len: u64) = nondet_memory;
     fn klee_int(name: Name) -> u32 = klee_int_from;
     fn klee_range(begin: u32, end: u32, name: Name) -> u32 = klee_range_from;
     fn reach_error() = reach_error_from;
@@ -85,6 +96,18 @@ unsafe extern "C-unwind" fn make_symbolic(
     }
 }
 
+unsafe extern "C-unwind" fn nondet_memory(
+    at: Address,
+    len: u64,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    // SAFETY: passed on; no name.
+    unsafe { make_symbolic(at, len, core::ptr::null(), 0, 0, pc) };
+}
+
 /// Goes on only if `value`, the argument of the function `name`, is not 0.
 fn assume(value: u64, name: &CStr, pc: usize) {
     if !gate::active() {
@@ -97,7 +120,7 @@ fn assume(value: u64, name: &CStr, pc: usize) {
 }
 
 /// Goes on only if `value`, which has the expression `condition`, is not 0.
-fn assume_that(condition: Expr, value: u64, pc: usize) {
+pub fn assume_that(condition: Expr, value: u64, pc: usize) {
     if condition != 0
         && let Some(truth) = world().nodes.truth(condition)
     {
@@ -167,7 +190,7 @@ fn nondet(name: &CStr, size: u64, bits: u8, pc: usize) -> u64 {
 }
 
 /// The next input, shown as `name`.
-fn draw(name: Name, size: u64, bits: u8, pc: usize) -> (u64, Expr) {
+pub fn draw(name: Name, size: u64, bits: u8, pc: usize) -> (u64, Expr) {
     let input = Input::next(size);
     let value = input.value(0, size) & super::mask(bits);
     if !vars::symbolic() {
@@ -264,6 +287,9 @@ nondets! {
     nondet_u32, c"__VERIFIER_nondet_u32": u32, 32;
     nondet_u16, c"__VERIFIER_nondet_u16": u16, 16;
     nondet_u8, c"__VERIFIER_nondet_u8": u8, 8;
+    nondet_unsigned_char, c"__VERIFIER_nondet_unsigned_char": u8, 8;
+    nondet_unsigned_int, c"__VERIFIER_nondet_unsigned_int": u32, 32;
+    nondet_u64, c"__VERIFIER_nondet_u64": u64, 64;
 }
 
 unsafe extern "C-unwind" fn reach_error_from(
@@ -275,4 +301,28 @@ unsafe extern "C-unwind" fn reach_error_from(
     pc: usize,
 ) {
     ends::fail_assertion(format_args!("reach_error() reached"), pc)
+}
+
+unsafe extern "C-unwind" fn error_from(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    ends::fail_assertion(format_args!("__VERIFIER_error() reached"), pc)
+}
+
+unsafe extern "C-unwind" fn assert_from(
+    condition: u32,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    if condition == 0 {
+        ends::fail_assertion(format_args!("__VERIFIER_assert() failed"), pc)
+    }
 }

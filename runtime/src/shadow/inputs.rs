@@ -102,8 +102,11 @@ impl Input {
     /// not symbolic.
     pub fn record(&self, at: u64, first: Expr, name: *const c_char, pc: usize) {
         let first = built(first, pc);
-        if first == 0 && crate::vars::symbolic() {
-            return;
+        if crate::vars::symbolic() {
+            if first == 0 {
+                return;
+            }
+            super::endless::decides(pc);
         }
         gate::log_full(Event {
             kind: Kind::Input as u8,

@@ -11,9 +11,11 @@ mod blocks;
 mod bounds;
 mod calls;
 mod cells;
+mod endless;
 mod harness;
 mod hooks;
 mod inputs;
+mod klee;
 mod library;
 mod nodes;
 mod outside;
@@ -115,6 +117,7 @@ fn branch(expr: Expr, value: u64, why: Why, pc: usize) {
     if nodes.get(expr).width > 64 {
         return lost(Why::Type, pc);
     }
+    endless::decides(pc);
     gate::log_full(Event {
         kind: Kind::Branch as u8,
         size: why as u8,
@@ -179,5 +182,5 @@ pub fn log_private() {
 /// The hooks of this module, for the comparison with the protocol's table.
 #[cfg(test)]
 pub fn rows() -> Vec<crate::access::Row> {
-    [hooks::ROWS, harness::ROWS, library::ROWS].concat()
+    [hooks::ROWS, harness::ROWS, klee::ROWS, library::ROWS].concat()
 }

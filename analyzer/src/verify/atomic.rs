@@ -1,0 +1,128 @@
+//! Atomic sections in the formula: what other threads do to the memory that a section touches comes
+//! before it or after it.
+//!
+//! Sections exclude each other by a lock (`exclusion`). What others do to other memory may come
+//! between in a model, since there it could as well come before or after.
+
+use super::forest::{Action, NodeId, TreeId};
+use super::formula::Formula;
+use super::insert::is_access;
+use super::locks::{Entry, Section};
+use super::places::Place;
+use super::solver::{Bool, all, any};
+use raddle_protocol::event::Kind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Memory that a step touches, and whether it writes it.
+type Touch = (Range<u64>, bool);
+
+impl Formula<'_> {
+    /// The constraints of all atomic sections.
+    pub fn atomic_sections(&mut self) {
+        let Some(lock) = self.forest.section else {
+            return;
+        };
+        let Some(sections) = self.locks.sections.get(&lock) else {
+            return;
+        };
+        let sections: Vec<(Entry, Section)> =
+            sections.iter().map(|(e, s)| (*e, s.clone())).collect();
+        let mut inside: BTreeMap<Entry, Vec<Touch>> = BTreeMap::new();
+        let mut outside: BTreeMap<Place, Vec<(NodeId, Touch)>> = BTreeMap::new();
+        for (id, node) in (0..).zip(&self.forest.nodes) {
+            let Some(touch) = node.action().and_then(touched) else {
+                continue;
+            };
+            match self.locks.section(id, lock) {
+                Some(entry) => {
+                    let touches = inside.entry(entry).or_default();
+                    if !touches.contains(&touch) {
+                        touches.push(touch);
+                    }
+                }
+                None => {
+                    let place = self.forest.place(id);
+                    outside.entry(place).or_default().push((id, touch));
+                }
+            }
+        }
+        for (entry, section) in &sections {
+            let Some(touches) = inside.get(entry) else {
+                continue;
+            };
+            for (place, nodes) in &outside {
+                let conflicts = |n: &&(NodeId, Touch)| touches.iter().any(|t| conflict(t, &n.1));
+                let nodes: Vec<NodeId> = nodes.iter().filter(conflicts).map(|n| n.0).collect();
+                if !nodes.is_empty() {
+                    self.before_or_after(entry, section, *place, &nodes);
+                }
+            }
+        }
+        self.others_are_outside(lock, &sections);
+    }
+
+    /// These steps, at one place, do not come between the ends of the section.
+    fn before_or_after(&self, entry: &Entry, section: &Section, place: Place, nodes: &[NodeId]) {
+        let begin = entry.place;
+        if place.tree == begin.tree
+            || !self.coexist(place.tree, begin.tree)
+            || self.forest.before(place, begin)
+        {
+            return;
+        }
+        let mut options = vec![
+            self.acquired(begin, section).not(),
+            self.any_executed(nodes).not(),
+            self.precedes(place, begin),
+        ];
+        for (&end, releases) in &section.releases {
+            let after = self.precedes(end, place);
+            options.push(all(&[self.any_executed(releases), after]));
+        }
+        self.solver.assert(&any(&options));
+    }
+
+    /// A step of which nothing is known yet may touch what a section does: when a frontier is
+    /// reached, no other thread is in a section.
+    fn others_are_outside(&mut self, lock: u64, sections: &[(Entry, Section)]) {
+        let trees: BTreeSet<TreeId> = sections.iter().map(|s| s.0.place.tree).collect();
+        let outside = |tree| Bool::new_const(format!("o{tree}"));
+        for (entry, section) in sections {
+            let closed = any(&[
+                self.acquired(entry.place, section).not(),
+                self.released(section),
+            ]);
+            let fact = outside(entry.place.tree).implies(closed);
+            self.solver.assert(&fact);
+        }
+        let mut targets = std::mem::take(&mut self.targets);
+        for target in &mut targets {
+            let own = self.forest.node(target.node).tree;
+            if self.locks.owns(target.node, lock) {
+                continue;
+            }
+            let others = trees.iter().filter(|&&t| t != own && self.coexist(t, own));
+            let mut parts: Vec<Bool> = others.map(|&t| outside(t)).collect();
+            parts.push(target.condition.clone());
+            target.condition = all(&parts);
+        }
+        self.targets = targets;
+    }
+}
+
+/// The memory that a step touches, if it does.
+fn touched(action: &Action) -> Option<Touch> {
+    let bytes = match action.kind {
+        Kind::Free | Kind::ReadRange | Kind::WriteRange => action.value,
+        kind if is_access(kind) => action.size.into(),
+        _ => return None,
+    };
+    let writes = !matches!(action.kind, Kind::Read | Kind::AtomicRead | Kind::ReadRange);
+    let end = action.object.saturating_add(bytes);
+    Some((action.object..end, writes))
+}
+
+fn conflict(a: &Touch, b: &Touch) -> bool {
+    (a.1 || b.1) && a.0.start < b.0.end && b.0.start < a.0.end
+}
