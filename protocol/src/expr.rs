@@ -147,6 +147,8 @@ pub enum Why {
     Memory = 11,
     /// Whether an access stays in the block that its address was computed from.
     Bounds = 12,
+    /// A conditional branch that on one side can only end the program, as an assertion does.
+    Check = 13,
 }
 
 impl Why {
@@ -166,8 +168,14 @@ impl Why {
             10 => Why::Divisor,
             11 => Why::Memory,
             12 => Why::Bounds,
+            13 => Why::Check,
             _ => return None,
         })
+    }
+
+    /// Is one of the outcomes likely to be an error?
+    pub const fn guards(self) -> bool {
+        matches!(self, Why::Check | Why::Divisor | Why::Bounds)
     }
 
     /// What people read.
@@ -185,6 +193,7 @@ impl Why {
             Why::Full => "expression arena full",
             Why::Divisor => "divisor",
             Why::Bounds => "bounds of a block",
+            Why::Check => "branch to the end of the program",
             Why::Memory => "memory written by code that is not instrumented",
         }
     }

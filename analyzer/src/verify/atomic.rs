@@ -67,7 +67,7 @@ impl Formula<'_> {
         let begin = entry.place;
         if place.tree == begin.tree
             || !self.coexist(place.tree, begin.tree)
-            || self.forest.before(place, begin)
+            || self.before(place, begin)
         {
             return;
         }

@@ -100,7 +100,7 @@ impl Formula<'_> {
     fn can_wake(&self, signal: Place, wait: Place) -> bool {
         signal.tree != wait.tree
             && self.coexist(signal.tree, wait.tree)
-            && !self.forest.before(signal, wait)
+            && !self.before(signal, wait)
     }
 
     fn woken(&self, object: u64, wait: Place) -> Bool {

@@ -85,7 +85,7 @@ impl Formula<'_> {
         }
         let mut options = vec![self.acquired(at, a.1).not(), self.acquired(bt, b.1).not()];
         for (first, second) in [(a, b), (b, a)] {
-            if self.forest.before(second.0.place, first.0.place) {
+            if self.before(second.0.place, first.0.place) {
                 continue;
             }
             for (place, nodes) in &first.1.releases {
@@ -104,7 +104,7 @@ impl Formula<'_> {
             if place.tree == here.tree
                 || shared && entry.shared
                 || !self.coexist(place.tree, here.tree)
-                || self.forest.before(here, place)
+                || self.before(here, place)
             {
                 continue;
             }

@@ -15,6 +15,7 @@
 use super::forest::{Forest, NodeId, TreeId};
 use super::insert::is_access;
 use super::intervals::{Interval, apply};
+use super::order::Order;
 use super::places::Place;
 use super::terms::{Term, TermId, Terms};
 use raddle_protocol::event::Kind;
@@ -37,6 +38,7 @@ struct Context {
 
 struct Flow<'f> {
     forest: &'f Forest,
+    order: &'f Order,
     reads: BTreeMap<(Place, u8), Vec<NodeId>>,
     writes: BTreeMap<Location, Vec<NodeId>>,
     /// Locations that are not always accessed as a whole.
@@ -52,8 +54,8 @@ struct Flow<'f> {
 }
 
 /// Bounds of what each read returns, by place and bits, where they say something.
-pub fn bounds(forest: &Forest) -> Vec<(Place, u8, Interval)> {
-    let mut flow = Flow::new(forest);
+pub fn bounds(forest: &Forest, order: &Order) -> Vec<(Place, u8, Interval)> {
+    let mut flow = Flow::new(forest, order);
     if flow.chained.len() != 2 {
         return Vec::new();
     }
@@ -94,9 +96,10 @@ fn dependent(terms: &Terms) -> Vec<bool> {
 }
 
 impl<'f> Flow<'f> {
-    fn new(forest: &'f Forest) -> Flow<'f> {
+    fn new(forest: &'f Forest, order: &'f Order) -> Flow<'f> {
         let mut flow = Flow {
             forest,
+            order,
             reads: BTreeMap::new(),
             writes: BTreeMap::new(),
             irregular: BTreeSet::new(),
@@ -190,10 +193,10 @@ impl<'f> Flow<'f> {
         };
         for write in writes {
             let source = forest.place(write);
-            let hidden = |own: NodeId| forest.before(source, forest.place(own));
+            let hidden = |own: NodeId| self.order.before(source, forest.place(own));
             let other = source.tree != place.tree && forest.coexist(source.tree, place.tree);
             if Some(write) == own
-                || other && !forest.before(place, source) && !own.is_some_and(hidden)
+                || other && !self.order.before(place, source) && !own.is_some_and(hidden)
             {
                 let value = self.write(write, context);
                 found = found.into_iter().chain(value).reduce(Interval::join);

@@ -10,6 +10,7 @@ use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 /// Index of a node in the forest.
 pub type NodeId = u32;
@@ -281,16 +282,55 @@ impl Forest {
 
     /// Can one execution have both threads?
     pub fn coexist(&self, a: TreeId, b: TreeId) -> bool {
-        let (a, b) = (self.creations(a), self.creations(b));
+        let creations = [self.creations(a), self.creations(b)];
+        self.fit(&creations[0], &creations[1], |x, y| self.is_above(x, y))
+    }
+
+    /// The answers of [`Forest::coexist`] for all threads.
+    pub fn coexisting(&self) -> Vec<Vec<bool>> {
+        let spans = self.spans();
+        let above = |x: NodeId, y: NodeId| {
+            let (x, y) = (&spans[x as usize], &spans[y as usize]);
+            x.start <= y.start && y.end <= x.end
+        };
+        let trees = 0..self.trees.len() as TreeId;
+        let creations: Vec<Vec<NodeId>> = trees.map(|t| self.creations(t)).collect();
+        let row = |a: &Vec<NodeId>| creations.iter().map(|b| self.fit(a, b, above)).collect();
+        creations.iter().map(row).collect()
+    }
+
+    /// Can one execution have both creations, each given with those that lead to it?
+    fn fit(&self, a: &[NodeId], b: &[NodeId], is_above: impl Fn(NodeId, NodeId) -> bool) -> bool {
         // In the innermost tree that both come from, one creation must lie above the other.
         let common = |x: &&NodeId| {
             b.iter()
                 .find(|y| self.node(**y).tree == self.node(**x).tree)
         };
         match a.iter().find_map(|x| Some((*x, *common(&x)?))) {
-            Some((x, y)) => self.is_above(x, y) || self.is_above(y, x),
+            Some((x, y)) => is_above(x, y) || is_above(y, x),
             None => true,
         }
+    }
+
+    /// Numbers of nodes such that those below a node are within its span.
+    fn spans(&self) -> Vec<Range<u32>> {
+        let mut spans = vec![0..0; self.nodes.len()];
+        let mut number = 0;
+        for tree in &self.trees {
+            let mut stack = vec![(tree.root, false)];
+            while let Some((id, done)) = stack.pop() {
+                let span = &mut spans[id as usize];
+                if done {
+                    span.end = number;
+                    continue;
+                }
+                span.start = number;
+                number += 1;
+                stack.push((id, true));
+                stack.extend(self.node(id).next.iter().map(|n| (n.1, false)));
+            }
+        }
+        spans
     }
 
     /// The creations that lead to a thread, its own first.

@@ -20,7 +20,7 @@ use super::objects::{self, Objects};
 use super::order::Order;
 use super::places::Place;
 use super::solver::{
-    self, Answer, BV, Bool, Effort, Limits, Model, Solver, Values, all, any, equal, holds,
+    self, Answer, BV, Bool, Effort, Limits, Model, Question, Solver, Values, all, any, equal, holds,
 };
 use super::terms::{Term, TermId};
 use raddle_protocol::event::Kind;
@@ -101,9 +101,12 @@ pub fn read_value(place: Place, width: u8) -> BV {
 fn has_too_many_pairs(forest: &Forest, locks: &Locks) -> bool {
     const THREADS: usize = 1000;
     const SECTIONS: usize = 4_000_000;
+    // Each node may know of each thread how far it was.
+    const CLOCKS: usize = 50_000_000;
     let pairs = |s: &Sections| s.len().pow(2);
     let sections = locks.sections.values().map(pairs).sum::<usize>();
-    forest.trees.len() > THREADS || sections > SECTIONS
+    let threads = forest.trees.len();
+    threads > THREADS || threads * forest.nodes.len() > CLOCKS || sections > SECTIONS
 }
 
 fn leaf(term: Term) -> BV {
@@ -135,11 +138,8 @@ impl<'f> Formula<'f> {
         effort: &mut Effort,
     ) -> Formula<'f> {
         let start = Instant::now();
-        let trees = 0..forest.trees.len() as TreeId;
-        let row = |a| trees.clone().map(|b| forest.coexist(a, b)).collect();
         let locks = Locks::new(forest);
         let too_large = has_too_many_pairs(forest, &locks);
-        let rows = if too_large { 0..0 } else { trees.clone() };
         let mut exits = vec![Vec::new(); forest.trees.len()];
         for (id, node) in (0..).zip(&forest.nodes) {
             if node.action().is_some_and(|a| a.kind == Kind::ThreadExit) {
@@ -156,43 +156,49 @@ impl<'f> Formula<'f> {
             at: Vec::with_capacity(forest.nodes.len()),
             exec: vec![None; forest.nodes.len()],
             exits,
-            coexist: rows.map(row).collect(),
+            coexist: Vec::new(),
             idle: BTreeMap::new(),
             values,
             targets: Vec::new(),
             unsteady: BTreeSet::new(),
             too_large,
         };
-        if too_large {
-            return formula;
-        }
-        formula.program_order();
-        for id in 0..forest.nodes.len() as NodeId {
-            formula.position(id);
-        }
-        for id in 0..forest.nodes.len() as NodeId {
-            if forest.node(id).what == What::End {
-                formula.process_end(id, ends);
-            }
-        }
-        formula.exclusion();
-        formula.condition_variables();
-        formula.machines();
-        formula.too_large |= !memory::constrain(&mut formula);
-        formula.values_within_bounds();
-        formula.atomic_sections();
-        formula.leave_out_rounds();
-        formula.known_deadlocks();
-        for fact in formula.order.stairs() {
-            formula.solver.assert(&fact);
+        if !too_large {
+            formula.constrain(ends);
         }
         effort.encoding += start.elapsed();
         formula
     }
 
+    fn constrain(&mut self, ends: Ends) {
+        let forest = self.forest;
+        self.order = Order::new(forest);
+        self.coexist = forest.coexisting();
+        self.program_order();
+        for id in 0..forest.nodes.len() as NodeId {
+            self.position(id);
+        }
+        for id in 0..forest.nodes.len() as NodeId {
+            if forest.node(id).what == What::End {
+                self.process_end(id, ends);
+            }
+        }
+        self.exclusion();
+        self.condition_variables();
+        self.machines();
+        self.too_large |= !memory::constrain(self);
+        self.values_within_bounds();
+        self.atomic_sections();
+        self.leave_out_rounds();
+        self.known_deadlocks();
+        for fact in self.order.stairs() {
+            self.solver.assert(&fact);
+        }
+    }
+
     /// What reads return needs no more bits than its bounds have.
     fn values_within_bounds(&self) {
-        for (place, width, bounds) in flow::bounds(self.forest) {
+        for (place, width, bounds) in flow::bounds(self.forest, &self.order) {
             let (value, bits) = (read_value(place, width), bounds.bits());
             let width = u32::from(width);
             if bits < width {
@@ -226,21 +232,42 @@ impl<'f> Formula<'f> {
         action.is_some_and(|a| a.kind == Kind::ThreadExit)
     }
 
+    /// Does `a`, if it is executed, come before `b` in every execution?
+    pub fn before(&self, a: Place, b: Place) -> bool {
+        self.order.before(a, b)
+    }
+
     /// Place `a` comes before place `b`, if both are executed.
     pub fn precedes(&self, a: Place, b: Place) -> Bool {
-        self.order.precedes(self.forest, a, b)
+        self.order.precedes(a, b)
     }
 
     /// Is there a model in which the executed steps can be put in order? Gives up at the limits.
     pub fn check(&self, limits: Limits<'_>, effort: &mut Effort) -> Answer {
+        self.ask(limits, effort, |question, limits| question.check(limits))
+    }
+
+    /// The same with little effort.
+    pub fn glance(&self, limits: Limits<'_>, effort: &mut Effort) -> Answer {
+        self.ask(limits, effort, |question, limits| {
+            question.glance(limits).unwrap_or(Answer::Unknown)
+        })
+    }
+
+    fn ask(
+        &self,
+        limits: Limits<'_>,
+        effort: &mut Effort,
+        check: impl for<'q, 'l> Fn(&mut Question<'q>, Limits<'l>) -> Answer,
+    ) -> Answer {
         let mut question = None;
         effort.ask(limits, |limits| {
             let question = question.get_or_insert_with(|| self.solver.question());
-            let answer = question.check(limits);
+            let answer = check(question, limits);
             let Answer::Sat(model) = &answer else {
                 return Some(answer);
             };
-            let cycles = self.order.cycles(self.forest, model, &self.places(model));
+            let cycles = self.order.cycles(model, &self.places(model));
             for clause in &cycles {
                 question.learn(clause);
             }
@@ -267,7 +294,7 @@ impl<'f> Formula<'f> {
     pub fn sequence(&self, model: &Model) -> Vec<NodeId> {
         let steps = self.steps(model);
         let places = steps.keys().copied().collect();
-        let order = self.order.sequence(self.forest, model, &places);
+        let order = self.order.sequence(model, &places);
         order.iter().map(|place| steps[place]).collect()
     }
 
@@ -367,7 +394,7 @@ impl<'f> Formula<'f> {
         let last = self.forest.place(last);
         for step in 0..self.exec.len() as NodeId {
             let place = self.forest.place(step);
-            let ordered = place == last || self.forest.before(place, last);
+            let ordered = place == last || self.before(place, last);
             if self.forest.node(step).action().is_some() && !ordered {
                 let both = all(&[at.clone(), self.executed(step)]);
                 let fact = both.implies(self.precedes(place, last));

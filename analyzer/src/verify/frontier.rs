@@ -1,11 +1,11 @@
 //! The strategy `frontier`: one question over all trees, until nothing unseen is reachable.
 
 use super::deadlock::{self, Found};
-use super::forest::{Forest, NodeId, Pattern};
+use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
-use super::solver::{Answer, Effort, Limits, Values, any};
+use super::solver::{Answer, Bool, Effort, Limits, Model, Values, any};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// How often an execution may miss its frontier before that is given up.
@@ -51,6 +51,8 @@ pub struct Frontier {
     purposes: VecDeque<Purpose>,
     /// What was known when they were made.
     facts: u64,
+    /// How often it was asked what to do next.
+    decisions: u64,
     /// The formula of the last question that had a model, where it is wanted.
     pub kept: Option<String>,
 }
@@ -59,6 +61,7 @@ impl Frontier {
     /// Looks for a frontier, then for a deadlock.
     pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
         self.facts = forest.facts;
+        self.decisions += 1;
         self.purposes.clear();
         let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded, effort);
         self.unsteady = formula.unsteady.len();
@@ -75,16 +78,27 @@ impl Frontier {
         if !wanted.is_empty() {
             formula.solver.push();
             formula.exclude_idle_rounds();
-            let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
-            formula.solver.assert(&any(&conditions));
-            let answer = formula.check(limits, effort);
+            // Errors alone after 1 question, 2, 4, ...: so that a bug does not wait until all is
+            // seen, and a proof costs little more.
+            let errors = match self.decisions.is_power_of_two() {
+                true => errors(forest, &wanted),
+                false => Vec::new(),
+            };
+            let found = errors_alone(&formula, &errors, limits, effort);
+            let (aims, answer) = match found {
+                Some(model) => (&errors, Answer::Sat(model)),
+                None => {
+                    formula.solver.assert(&reached(&wanted));
+                    (&wanted, formula.check(limits, effort))
+                }
+            };
             if let (Answer::Sat(_), Some(kept)) = (&answer, &mut self.kept) {
                 *kept = formula.solver.text();
             }
             formula.solver.pop();
             match answer {
                 Answer::Sat(model) => {
-                    let plan = to_frontier(&formula, &model, &wanted);
+                    let plan = to_frontier(&formula, &model, aims);
                     let again = |a: &(NodeId, Aim)| attempts.contains_key(a);
                     let tolerant = plan.aims.iter().any(again);
                     let aims = plan.aims.clone();
@@ -253,8 +267,7 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
         return Part { plan, effort };
     }
     formula.exclude_idle_rounds();
-    let conditions: Vec<_> = wanted.iter().map(|t| t.condition.clone()).collect();
-    formula.solver.assert(&any(&conditions));
+    formula.solver.assert(&reached(&wanted));
     let plan = match formula.check(limits, &mut effort) {
         Answer::Sat(model) => {
             let plan = to_frontier(&formula, &model, &wanted);
@@ -265,6 +278,41 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
         Answer::Unknown => Err(SOLVER),
     };
     Part { plan, effort }
+}
+
+/// The targets that may be errors.
+fn errors<'t>(forest: &Forest, targets: &[&'t Target]) -> Vec<&'t Target> {
+    let guards = |t: &&&Target| match forest.node(t.node).what {
+        What::Decide(_, why) => why.guards(),
+        _ => false,
+    };
+    targets.iter().filter(guards).copied().collect()
+}
+
+/// Some of these are reached.
+fn reached(targets: &[&Target]) -> Bool {
+    let conditions: Vec<Bool> = targets.iter().map(|t| t.condition.clone()).collect();
+    any(&conditions)
+}
+
+/// A model in which one of these is reached, if it takes little to find one.
+fn errors_alone(
+    formula: &Formula<'_>,
+    errors: &[&Target],
+    limits: Limits<'_>,
+    effort: &mut Effort,
+) -> Option<Model> {
+    if errors.is_empty() {
+        return None;
+    }
+    formula.solver.push();
+    formula.solver.assert(&reached(errors));
+    let answer = formula.glance(limits, effort);
+    formula.solver.pop();
+    match answer {
+        Answer::Sat(model) => Some(model),
+        Answer::Unsat | Answer::Unknown => None,
+    }
 }
 
 fn given_up(attempts: &Attempts, target: &Target) -> bool {

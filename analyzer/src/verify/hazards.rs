@@ -96,7 +96,7 @@ fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
         for &other in &steps {
             for hazard in of_pair(formula, breaking, other) {
                 let (a, b) = (forest.place(hazard.first), forest.place(hazard.second));
-                if a.tree != b.tree && formula.coexist(a.tree, b.tree) && !forest.before(b, a) {
+                if a.tree != b.tree && formula.coexist(a.tree, b.tree) && !formula.before(b, a) {
                     hazards.push(hazard);
                 }
             }

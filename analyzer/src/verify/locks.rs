@@ -156,6 +156,12 @@ impl Locks {
         Rc::new(held)
     }
 
+    /// The locks held when the thread stands at the node, and where they were taken.
+    pub fn held(&self, id: NodeId) -> impl Iterator<Item = (u64, Entry)> {
+        let held = self.held[id as usize].iter();
+        held.map(|held| (held.lock, held.acquired))
+    }
+
     /// Does the thread hold the lock when it stands at the node?
     pub fn owns(&self, id: NodeId, lock: u64) -> bool {
         self.section(id, lock).is_some()

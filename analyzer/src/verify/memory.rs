@@ -1,12 +1,15 @@
 //! Which write a read gets its value from.
 //!
 //! The bytes that are accessed are cut into cells at every first and last byte of an access, so
-//! an access covers whole cells. For each cell and each place that reads it, one of the places
-//! that write it is chosen: the write is executed, before the read, has the value that the read
-//! returns there, and no other write of another value to the cell lies between: which of several
-//! writes of one value it is does not matter. Left out are pairs whose order program order and
-//! creation fix, threads that exclude each other, and what a write of the same path hides.
+//! an access covers whole cells. Accesses of a cell are taken together in blocks (`blocks`). What is
+//! written above a read on its path, in the same block, is what it returns. For each cell and each
+//! block that reads it otherwise, one of the blocks that write it is chosen: it is executed, before
+//! the one that reads, has left the value that is found there, and no other write of another value
+//! to the cell lies between: which of several writes of one value it is does not matter. Left out
+//! are pairs whose order is fixed, threads that exclude each other, and what a write of the same
+//! path hides.
 
+use super::blocks::{Accesses, Block, Key, blocks};
 use super::forest::NodeId;
 use super::formula::{Formula, read_value};
 use super::insert::is_access;
@@ -15,15 +18,14 @@ use super::solver::{BV, Bool, all, any, constant, equal};
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accesses of one cell, by place.
-#[derive(Default)]
+/// Bytes that accesses cover as a whole.
 struct Cell {
+    address: u64,
     size: u8,
-    reads: BTreeMap<Place, Vec<NodeId>>,
-    writes: BTreeMap<Place, Vec<NodeId>>,
+    blocks: BTreeMap<Key, Block>,
 }
 
-/// A place that writes a cell.
+/// What a block leaves in a cell.
 struct Write {
     place: Place,
     executed: Bool,
@@ -36,27 +38,32 @@ const LIMIT: usize = 4_000_000;
 /// Adds the constraints of all reads; `false`, and adds none, if they are too many.
 pub fn constrain(formula: &mut Formula<'_>) -> bool {
     let cells = cells(formula);
-    let pairs = |c: &Cell| c.reads.len().saturating_mul(c.writes.len().pow(2));
-    if cells.values().map(pairs).sum::<usize>() > LIMIT {
+    let number = |cell: &Cell, which: fn(&Accesses) -> &BTreeSet<NodeId>| {
+        let blocks = cell.blocks.values();
+        blocks.filter(|b| !which(&b.accesses).is_empty()).count()
+    };
+    let constraints = |cell: &Cell| {
+        let writes = number(cell, |a| &a.writes);
+        number(cell, |a| &a.reads).saturating_mul(writes.pow(2))
+    };
+    if cells.iter().map(constraints).sum::<usize>() > LIMIT {
         return false;
     }
-    for (address, cell) in cells {
-        if cell.reads.is_empty() {
-            continue;
-        }
-        let writes: Vec<Write> = cell
-            .writes
-            .iter()
-            .map(|(&place, nodes)| write(formula, address, cell.size, place, nodes))
+    for cell in cells {
+        let writes = cell.blocks.iter();
+        let writes = writes.filter(|(_, block)| !block.accesses.writes.is_empty());
+        let writes: Vec<Write> = writes
+            .map(|(&key, block)| write(formula, &cell, key, block))
             .collect();
-        for (&place, nodes) in &cell.reads {
-            read(formula, address, &cell, &writes, place, nodes);
+        for (&key, block) in &cell.blocks {
+            read(formula, &cell, &writes, key, block);
         }
     }
     true
 }
 
-fn cells(formula: &Formula<'_>) -> BTreeMap<u64, Cell> {
+/// The cells that are read.
+fn cells(formula: &Formula<'_>) -> Vec<Cell> {
     let mut accesses = Vec::new();
     let mut cuts = BTreeSet::new();
     for (id, node) in (0..).zip(&formula.forest.nodes) {
@@ -69,137 +76,207 @@ fn cells(formula: &Formula<'_>) -> BTreeMap<u64, Cell> {
             accesses.push((id, action.kind, action.object, end));
         }
     }
-    let mut cells: BTreeMap<u64, Cell> = BTreeMap::new();
+    let mut cells: BTreeMap<(u64, u8), Accesses> = BTreeMap::new();
     for (id, kind, start, end) in accesses {
-        let place = formula.forest.place(id);
         let mut from = start;
         for &to in cuts.range(start + 1..=end) {
-            let cell = cells.entry(from).or_default();
-            cell.size = (to - from) as u8;
+            let cell = cells.entry((from, (to - from) as u8)).or_default();
             if kind != Kind::Write && kind != Kind::AtomicWrite {
-                cell.reads.entry(place).or_default().push(id);
+                cell.reads.insert(id);
             }
             if kind != Kind::Read && kind != Kind::AtomicRead {
-                cell.writes.entry(place).or_default().push(id);
+                cell.writes.insert(id);
             }
             from = to;
         }
     }
-    cells
+    let read = cells.into_iter().filter(|c| !c.1.reads.is_empty());
+    let cell = |((address, size), accesses): ((u64, u8), Accesses)| Cell {
+        address,
+        size,
+        blocks: blocks(formula, &accesses),
+    };
+    read.map(cell).collect()
 }
 
 /// The cell's part of a value of an access.
-fn part(formula: &Formula<'_>, id: NodeId, value: &BV, address: u64, size: u8) -> BV {
-    let object = formula
-        .forest
-        .node(id)
-        .action()
-        .map_or(address, |a| a.object);
-    let low = 8 * (address - object) as u32;
-    if value.get_size() == 8 * u32::from(size) {
+fn part(formula: &Formula<'_>, id: NodeId, value: &BV, cell: &Cell) -> BV {
+    let bits = 8 * u32::from(cell.size);
+    if value.get_size() == bits {
         return value.clone();
     }
-    value.extract(low + 8 * u32::from(size) - 1, low)
+    let action = formula.forest.node(id).action();
+    let object = action.map_or(cell.address, |a| a.object);
+    let low = 8 * (cell.address - object) as u32;
+    value.extract(low + bits - 1, low)
 }
 
-/// The write of a place: when it is executed, and its value, which depends on the path.
-fn write(
-    formula: &mut Formula<'_>,
-    address: u64,
+/// What a write writes in the cell.
+fn written(formula: &mut Formula<'_>, id: NodeId, cell: &Cell) -> Option<BV> {
+    let term = formula.forest.node(id).action()?.term?;
+    let value = formula.value(term);
+    Some(part(formula, id, &value, cell))
+}
+
+/// What a read returns of the cell.
+fn returned(formula: &Formula<'_>, id: NodeId, cell: &Cell) -> BV {
+    let action = formula.forest.node(id).action();
+    let width = action.map_or(8, |a| 8 * a.size);
+    part(
+        formula,
+        id,
+        &read_value(formula.forest.place(id), width),
+        cell,
+    )
+}
+
+/// The nearest write of the block above a node on its path.
+fn write_above(formula: &Formula<'_>, id: NodeId, key: Key, block: &Block) -> Option<NodeId> {
+    let mut at = formula.forest.step_above(id);
+    while let Some(above) = at.filter(|&above| formula.forest.node(above).step >= key.0.step) {
+        if block.accesses.writes.contains(&above) {
+            return at;
+        }
+        at = formula.forest.step_above(above);
+    }
+    None
+}
+
+/// One value for several cases, of which one holds at most: a variable if they differ.
+fn unite(
+    formula: &Formula<'_>,
+    mut cases: Vec<(Bool, BV)>,
+    name: impl FnOnce() -> String,
     size: u8,
-    place: Place,
-    nodes: &[NodeId],
-) -> Write {
-    let executed: Vec<Bool> = nodes.iter().map(|&n| formula.executed(n)).collect();
-    let mut values: Vec<(Bool, BV)> = Vec::new();
-    for (&id, exec) in nodes.iter().zip(&executed) {
-        let term = formula.forest.node(id).action().and_then(|a| a.term);
-        if let Some(term) = term {
-            let value = formula.value(term);
-            let value = part(formula, id, &value, address, size);
-            match values.iter_mut().find(|v| v.1 == value) {
-                Some(same) => same.0 = any(&[same.0.clone(), exec.clone()]),
-                None => values.push((exec.clone(), value)),
-            }
-        }
+) -> BV {
+    if let [(_, only)] = &cases[..] {
+        return only.clone();
     }
-    let value = match &values[..] {
-        [(_, only)] => only.clone(),
-        many => {
-            let name = format!("w{}_{}_{address}", place.tree, place.step);
-            let value = BV::new_const(name, 8 * u32::from(size));
-            for (exec, is) in many {
-                formula.solver.assert(&exec.implies(equal(&value, is)));
-            }
-            value
-        }
-    };
-    Write {
-        place,
-        executed: any(&executed),
-        value,
+    let value = BV::new_const(name(), 8 * u32::from(size));
+    for (holds, is) in cases.drain(..) {
+        formula.solver.assert(&holds.implies(equal(&value, &is)));
+    }
+    value
+}
+
+fn add(cases: &mut Vec<(Bool, BV)>, holds: Bool, value: BV) {
+    match cases.iter_mut().find(|case| case.1 == value) {
+        Some(same) => same.0 = any(&[same.0.clone(), holds]),
+        None => cases.push((holds, value)),
     }
 }
 
-fn read(
+fn name(kind: char, key: Key, cell: &Cell) -> String {
+    let (Place { tree, step }, section) = key;
+    let section = if section { "s" } else { "" };
+    format!("{kind}{section}{tree}_{step}_{}", cell.address)
+}
+
+/// What a block writes: when, and the value, which depends on the path.
+fn write(formula: &mut Formula<'_>, cell: &Cell, key: Key, block: &Block) -> Write {
+    let writes = &block.accesses.writes;
+    // The writes that hide each one.
+    let mut hidden: BTreeMap<NodeId, Vec<Bool>> = BTreeMap::new();
+    for &id in writes {
+        if let Some(above) = write_above(formula, id, key, block) {
+            hidden.entry(above).or_default().push(formula.executed(id));
+        }
+    }
+    let mut executed = Vec::new();
+    let mut values = Vec::new();
+    for &id in writes {
+        let exec = formula.executed(id);
+        let hiding = hidden.remove(&id).unwrap_or_default();
+        if let Some(value) = written(formula, id, cell) {
+            let last = all(&[exec.clone(), any(&hiding).not()]);
+            add(&mut values, last, value);
+        }
+        executed.push(exec);
+    }
+    Write {
+        place: key.0,
+        executed: any(&executed),
+        value: unite(formula, values, || name('w', key, cell), cell.size),
+    }
+}
+
+fn read(formula: &mut Formula<'_>, cell: &Cell, writes: &[Write], key: Key, block: &Block) {
+    let mut open = Vec::new();
+    for &id in &block.accesses.reads {
+        match write_above(formula, id, key, block) {
+            Some(above) => {
+                let returned = returned(formula, id, cell);
+                if let Some(written) = written(formula, above, cell) {
+                    let same = equal(&returned, &written);
+                    let fact = formula.executed(id).implies(same);
+                    formula.solver.assert(&fact);
+                }
+            }
+            None => open.push(id),
+        }
+    }
+    if open.is_empty() {
+        return;
+    }
+    let mut returns = Vec::new();
+    for &id in &open {
+        // Accesses of one place can differ in size and address: each names its own value.
+        add(
+            &mut returns,
+            formula.executed(id),
+            returned(formula, id, cell),
+        );
+    }
+    let executed: Vec<Bool> = returns.iter().map(|r| r.0.clone()).collect();
+    let value = unite(formula, returns, || name('m', key, cell), cell.size);
+    let options = options(formula, cell, writes, (key, &open), &value);
+    let fact = any(&executed).implies(any(&options));
+    formula.solver.assert(&fact);
+}
+
+/// The ways in which a block can find this value.
+fn options(
     formula: &mut Formula<'_>,
-    address: u64,
     cell: &Cell,
     writes: &[Write],
-    place: Place,
-    nodes: &[NodeId],
-) {
-    let hiding = hiding(formula, cell, nodes);
+    (key, open): (Key, &[NodeId]),
+    value: &BV,
+) -> Vec<Bool> {
+    let place = key.0;
+    let hiding = hiding(formula, cell, key, open);
     let sources: Vec<&Write> = writes
         .iter()
         .filter(|w| can_reach(formula, w.place, place, hiding))
         .collect();
-    // Accesses of one place can differ in size and address: each names its own value.
-    let mut got: Vec<(BV, Vec<Bool>)> = Vec::new();
-    for &id in nodes {
-        let exec = formula.executed(id);
-        let width = formula.forest.node(id).action().map_or(8, |a| 8 * a.size);
-        let value = part(formula, id, &read_value(place, width), address, cell.size);
-        match got.iter_mut().find(|g| g.0 == value) {
-            Some(same) => same.1.push(exec),
-            None => got.push((value, vec![exec])),
-        }
+    let mut options = Vec::new();
+    for &source in &sources {
+        let mut parts = vec![
+            source.executed.clone(),
+            formula.precedes(source.place, place),
+            equal(value, &source.value),
+        ];
+        undisturbed(formula, &sources, Some(source), place, &mut parts);
+        options.push(all(&parts));
     }
-    for (value, execs) in got {
-        let mut options = Vec::new();
-        for &source in &sources {
-            let mut parts = vec![
-                source.executed.clone(),
-                formula.precedes(source.place, place),
-                equal(&value, &source.value),
-            ];
-            undisturbed(formula, &sources, Some(source), place, &mut parts);
-            options.push(all(&parts));
-        }
-        if hiding.is_none() {
-            let mut parts = vec![initial(formula, address, cell.size, &value)];
-            undisturbed(formula, &sources, None, place, &mut parts);
-            options.push(all(&parts));
-        }
-        let fact = any(&execs).implies(any(&options));
-        formula.solver.assert(&fact);
+    if hiding.is_none() {
+        let mut parts = vec![initial(formula, cell, value)];
+        undisturbed(formula, &sources, None, place, &mut parts);
+        options.push(all(&parts));
     }
+    options
 }
 
-/// The last place that is before all these nodes on their paths and writes the cell on all of
+/// The last other block that is before all these nodes on their paths and writes the cell on all of
 /// them.
-fn hiding(formula: &Formula<'_>, cell: &Cell, nodes: &[NodeId]) -> Option<Place> {
+fn hiding(formula: &Formula<'_>, cell: &Cell, key: Key, nodes: &[NodeId]) -> Option<Place> {
+    let mut owners: BTreeMap<NodeId, Place> = BTreeMap::new();
+    for (other, block) in cell.blocks.iter().filter(|b| *b.0 != key) {
+        owners.extend(block.accesses.writes.iter().map(|&id| (id, other.0)));
+    }
     let mut common: Option<BTreeSet<Place>> = None;
     for &node in nodes {
-        let mut places = BTreeSet::new();
-        let mut at = formula.previous(node);
-        while let Some(above) = at {
-            let place = formula.forest.place(above);
-            if cell.writes.get(&place).is_some_and(|w| w.contains(&above)) {
-                places.insert(place);
-            }
-            at = formula.previous(above);
-        }
+        let above = std::iter::successors(formula.previous(node), |&at| formula.previous(at));
+        let places = above.filter_map(|at| owners.get(&at).copied()).collect();
         common = Some(match common {
             None => places,
             Some(others) => &others & &places,
@@ -207,7 +284,7 @@ fn hiding(formula: &Formula<'_>, cell: &Cell, nodes: &[NodeId]) -> Option<Place>
     }
     let mut last: Option<Place> = None;
     for place in common.unwrap_or_default() {
-        if last.is_none_or(|l| formula.forest.before(l, place)) {
+        if last.is_none_or(|l| formula.before(l, place)) {
             last = Some(place);
         }
     }
@@ -216,10 +293,9 @@ fn hiding(formula: &Formula<'_>, cell: &Cell, nodes: &[NodeId]) -> Option<Place>
 
 /// Can the read see this write?
 fn can_reach(formula: &Formula<'_>, write: Place, read: Place, hiding: Option<Place>) -> bool {
-    let forest = formula.forest;
     write != read
-        && !forest.before(read, write)
-        && !hiding.is_some_and(|h| forest.before(write, h))
+        && !formula.before(read, write)
+        && !hiding.is_some_and(|h| formula.before(write, h))
         && formula.coexist(write.tree, read.tree)
 }
 
@@ -232,7 +308,6 @@ fn undisturbed(
     read: Place,
     parts: &mut Vec<Bool>,
 ) {
-    let forest = formula.forest;
     for other in sources {
         let place = other.place;
         if source.is_some_and(|s| s.place == place || s.value == other.value) {
@@ -240,14 +315,14 @@ fn undisturbed(
         }
         let mut options = vec![other.executed.not()];
         if let Some(source) = source.map(|s| s.place) {
-            if forest.before(place, source) || !formula.coexist(place.tree, source.tree) {
+            if formula.before(place, source) || !formula.coexist(place.tree, source.tree) {
                 continue;
             }
-            if !forest.before(source, place) {
+            if !formula.before(source, place) {
                 options.push(formula.precedes(place, source));
             }
         }
-        if !forest.before(place, read) {
+        if !formula.before(place, read) {
             options.push(formula.precedes(read, place));
         }
         parts.push(any(&options));
@@ -255,13 +330,14 @@ fn undisturbed(
 }
 
 /// The value is the initial one. Bytes of which that is not known can have any.
-fn initial(formula: &mut Formula<'_>, address: u64, size: u8, got: &BV) -> Bool {
+fn initial(formula: &mut Formula<'_>, cell: &Cell, got: &BV) -> Bool {
     let mut parts = Vec::new();
-    for i in 0..size {
+    for i in 0..cell.size {
         let byte = got.extract(8 * u32::from(i) + 7, 8 * u32::from(i));
-        if let Some(values) = formula.forest.init.get(&(address + u64::from(i))) {
+        let address = cell.address + u64::from(i);
+        if let Some(values) = formula.forest.init.get(&address) {
             if values.len() > 1 {
-                formula.unsteady.insert(address);
+                formula.unsteady.insert(cell.address);
             }
             let is = |v: &u8| equal(&byte, &constant(u64::from(*v), 8));
             parts.push(any(&values.iter().map(is).collect::<Vec<_>>()));

@@ -4,6 +4,7 @@
 //! frontier of its own, and what they show is learnt in one order, so the trees are the same.
 
 mod atomic;
+mod blocks;
 mod conditions;
 mod contents;
 mod cores;

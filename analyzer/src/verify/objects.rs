@@ -208,9 +208,8 @@ impl Formula<'_> {
         value: &BV,
         writes: &[(Place, Bool, BV)],
     ) -> Bool {
-        let forest = self.forest;
         let earlier = |w: &Place| match place {
-            Some(p) => *w != p && !forest.before(p, *w) && self.coexist(w.tree, p.tree),
+            Some(p) => *w != p && !self.before(p, *w) && self.coexist(w.tree, p.tree),
             None => true,
         };
         let later = |other: Place| place.map(|p| self.precedes(p, other));
@@ -220,9 +219,7 @@ impl Formula<'_> {
             let mut parts = vec![executed.clone(), equal(value, left)];
             parts.extend(place.map(|p| self.precedes(*source, p)));
             for (j, (other, executed, _)) in possible.iter().copied().enumerate() {
-                if i != j
-                    && !forest.before(*other, *source)
-                    && self.coexist(other.tree, source.tree)
+                if i != j && !self.before(*other, *source) && self.coexist(other.tree, source.tree)
                 {
                     let mut undisturbed = vec![executed.not(), self.precedes(*other, *source)];
                     undisturbed.extend(later(*other));

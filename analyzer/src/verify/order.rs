@@ -1,7 +1,7 @@
 //! The order of places as truths per pair of places.
 //!
 //! A pair has one truth, "the first is before the second", and its negation says the reverse. Pairs
-//! that program order and creation fix have none. That the truths of two threads fit together is said
+//! that program order, creations and joins fix have none. That the truths of two threads fit together is said
 //! at once: if one place is before another, so are those above it before those below the other
 //! ([`Order::stairs`]); for two threads that is all. What goes round through three or more is
 //! looked for in the solver's model, and forbidden when it is met ([`Order::cycles`]).
@@ -15,8 +15,8 @@
 //! vectors as clocks beside the pairs: 0.8, 1.8, 0.4; integers beside them: 1.1, 2.2, 0.3; integers
 //! alone, as before: 1.0, 2.8, 0.7.
 
-use super::forest::Forest;
-use super::places::Place;
+use super::forest::{Forest, TreeId};
+use super::places::{Fixed, Place};
 use super::solver::{Bool, Model, any, holds};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -24,12 +24,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 /// The pairs of places whose order is open.
 #[derive(Default)]
 pub struct Order {
+    fixed: Fixed,
+    /// The threads, from the first.
+    trees: TreeId,
     /// The first place is the smaller one.
     pairs: RefCell<BTreeMap<(Place, Place), Bool>>,
 }
 
-/// What comes after a place in a model, and whether a pair says so; otherwise program order or
-/// creation does.
+/// What comes after a place in a model, and whether a pair says so; otherwise it is fixed.
 type Edges = HashMap<Place, Vec<(Place, bool)>>;
 
 /// Pairs on a cycle, each with its first place first.
@@ -39,12 +41,25 @@ type Cycle = Vec<(Place, Place)>;
 const CYCLES: usize = 500;
 
 impl Order {
+    pub fn new(forest: &Forest) -> Order {
+        Order {
+            fixed: Fixed::new(forest),
+            trees: forest.trees.len() as TreeId,
+            pairs: RefCell::default(),
+        }
+    }
+
+    /// Does `a`, if it is executed, come before `b` in every execution?
+    pub fn before(&self, a: Place, b: Place) -> bool {
+        self.fixed.before(a, b)
+    }
+
     /// Place `a` comes before place `b`.
-    pub fn precedes(&self, forest: &Forest, a: Place, b: Place) -> Bool {
-        if forest.before(a, b) {
+    pub fn precedes(&self, a: Place, b: Place) -> Bool {
+        if self.before(a, b) {
             return Bool::from_bool(true);
         }
-        if a == b || forest.before(b, a) {
+        if a == b || self.before(b, a) {
             return Bool::from_bool(false);
         }
         let mut pairs = self.pairs.borrow_mut();
@@ -95,8 +110,8 @@ impl Order {
 
     /// Clauses against the cycles among the executed places, in the order of each thread, of a
     /// model; none if there is no cycle.
-    pub fn cycles(&self, forest: &Forest, model: &Model, executed: &BTreeSet<Place>) -> Vec<Bool> {
-        let edges = self.edges(forest, model, executed);
+    pub fn cycles(&self, model: &Model, executed: &BTreeSet<Place>) -> Vec<Bool> {
+        let edges = self.edges(model, executed);
         let sorted = sort(executed, &edges);
         if sorted.len() == executed.len() {
             return Vec::new();
@@ -112,33 +127,33 @@ impl Order {
             }
         }
         let forbidden = |cycle: Cycle| {
-            let other = cycle.iter().map(|&(a, b)| self.precedes(forest, b, a));
+            let other = cycle.iter().map(|&(a, b)| self.precedes(b, a));
             any(&other.collect::<Vec<_>>())
         };
         cycles.into_iter().map(forbidden).collect()
     }
 
     /// The executed places in an order that the model allows, with few changes of thread.
-    pub fn sequence(
-        &self,
-        forest: &Forest,
-        model: &Model,
-        executed: &BTreeSet<Place>,
-    ) -> Vec<Place> {
-        sort(executed, &self.edges(forest, model, executed))
+    pub fn sequence(&self, model: &Model, executed: &BTreeSet<Place>) -> Vec<Place> {
+        sort(executed, &self.edges(model, executed))
     }
 
     /// The edges of a model: from a place to what comes after it.
-    fn edges(&self, forest: &Forest, model: &Model, executed: &BTreeSet<Place>) -> Edges {
+    fn edges(&self, model: &Model, executed: &BTreeSet<Place>) -> Edges {
         let mut edges = Edges::new();
+        let mut put = |from, to, pair| edges.entry(from).or_default().push((to, pair));
         for &place in executed {
-            let above = match place.step.checked_sub(1) {
-                Some(step) => Some(Place { step, ..place }),
-                None => forest.tree(place.tree).create.map(|c| forest.place(c)),
-            };
-            if let Some(above) = above {
-                edges.entry(above).or_default().push((place, false));
+            let above = place.step.checked_sub(1);
+            let above = above.map(|step| Place { step, ..place });
+            for tree in (0..self.trees).filter(|&tree| tree != place.tree) {
+                let steps = self.fixed.steps_before(tree, place);
+                if steps > above.map_or(0, |above| self.fixed.steps_before(tree, above)) {
+                    let first = Place { tree, step: 0 };
+                    let mut before = executed.range(first..Place { tree, step: steps });
+                    before.next_back().map(|&last| put(last, place, false));
+                }
             }
+            above.map(|above| put(above, place, false));
         }
         for (&(a, b), truth) in self.pairs.borrow().iter() {
             if executed.contains(&a) && executed.contains(&b) {
@@ -146,7 +161,7 @@ impl Order {
                     true => (a, b),
                     false => (b, a),
                 };
-                edges.entry(from).or_default().push((to, true));
+                put(from, to, true);
             }
         }
         edges

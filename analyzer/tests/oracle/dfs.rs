@@ -19,6 +19,7 @@ const MENU: Menu = Menu {
     unjoined: true,
     destroys: false,
     lock_heavy: false,
+    guarded: false,
     loops: false,
     waits: false,
     sync: &[],

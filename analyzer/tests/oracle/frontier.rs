@@ -228,6 +228,7 @@ const MENU: Menu = Menu {
     unjoined: false,
     destroys: false,
     lock_heavy: false,
+    guarded: false,
     loops: false,
     waits: false,
     sync: &[],
@@ -255,6 +256,28 @@ fn with_locks() {
 }
 
 #[test]
+fn with_guarded_memory() {
+    let menu = Menu {
+        guarded: true,
+        statements: 3,
+        locks: 1,
+        ..MENU
+    };
+    check_many(40_000..40_200, menu, &[]);
+    let menu = Menu {
+        threads: 3,
+        inputs: 1,
+        wide: true,
+        unjoined: true,
+        loops: true,
+        nested_threads: true,
+        sync: &[Family::Conditions, Family::RwLocks],
+        ..menu
+    };
+    check_many(41_000..41_100, menu, &[(1, 0), (2, 0), (3, 0)]);
+}
+
+#[test]
 fn with_deadlocks() {
     let menu = Menu {
         locks: 3,
@@ -279,6 +302,7 @@ fn with_everything() {
         unjoined: true,
         destroys: false,
         lock_heavy: false,
+        guarded: false,
         loops: false,
         waits: false,
         sync: &[],

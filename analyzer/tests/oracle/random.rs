@@ -35,6 +35,8 @@ pub struct Menu {
     pub destroys: bool,
     /// Every other statement takes a mutex.
     pub lock_heavy: bool,
+    /// What threads do to memory, they do under one mutex.
+    pub guarded: bool,
     /// Arrays that are written at computed places, and loops of at most two rounds.
     pub loops: bool,
     /// Loops that wait for a value in memory.
@@ -68,7 +70,12 @@ struct Writer<'a> {
     depth: usize,
     /// Loops around the next statement.
     loops: usize,
+    /// The next statement is in a section of [`GUARD`].
+    inside: bool,
 }
+
+/// The mutex of [`Menu::guarded`].
+const GUARD: u8 = 2;
 
 /// A program and how many inputs each top-level thread reads at most.
 pub fn program(seed: u64, menu: Menu) -> Program {
@@ -86,6 +93,7 @@ pub fn program(seed: u64, menu: Menu) -> Program {
             first_nested: first_nested + nested.len(),
             depth: 0,
             loops: 0,
+            inside: false,
         };
         let budget = 1 + writer.dice.roll(menu.statements);
         let body = writer.body(budget);
@@ -116,6 +124,7 @@ pub fn program(seed: u64, menu: Menu) -> Program {
         first_nested: 0,
         depth: 0,
         loops: 0,
+        inside: false,
     };
     let budget = writer.dice.roll(3);
     main.extend(writer.body(budget));
@@ -331,6 +340,14 @@ impl Writer<'_> {
     }
 
     fn statement(&mut self, body: &mut Vec<Stmt>) {
+        if self.menu.guarded && !self.inside {
+            body.push(Stmt::Lock(GUARD));
+            let n = 1 + self.dice.roll(3);
+            self.inside = true;
+            body.extend(self.body(n));
+            self.inside = false;
+            return body.push(Stmt::Unlock(GUARD));
+        }
         if self.menu.waits && self.dice.roll(4) == 0 {
             return self.await_value(body);
         }

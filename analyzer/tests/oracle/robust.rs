@@ -21,6 +21,7 @@ const MENU: Menu = Menu {
     unjoined: true,
     destroys: false,
     lock_heavy: false,
+    guarded: false,
     loops: false,
     waits: false,
     sync: &[],

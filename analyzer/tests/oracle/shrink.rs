@@ -113,6 +113,7 @@ fn random_programs() {
         unjoined: true,
         destroys: false,
         lock_heavy: false,
+        guarded: false,
         loops: false,
         waits: false,
         sync: &[],

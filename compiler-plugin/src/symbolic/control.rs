@@ -2,15 +2,39 @@
 
 use super::Body;
 use super::terms::{Term, is_zero};
-use crate::ir::Value;
+use crate::ir::{Block, Opcode, Value};
 use raddle_protocol::expr::{Op, Why};
+
+/// Blocks that [`only_ends`] looks at.
+const FEW: usize = 32;
+
+/// Do the ways from here all end in a call that does not return?
+fn only_ends(block: Block) -> bool {
+    let mut blocks = vec![block];
+    let mut next = 0;
+    while let Some(&block) = blocks.get(next) {
+        let successors = block.successors();
+        let dead = block.terminator().map(|end| end.opcode()) == Some(Opcode::LLVMUnreachable);
+        if blocks.len() > FEW || successors.is_empty() && !dead {
+            return false;
+        }
+        for successor in successors {
+            if !blocks.contains(&successor) {
+                blocks.push(successor);
+            }
+        }
+        next += 1;
+    }
+    true
+}
 
 impl Body<'_> {
     pub(super) fn branch(&mut self, i: Value) {
         if i.is_conditional() {
             let condition = self.term(i.operand(0));
-            self.terms
-                .decide(&mut self.before(i), condition, Why::Branch);
+            let checks = (0..i.successor_count()).any(|n| only_ends(i.successor(n)));
+            let why = if checks { Why::Check } else { Why::Branch };
+            self.terms.decide(&mut self.before(i), condition, why);
         }
     }
 
