@@ -48,7 +48,20 @@ const WRONG_LOCK: &str = "tests/paper/wrong_lock.c";
 const PHILOSOPHERS: &str = "tests/corpus/philosophers.c";
 const LAZY: &str = "tests/paper/lazy.c";
 
+const AGET: &str = "tests/applications/aget.c";
+const LOG_BUFFER: &str = "tests/applications/log_buffer.c";
+const WORKER_POOL: &str = "tests/applications/worker_pool.c";
+const BLUETOOTH: &str = "tests/corpus/bluetooth.c";
+const TRACER: &str = "tests/applications/tracer.c";
+const FILE_SCAN: &str = "tests/applications/file_scan.c";
+const RELAXATION: &str = "tests/applications/relaxation.c";
+const RED_BLACK: &str = "tests/applications/red_black_tree.c";
+const SPLAY: &str = "tests/applications/splay_tree.c";
+
 const BUG: &[&str] = &["-DBUG"];
+const BUG_1: &[&str] = &["-DBUG=1"];
+const BUG_2: &[&str] = &["-DBUG=2"];
+const BUG_3: &[&str] = &["-DBUG=3"];
 const FIXED: &[&str] = &["-DFIXED"];
 const AFTER: &[&str] = &["-DAFTER"];
 const AFTER_FIXED: &[&str] = &["-DAFTER", "-DFIXED"];
@@ -137,6 +150,31 @@ const CASES: &[Case] = &[
     (LAZY, &[], &["2"], Proved(8)),
     (LAZY, BUG, &["4"], Open),
     (LAZY, &[], &["4"], Open),
+    (AGET, BUG, &[], Found("assertion", 7)),
+    (AGET, &[], &[], Proved(6)),
+    (LOG_BUFFER, BUG, &[], Found("assertion", 6)),
+    (LOG_BUFFER, &[], &[], Proved(5)),
+    (WORKER_POOL, BUG_1, &[], Found("use-after-free", 9)),
+    (WORKER_POOL, BUG_2, &[], Found("deadlock", 9)),
+    (WORKER_POOL, &[], &[], Proved(8)),
+    (BLUETOOTH, &[], &[], Found("assertion", 7)),
+    (BLUETOOTH, FIXED, &[], Proved(8)),
+    (TRACER, BUG_1, &[], Found("assertion", 8)),
+    (TRACER, BUG_2, &[], Found("crash", 8)),
+    (TRACER, BUG_3, &[], Found("deadlock", 8)),
+    (TRACER, &[], &[], Proved(7)),
+    (FILE_SCAN, BUG_1, &[], Open),
+    (FILE_SCAN, BUG_2, &[], Found("deadlock", 30)),
+    (FILE_SCAN, BUG_3, &[], Found("assertion", 60)),
+    (FILE_SCAN, &[], &[], Open),
+    (RELAXATION, BUG_1, &[], Found("deadlock", 20)),
+    (RELAXATION, BUG_2, &[], Found("assertion", 20)),
+    (RELAXATION, BUG_3, &[], Open),
+    (RELAXATION, &[], &[], Open),
+    (RED_BLACK, BUG, &[], Found("assertion", 30)),
+    (RED_BLACK, &[], &[], Open),
+    (SPLAY, BUG, &[], Found("crash", 30)),
+    (SPLAY, &[], &[], Open),
 ];
 
 fn verify(case: &Case, options: &[&str]) -> Run {

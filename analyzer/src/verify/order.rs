@@ -150,10 +150,14 @@ impl Order {
                 if steps > above.map_or(0, |above| self.fixed.steps_before(tree, above)) {
                     let first = Place { tree, step: 0 };
                     let mut before = executed.range(first..Place { tree, step: steps });
-                    before.next_back().map(|&last| put(last, place, false));
+                    if let Some(&last) = before.next_back() {
+                        put(last, place, false);
+                    }
                 }
             }
-            above.map(|above| put(above, place, false));
+            if let Some(above) = above {
+                put(above, place, false);
+            }
         }
         for (&(a, b), truth) in self.pairs.borrow().iter() {
             if executed.contains(&a) && executed.contains(&b) {
