@@ -132,7 +132,6 @@ const fn output(name: &'static str, stream: Option<u8>, format: Option<u8>) -> O
 
 const OUTPUTS: &[Output] = &[
     output("printf", None, Some(0)),
-    output("klee_print_expr", None, Some(0)),
     output("vprintf", None, Some(0)),
     output("__printf_chk", None, Some(1)),
     output("fprintf", Some(0), Some(1)),

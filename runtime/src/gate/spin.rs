@@ -107,8 +107,10 @@ pub(super) struct Track {
     taking: u64,
     /// Somebody found one of them held.
     noticed: bool,
-    /// It gave back a lock that it did not take: a loop is to begin with the next operation.
+    /// It gave back a lock that it did not take.
     anew: bool,
+    /// Hooks have told what the thread reads.
+    hooked: bool,
     /// What the loop did in this iteration or one before: it took a lock; it tried one in vain.
     takes: bool,
     tries: bool,
@@ -142,7 +144,7 @@ impl Track {
     fn begin(&mut self, kind: Kind, pc: usize, object: u64, changes: u64) {
         self.wait = match self.pc {
             0 => FIRST_WAIT,
-            _ if self.anew => self.wait,
+            _ if self.begins_anew() => self.wait,
             _ => (2 * self.wait).min(LONGEST),
         };
         (self.pc, self.object) = (pc, object);
@@ -176,6 +178,12 @@ impl Track {
             }
             Role::Neutral | Role::Change => {}
         }
+    }
+
+    /// Is a loop to begin with the next operation, since this one began in a section of its own?
+    /// A thread of which only calls are seen is not parked, and lets others go from there as well.
+    fn begins_anew(&self) -> bool {
+        self.anew && self.hooked
     }
 
     /// It has taken this lock.
@@ -351,6 +359,7 @@ impl<O: Os> Gate<O> {
         if self.spins.on {
             let me = self.running();
             let track = &mut self.spins.tracks[me];
+            track.hooked = true;
             if track.pc != 0 {
                 track.saw(Seen { at, size, value });
             }
@@ -452,7 +461,7 @@ impl<O: Os> Gate<O> {
         if matches!(role(kind), Role::Change) {
             (track.pc, track.changing) = (0, true);
             spins.changes += 1;
-        } else if track.pc == 0 || track.anew || track.operations > track.wait {
+        } else if track.pc == 0 || track.begins_anew() || track.operations > track.wait {
             // At the end of a sleep time has passed, which is nothing to wait for.
             if kind != Kind::Sleep {
                 track.begin(kind, pc, object, spins.changes);
@@ -475,9 +484,11 @@ impl<O: Os> Gate<O> {
         let same = track.repeats(|known| os.state(pc, known));
         let known = track.reads > 0;
         let parks = same && known && !track.noticed && may_wait;
-        // A loop of calls that take locks conflicts with others' calls: it is run.
+        // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with
+        // others' calls.
         let passes = same && !known && track.rounds >= patience && may_wait;
-        let passes = passes && !matches!(role(kind), Role::Lock);
+        let exact = self.flags & flags::EXACT_SPINS != 0;
+        let passes = passes && !(exact && matches!(role(kind), Role::Lock));
         let current = track.is_current();
         if same && known && current && track.began == changes {
             track.idle = changes + 1;
