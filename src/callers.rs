@@ -28,7 +28,7 @@ impl Callers {
     pub fn learn(&mut self, record: &Event) {
         match record.kind() {
             Some(Kind::Stack) => self.announced(record),
-            Some(Kind::Malloc) => {
+            Some(kind) if kind.is_told_with_callers() => {
                 self.allocated(record.thread);
             }
             Some(kind) if kind.is_step() => {
@@ -38,7 +38,7 @@ impl Callers {
         }
     }
 
-    /// The thread allocates, which is no step: who called that.
+    /// The thread allocates, or does something else that is told of and no step: who called that.
     pub fn allocated(&mut self, thread: Slot) -> Vec<u64> {
         self.announced.remove(&thread).unwrap_or_default()
     }
@@ -83,7 +83,7 @@ pub fn at(events: &[Event], wanted: &[usize]) -> At {
         }
         match event.kind() {
             Some(Kind::Stack) => callers.announced(event),
-            Some(kind) if kind == Kind::Malloc || kind.is_step() => {
+            Some(kind) if kind.is_told_with_callers() || kind.is_step() => {
                 callers.allocated(event.thread);
             }
             _ => {}

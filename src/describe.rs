@@ -2,9 +2,9 @@
 
 use crate::callers::Callers;
 use crate::class::Class;
-use crate::marks::all_callers;
+use crate::marks::{all_callers, names};
 use crate::objects::{Objects, noun};
-use crate::symbols::{Symbols, is_own};
+use crate::symbols::{Symbols, is_own, readable};
 use crate::waits;
 use crate::watch::Mark;
 use raddle_analyzer::bounds::{Point, points};
@@ -133,7 +133,7 @@ fn message(class: Class, outcome: &Outcome) -> String {
     };
     match (class, said.is_empty()) {
         (_, true) | (Class::Output, _) => default,
-        (Class::Timeout, _) => format!("{default}: {said}"),
+        (Class::Timeout, _) => format!("{default}: {}", readable(&said)),
         // The number says what the text may not.
         (_, false) if outcome.end == End::Signal => format!("{default}: {said}"),
         (_, false) => said,
@@ -302,6 +302,7 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let mut objects = Objects::default();
     let mut inputs: Vec<Asked> = Vec::new();
     let mut records = Vec::new();
+    let names = names(trace);
     let points = points(&trace.events);
     let mut points = points.iter();
     let mut callers = Callers::default();
@@ -316,7 +317,8 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
                     asked.name = Some(event.name_text());
                 }
             }
-            Kind::Malloc => {
+            Kind::ThreadLocal => objects.thread_local(event, names.of(event.thread)),
+            Kind::Malloc | Kind::Mapped => {
                 let called_from = callers.allocated(event.thread);
                 let site = symbols.site_called_from(event.pc, &called_from);
                 objects.allocated(event, site);

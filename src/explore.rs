@@ -11,6 +11,7 @@ use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Found, Summary, Verdict, count, instrumented, sees_accesses, sees_memory};
+use crate::symbols::readable;
 use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -315,7 +316,7 @@ struct State {
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
     /// What executions have shown besides their ends.
-    marks: BTreeSet<Key>,
+    marks: BTreeMap<Key, u32>,
 }
 
 impl<'a> Shared<'a> {
@@ -364,7 +365,7 @@ impl<'a> Shared<'a> {
                 astray: None,
                 fault: None,
                 reference,
-                marks: BTreeSet::new(),
+                marks: BTreeMap::new(),
             }),
             changed: Condvar::new(),
             lookout: Lookout::new(campaign.watch),
@@ -450,7 +451,11 @@ impl<'a> Shared<'a> {
             Mark::Race(_) if !judges_races => false,
             // Worth another try from another execution.
             Mark::Cycle(_) => !state.finished || self.campaign.keep_going,
-            _ => state.marks.insert(mark.key(trace)),
+            _ => {
+                let sightings = state.marks.entry(mark.key(trace)).or_default();
+                *sightings += 1;
+                *sightings <= mark.attempts()
+            }
         });
         marks
     }
@@ -461,13 +466,13 @@ impl<'a> Shared<'a> {
         let passed_over = events.any(|e| e.kind() == Some(Kind::PassedOver));
         let mut state = self.state();
         state.executions += 1;
-        let names = trace.uncontrolled.iter().cloned();
-        state.limits.uncontrolled.extend(names);
+        let names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
+        state.limits.uncontrolled.extend(names.iter().cloned());
         state.search.observe(n, trace);
         state.limits.fair_only |= passed_over;
         self.changed.notify_all();
         if self.campaign.strict && !trace.uncontrolled.is_empty() {
-            let names = trace.uncontrolled.join(", ");
+            let names = names.join(", ");
             let what = format!("not under control, which --strict forbids: {names}");
             state.unsupported.get_or_insert(what);
             state.finished = true;

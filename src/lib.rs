@@ -17,6 +17,7 @@ pub mod formats;
 pub mod interrupt;
 mod limits;
 pub mod marks;
+mod memory;
 pub mod objects;
 pub mod outside;
 pub mod policy;

@@ -3,18 +3,20 @@
 use crate::callers::{self, Callers};
 use crate::class::Class;
 use crate::describe::{Failure, stable_name};
+use crate::memory::Memory;
 use crate::report::{Names, place};
 use crate::symbols::{Symbols, own_place};
 use crate::watch::{Mark, of_class};
 use raddle_analyzer::fingerprint;
 use raddle_analyzer::leaks::Leak;
 use raddle_analyzer::locks::Cycle;
-use raddle_analyzer::races::{Access, Race};
+use raddle_analyzer::races::{Access, Race, Subject};
+use raddle_protocol::Slot;
+use raddle_protocol::descriptor::{What, what_of};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::{self, Creation, NO_OBJECT};
-use raddle_protocol::{Slot, slot, stack};
 
 /// All failures of one of the classes race and leak that a trace with records shows.
 pub fn failures(class: Class, trace: &Trace, symbols: &mut Symbols) -> Vec<Failure> {
@@ -23,7 +25,7 @@ pub fn failures(class: Class, trace: &Trace, symbols: &mut Symbols) -> Vec<Failu
         return Vec::new();
     }
     symbols.enter(&trace.loaded);
-    let stacks = Stacks::of(trace, &marks);
+    let stacks = Stacks::of(trace, &marks, symbols);
     let describe = |mark: Mark| match &mark {
         Mark::Race(race) => describe_race(race, trace, &stacks, symbols),
         Mark::Leak(leak) => describe_leak(leak, trace, &stacks, symbols),
@@ -40,7 +42,7 @@ struct Stacks {
 }
 
 impl Stacks {
-    fn of(trace: &Trace, marks: &[Mark]) -> Stacks {
+    fn of(trace: &Trace, marks: &[Mark], symbols: &Symbols) -> Stacks {
         let events = &trace.events;
         let creates = |(i, e): (usize, &Event)| {
             (e.kind == Kind::ThreadCreate as u8).then_some((e.value as Slot, i))
@@ -51,7 +53,10 @@ impl Stacks {
             match mark {
                 Mark::Race(race) => {
                     wanted.extend([race.first.event, race.second.event]);
-                    wanted.extend(block_of(events, race).map(|block| block.0));
+                    wanted.extend(match memory_of(race, events, symbols) {
+                        Some(memory) => memory.origin(),
+                        None => descriptor_of(race, events).1,
+                    });
                 }
                 Mark::Leak(leak) => wanted.push(leak.created),
                 Mark::Cycle(_) => {}
@@ -68,6 +73,18 @@ impl Stacks {
         callers::stack(events[index].pc, self.callers.of(index), symbols)
     }
 
+    /// A note on what the call of this event made.
+    fn note(
+        &self,
+        (index, text): (usize, String),
+        events: &[Event],
+        symbols: &mut Symbols,
+    ) -> witness::Note {
+        let stack = self.sites(events, index, symbols);
+        let site = own_place(&stack, symbols.sites()).or(stack.first().copied());
+        witness::Note { text, site }
+    }
+
     fn creation(&self, thread: Slot, trace: &Trace, symbols: &mut Symbols) -> Option<Creation> {
         let &(_, index) = self.created.iter().find(|c| c.0 == thread)?;
         Some(Creation {
@@ -78,15 +95,19 @@ impl Stacks {
     }
 }
 
-/// The allocation, by index, of the block in which two accesses meet, and its size.
-fn block_of(events: &[Event], race: &Race) -> Option<(usize, u64)> {
-    let holds = |e: &Event| {
-        let within = race.address.checked_sub(e.object);
-        e.kind == Kind::Malloc as u8 && within.is_some_and(|at| at < e.value)
-    };
-    let before = &events[..=race.second.event];
-    let index = before.iter().rposition(holds)?;
-    Some((index, events[index].value))
+/// What the accesses of a race touch; `None` of a descriptor.
+fn memory_of(race: &Race, events: &[Event], symbols: &Symbols) -> Option<Memory> {
+    let of_memory = race.subject != Subject::Descriptor;
+    of_memory.then(|| Memory::at(race.address, events, race.second.event, symbols))
+}
+
+/// The descriptor of a race: what it stands for, and the record of its making.
+fn descriptor_of(race: &Race, events: &[Event]) -> (&'static str, Option<usize>) {
+    let sides = [race.first.event, race.second.event].map(|index| events[index].object);
+    let object = sides.into_iter().find(|&object| what_of(object).is_some());
+    let made = |e: &Event| e.kind == Kind::DescriptorMade as u8 && Some(e.object) == object;
+    let made = events[..race.second.event].iter().rposition(made);
+    (object.and_then(what_of).map_or("file", What::text), made)
 }
 
 fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symbols) -> Failure {
@@ -102,33 +123,24 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
     threads.sort_unstable();
     let created = |&thread: &Slot| stacks.creation(thread, trace, symbols);
     let threads = threads.iter().filter_map(created).collect();
-    let block = block_of(&trace.events, race);
-    let mut notes = Vec::new();
-    let memory = match (symbols.variable(race.address), block) {
-        (Some((name, 0)), _) => format!("`{name}`"),
-        (Some((name, within)), _) => format!("byte {within} of `{name}`"),
-        (None, Some((index, size))) => {
-            let by = trace.events[index].thread;
-            let stack = stacks.sites(&trace.events, index, symbols);
-            let within = race.address - trace.events[index].object;
-            notes.push(witness::Note {
-                text: format!(
-                    "the block of {size} bytes was allocated by {}",
-                    names.of(by)
-                ),
-                site: own_place(&stack, symbols.sites()).or(stack.first().copied()),
-            });
-            format!("byte {within} of a block of {size} bytes")
+    let events = &trace.events;
+    let (subject, origin) = match memory_of(race, events, symbols) {
+        Some(memory) => {
+            let text = |index: usize| memory.origin_text(&events[index], &names);
+            let origin = memory.origin().map(|index| (index, text(index)));
+            (memory.text(race.address, events, &names), origin)
         }
-        (None, None) => match stack::slot_of(race.address) {
-            Some(slot::MAIN) => "the stack of main".to_string(),
-            Some(owner) => format!("the stack or thread-local storage of {}", names.of(owner)),
-            None => format!("memory at {:#x}", race.address),
-        },
+        None => {
+            let (what, made) = descriptor_of(race, events);
+            let by = |index: usize| names.of(events[index].thread);
+            let origin = made.map(|index| (index, format!("the {what} was made by {}", by(index))));
+            (format!("descriptor {} ({what})", race.address), origin)
+        }
     };
+    let notes = origin.map(|origin| stacks.note(origin, events, symbols));
     let [first, second] = &accesses;
     let message = format!(
-        "{} by {} and {} by {} are in no order: {memory}",
+        "{} by {} and {} by {} are in no order: {subject}",
         first.what,
         names.of(first.thread),
         second.what,
@@ -140,7 +152,7 @@ fn describe_race(race: &Race, trace: &Trace, stacks: &Stacks, symbols: &mut Symb
         &[first.stack.clone(), second.stack.clone()],
         symbols,
     )
-    .with(accesses.to_vec(), threads, notes)
+    .with(accesses.to_vec(), threads, notes.into_iter().collect())
 }
 
 fn describe_leak(leak: &Leak, trace: &Trace, stacks: &Stacks, symbols: &mut Symbols) -> Failure {
@@ -194,7 +206,10 @@ fn what(access: &Access, events: &[Event]) -> String {
         Kind::ReadRange => ("read", event.value),
         Kind::WriteRange => ("write", event.value),
         Kind::Rmw if !access.write => ("failed atomic update", u64::from(event.size)),
-        kind => (kind.text(), u64::from(event.size)),
+        Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::Rmw => {
+            (access.kind.text(), u64::from(event.size))
+        }
+        kind => return kind.text().to_string(),
     };
     match size {
         1 => format!("{what} of 1 byte"),
@@ -202,7 +217,8 @@ fn what(access: &Access, events: &[Event]) -> String {
     }
 }
 
-fn names(trace: &Trace) -> Names {
+/// What the threads of an execution are called.
+pub fn names(trace: &Trace) -> Names {
     Names::by_creations(trace.events.iter().map(|e| (e.kind, e.thread, e.value)))
 }
 
@@ -247,8 +263,8 @@ pub fn of_failure(
     let mut names = Vec::new();
     let stacks = match &failure.mark {
         Some(Mark::Race(race)) => {
-            let variable = symbols.variable(race.address);
-            names.extend(variable.map(|v| v.0.to_string()));
+            let memory = memory_of(race, &trace.events, symbols);
+            names.extend(memory.and_then(|m| m.name().map(str::to_string)));
             failure.accesses.iter().map(|a| a.stack.clone()).collect()
         }
         Some(_) => failure.threads.iter().map(|t| t.stack.clone()).collect(),

@@ -16,6 +16,9 @@ pub struct Objects {
     /// Blocks allocated so far: first address, with the block's number once it has a name.
     blocks: BTreeMap<u64, (Block, Option<usize>)>,
     block_names: usize,
+    mapping_names: usize,
+    /// Thread-local variables: first address, bytes, base of the module, whose.
+    thread_locals: Vec<(u64, u64, u64, String)>,
     /// Where the objects of descriptors were made; their numbers in the place of a size.
     made: BTreeMap<u64, Block>,
     counts: HashMap<&'static str, usize>,
@@ -30,6 +33,12 @@ impl Objects {
             size: event.value,
         };
         self.blocks.insert(event.object, (block, None));
+    }
+
+    /// Notes thread-local variables ([`Kind::ThreadLocal`]).
+    pub fn thread_local(&mut self, event: &Event, owner: String) {
+        let one = (event.object, event.value, event.pc, owner);
+        self.thread_locals.push(one);
     }
 
     /// Notes the making of an object with descriptors ([`Kind::DescriptorMade`]).
@@ -70,17 +79,28 @@ impl Objects {
         if let Some((variable, within)) = symbols.variable(address) {
             return (with_offset(variable, within), None);
         }
+        let mut locals = self.thread_locals.iter().rev();
+        let local = locals.find(|v| address >= v.0 && address - v.0 < v.1);
+        if let Some((first, _, base, owner)) = local
+            && let Some((variable, within)) = symbols.thread_local(*base, address - first)
+        {
+            return (with_offset(&format!("{variable} of {owner}"), within), None);
+        }
         let block = self
             .blocks
             .range_mut(..=address)
             .next_back()
             .filter(|(start, (block, _))| address - *start < block.size.max(1));
         if let Some((start, (block, number))) = block {
+            let (noun, count) = match arena::slot_of(*start) {
+                Some(_) => ("heap", &mut self.block_names),
+                None => ("mapping", &mut self.mapping_names),
+            };
             let number = *number.get_or_insert_with(|| {
-                self.block_names += 1;
-                self.block_names
+                *count += 1;
+                *count
             });
-            let name = with_offset(&format!("heap#{number}"), address - start);
+            let name = with_offset(&format!("{noun}#{number}"), address - start);
             return (name, Some(block.clone()));
         }
         let noun = match noun(kind) {

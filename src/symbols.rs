@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use addr2line::Loader;
-use goblin::elf::{Elf, ProgramHeader, program_header::PT_LOAD, sym::STT_OBJECT};
+use goblin::elf::sym::{STT_OBJECT, STT_TLS};
+use goblin::elf::{Elf, ProgramHeader, program_header::PT_LOAD};
 use raddle_protocol::hooks::SECTION;
 use raddle_protocol::witness::{Bytes, Frame, Module, Site, fnv1a};
 use std::cell::OnceCell;
@@ -34,9 +35,30 @@ struct Image {
     loaded: Option<Vec<(u64, u64)>>,
     identity: String,
     instrumented: bool,
-    /// Variables: first address, size, name; sorted.
-    variables: OnceCell<Vec<(u64, u64, String)>>,
+    data: OnceCell<Data>,
     lines: OnceCell<Option<Loader>>,
+}
+
+/// What a file says of its data, at its own addresses.
+#[derive(Default)]
+struct Data {
+    variables: Vec<Variable>,
+    /// By their distance from the first of a thread.
+    thread_locals: Vec<Variable>,
+    /// What is loaded and can be written.
+    segments: Vec<(u64, u64)>,
+}
+
+/// First address, size, name.
+type Variable = (u64, u64, String);
+
+/// The one of these variables, which are sorted, that this address lies in, and the distance from
+/// its start.
+fn variable_at(variables: &[Variable], address: u64) -> Option<(&str, u64)> {
+    let after = variables.partition_point(|v| v.0 <= address);
+    let (start, size, name) = variables[..after].last()?;
+    let within = address - start;
+    (within < *size).then_some((name.as_str(), within))
 }
 
 impl Symbols {
@@ -183,6 +205,20 @@ impl Symbols {
         self.images.iter().find_map(|i| i.variable(address))
     }
 
+    /// The thread-local variable that lies `at` bytes behind the first one of a thread, in the module
+    /// to whose own addresses `base` is added, and the distance from its start.
+    pub fn thread_local(&self, base: u64, at: u64) -> Option<(&str, u64)> {
+        let mut images = self.images.iter();
+        let image = images.find(|i| i.base == base && !i.code.is_empty())?;
+        variable_at(&image.data().thread_locals, at)
+    }
+
+    /// The module in whose data this address lies.
+    pub fn data_of(&self, address: u64) -> Option<&Path> {
+        let image = self.images.iter().find(|i| i.has_data(address))?;
+        Some(&image.path)
+    }
+
     /// Does this address lie in the shim inside the target?
     pub fn is_in_runtime(&self, address: u64) -> bool {
         let image = self.image_of(address).map(|(_, image)| &image.path);
@@ -262,7 +298,7 @@ impl Image {
             loaded: None,
             identity: identity(&elf, &content),
             instrumented: module.instrumented,
-            variables: OnceCell::new(),
+            data: OnceCell::new(),
             lines: OnceCell::new(),
         })
     }
@@ -286,7 +322,7 @@ impl Image {
             loaded: Some(code.map(range).collect()),
             identity: identity(&elf, &content),
             instrumented: names.any(|s| is_mark(s.sh_name)),
-            variables: OnceCell::new(),
+            data: OnceCell::new(),
             lines: OnceCell::new(),
         })
     }
@@ -320,29 +356,45 @@ impl Image {
         frames
     }
 
+    fn data(&self) -> &Data {
+        self.data
+            .get_or_init(|| read_data(&self.path).unwrap_or_default())
+    }
+
     fn variable(&self, address: u64) -> Option<(&str, u64)> {
         if self.code.is_empty() {
             return None;
         }
-        let variables = self
-            .variables
-            .get_or_init(|| read_variables(&self.path).unwrap_or_default());
-        let offset = address.checked_sub(self.base)?;
-        let after = variables.partition_point(|v| v.0 <= offset);
-        let (start, size, name) = variables[..after].last()?;
-        let within = offset - start;
-        (within < *size).then_some((name.as_str(), within))
+        variable_at(&self.data().variables, address.checked_sub(self.base)?)
+    }
+
+    fn has_data(&self, address: u64) -> bool {
+        let at = address.wrapping_sub(self.base);
+        let mut segments = self.data().segments.iter();
+        !self.code.is_empty() && segments.any(|s| (s.0..s.1).contains(&at))
     }
 }
 
-fn read_variables(path: &Path) -> Option<Vec<(u64, u64, String)>> {
+fn read_data(path: &Path) -> Option<Data> {
     let content = std::fs::read(path).ok()?;
     let elf = Elf::parse(&content).ok()?;
+    let segments = elf.program_headers.iter();
+    let written = segments.filter(|s| s.p_type == PT_LOAD && s.is_write());
+    let range = |s: &ProgramHeader| (s.p_vaddr, s.p_vaddr.saturating_add(s.p_memsz));
+    Some(Data {
+        variables: read_variables(&elf, STT_OBJECT),
+        thread_locals: read_variables(&elf, STT_TLS),
+        segments: written.map(range).collect(),
+    })
+}
+
+/// The symbols of this type.
+fn read_variables(elf: &Elf<'_>, kind: u8) -> Vec<Variable> {
     let full = elf.syms.iter().map(|s| (s, &elf.strtab));
     let dynamic = elf.dynsyms.iter().map(|s| (s, &elf.dynstrtab));
-    let mut variables: Vec<(u64, u64, String)> = full
+    let mut variables: Vec<Variable> = full
         .chain(dynamic)
-        .filter(|(s, _)| s.st_type() == STT_OBJECT)
+        .filter(|(s, _)| s.st_type() == kind)
         .filter(|(s, _)| s.st_shndx != 0 && s.st_size > 0)
         .filter_map(|(s, names)| {
             let name = names.get_at(s.st_name)?;
@@ -351,7 +403,7 @@ fn read_variables(path: &Path) -> Option<Vec<(u64, u64, String)>> {
         .collect();
     variables.sort();
     variables.dedup_by_key(|v| v.0);
-    Some(variables)
+    variables
 }
 
 /// What tells one build of a file from another: its build-id, or a hash of its content.
@@ -391,6 +443,17 @@ fn demangle(name: &str) -> String {
         true => addr2line::demangle_auto(name.into(), None).replace("_GLOBAL__N_1::", ""),
         false => name.to_string(),
     }
+}
+
+/// A text of the runtime or the kernel, with the mangled names in it as their sources have them.
+pub fn readable(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',');
+    text.split_inclusive(ends)
+        .map(|word| {
+            let name = word.trim_end_matches(ends);
+            demangle(name) + &word[name.len()..]
+        })
+        .collect()
 }
 
 fn unknown() -> Frame {
@@ -471,6 +534,21 @@ mod tests {
         ];
         for (name, expected) in table {
             assert_eq!(demangle(name), expected);
+        }
+    }
+
+    #[test]
+    fn mangled_names_within_a_text_are_demangled() {
+        let table = [
+            ("io_uring", "io_uring"),
+            (
+                "getaddrinfo (_ZN3net7resolveEPKc in a_Zb, thread T1)",
+                "getaddrinfo (net::resolve(char const*) in a_Zb, thread T1)",
+            ),
+            ("_ZN3foo3barEv, _Z1xv", "foo::bar(), x()"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(readable(text), expected);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::setup::Setup;
 use crate::store::{Place, write_witness};
 use crate::summary::{Found, Possibility};
 use crate::suppress::{Case, Suppressions};
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, readable};
 use crate::terminal::print;
 use crate::watch::{Treatment, Watch};
 use raddle_protocol::job::{Job, total_steps};
@@ -492,7 +492,7 @@ impl<'a> Triage<'a> {
             reproduced,
             policy,
             seed,
-            uncontrolled: trace.uncontrolled.clone(),
+            uncontrolled: trace.uncontrolled.iter().map(|n| readable(n)).collect(),
             stdout: last_bytes(&trace.stdout),
             stderr: last_bytes(&trace.stderr),
             accesses: failure.accesses,

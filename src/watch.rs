@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use raddle_analyzer::fast::Multiply;
 use raddle_analyzer::leaks::{Leak, leaks};
 use raddle_analyzer::locks::{Cycle, cycles};
-use raddle_analyzer::races::{self, Race};
+use raddle_analyzer::races::{self, Race, Subject};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -233,6 +233,15 @@ impl Mark {
             Mark::Race(_) => Class::Race,
             Mark::Leak(_) => Class::Leak,
             Mark::Cycle(_) => Class::Deadlock,
+        }
+    }
+
+    /// How many executions that show it are looked into: of what may turn out to be in order by means
+    /// that are not seen, more than one.
+    pub fn attempts(&self) -> u32 {
+        match self {
+            Mark::Race(race) if race.subject != Subject::Memory => 3,
+            _ => 1,
         }
     }
 

@@ -127,6 +127,8 @@ kinds! {
     /// waits for the mutex, and [`Kind::CondWake`] follows. `object`: condition; `value`: ETIMEDOUT
     /// or ECANCELED.
     CondLeave = 25, true, "cond_wait gives up";
+    /// Not a step, as the initialisations below: the object begins a new life. `object`: condition.
+    CondInit = 26, false, "cond_init";
 
     /// `object`: lock; `value`: result; `aux`: [`RW_TIMED`] and [`RW_WRITERS_FIRST`].
     RwRead = 30, true, "rwlock_rdlock";
@@ -143,6 +145,8 @@ kinds! {
     /// At a lock whose waiting writers bar readers ([`RW_WRITERS_FIRST`]): the writer waits from now
     /// on, and [`Kind::RwWrite`] follows. `object`: lock.
     RwQueue = 36, true, "rwlock_wrlock waits";
+    /// `object`: lock.
+    RwInit = 37, false, "rwlock_init";
 
     /// `object`: barrier; `value`: 1 if this thread completes the round.
     BarrierArrive = 40, true, "barrier_wait";
@@ -150,6 +154,8 @@ kinds! {
     BarrierLeave = 41, true, "barrier_wait returns";
     /// `object`: barrier.
     BarrierDestroy = 42, true, "barrier_destroy";
+    /// `object`: barrier.
+    BarrierInit = 43, false, "barrier_init";
 
     /// `object`: semaphore; `value`: result; `aux`: the count after it (also in the next three).
     SemWait = 50, true, "sem_wait";
@@ -163,6 +169,8 @@ kinds! {
     SemGetValue = 54, true, "sem_getvalue";
     /// `object`: semaphore.
     SemDestroy = 55, true, "sem_destroy";
+    /// `object`: semaphore.
+    SemInit = 56, false, "sem_init";
 
     /// `object`: lock.
     SpinLock = 60, true, "spin_lock";
@@ -170,6 +178,10 @@ kinds! {
     SpinTryLock = 61, true, "spin_trylock";
     /// `object`: lock.
     SpinUnlock = 62, true, "spin_unlock";
+    /// `object`: lock.
+    SpinInit = 63, false, "spin_init";
+    /// Not a step. `object`: lock.
+    SpinDestroy = 64, false, "spin_destroy";
 
     /// `object`: control; `value`: 1 when this thread runs the routine; `size`: 1 if it is the guard
     /// of a C++ variable, which the compiler's code reads as well.
@@ -323,6 +335,12 @@ kinds! {
     /// (`__VERIFIER_atomic_begin`): what others do comes before or after it as a whole. `object`: the
     /// mutex that is held in all of them.
     Section = 124, false, "atomic section";
+    /// Not a step: memory was mapped (mmap, mremap, shmat). `object`: its first byte; `value`: bytes.
+    Mapped = 125, false, "mmap";
+    /// In runs with [`crate::shared::flags::STACKS`], where `thread` begins: its thread-local
+    /// variables of one module. `object`: the first byte; `value`: bytes; `pc`: what is added to the
+    /// addresses in the module's file.
+    ThreadLocal = 126, false, "thread-local variables";
 
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
     /// somebody looked at the virtual clock, as part of the step of `thread` before this record.
@@ -330,6 +348,8 @@ kinds! {
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: the step of `thread` whose record follows
     /// had a deadline, so that it could be taken at any time.
     Timed = 211, false, "has a deadline";
+    /// Not a step: a call failed because its descriptor is not open. `aux`: the descriptor.
+    NotOpen = 212, false, "use of a closed descriptor";
     /// Stands directly before the record of an atomic operation of the same thread whose C11 order
     /// is not `memory_order_seq_cst`, or that is a failed compare-exchange. `value`: the order, of
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
@@ -411,6 +431,22 @@ impl Kind {
         matches!(
             self,
             Kind::Yield | Kind::Sleep | Kind::CondWake | Kind::FutexResume | Kind::SignalWait
+        )
+    }
+
+    /// Is it no step, and do [`Kind::Stack`] records stand before it as before steps?
+    pub const fn is_told_with_callers(self) -> bool {
+        matches!(
+            self,
+            Kind::Malloc
+                | Kind::Mapped
+                | Kind::CondInit
+                | Kind::RwInit
+                | Kind::BarrierInit
+                | Kind::SemInit
+                | Kind::SpinInit
+                | Kind::SpinDestroy
+                | Kind::NotOpen
         )
     }
 }

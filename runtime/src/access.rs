@@ -5,6 +5,7 @@ mod library;
 mod memory;
 mod table;
 
+pub use library::touched;
 pub use memory::{Update, load, order, store};
 pub use table::{Byte, Half};
 #[cfg(test)]

@@ -2,4 +2,4 @@
 //! ours.
 
 pub mod sanitizers;
-mod tsan;
+pub mod tsan;

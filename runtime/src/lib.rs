@@ -27,6 +27,7 @@ mod gate;
 mod heap;
 mod io;
 mod keys;
+mod maps;
 mod objects;
 mod openmp;
 mod os;

@@ -157,6 +157,7 @@ fn begin() {
         job.flags & flags::SYMBOLIC != 0,
     );
     gate::begin();
+    threads::note_storage();
     crate::busy::begin();
     crate::signals::begin();
     shadow::begin();

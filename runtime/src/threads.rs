@@ -4,8 +4,10 @@ mod cancel;
 mod leaving;
 mod names;
 mod settings;
+mod storage;
 
 pub use cancel::cancel_now;
+pub use storage::note as note_storage;
 
 use crate::foreign::sanitizers;
 use crate::gate::{self, Pending, State, Wake};
@@ -326,6 +328,7 @@ extern "C-unwind" fn body() -> *mut c_void {
     };
     crate::io::thread_begins();
     gate::log(Kind::ThreadStart, routine as usize as u64, 0, 0);
+    storage::note();
     keys::arm();
     vars::prepare_call(routine as usize, expression);
     let result = routine(argument);

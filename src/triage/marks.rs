@@ -14,7 +14,7 @@ use crate::watch::{Key, Mark};
 use raddle_analyzer::direct;
 use raddle_analyzer::fingerprint;
 use raddle_analyzer::locks::Cycle;
-use raddle_analyzer::races::Race;
+use raddle_analyzer::races::{Race, Subject};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Note, Other};
 use std::collections::BTreeMap;
@@ -115,6 +115,9 @@ impl Triage<'_> {
         if class == Class::Race && self.is_only_possible(&failure)? {
             return Ok(false);
         }
+        if !self.is_certain(&seen, &failure, &again)? {
+            return Ok(false);
+        }
         if class == Class::Leak && self.is_of_a_pool(&failure)? {
             return Ok(false);
         }
@@ -123,6 +126,28 @@ impl Triage<'_> {
         }
         self.keep(seen, failure)?;
         Ok(fails)
+    }
+
+    /// What keeps two operations in order may be in code without instrumentation, and of descriptors
+    /// it may be what they hand on: then they are a race only if both orders were seen. Races of
+    /// other kinds are certain.
+    fn is_certain(&mut self, seen: &Seen, failure: &Failure, again: &Trace) -> Result<bool> {
+        let Some(Mark::Race(race)) = &failure.mark else {
+            return Ok(true);
+        };
+        let symbols = self.symbols()?;
+        let modules = symbols.modules();
+        let mut tops = failure.accesses.iter().filter_map(|a| a.stack.first());
+        let instrumented = tops.all(|&site| {
+            let module = symbols.sites()[site as usize].module;
+            module.is_some_and(|module| modules[module as usize].instrumented)
+        });
+        match race.subject {
+            Subject::Memory => return Ok(true),
+            Subject::Object if instrumented => return Ok(true),
+            Subject::Object | Subject::Descriptor => {}
+        }
+        Ok(self.turned_round(seen, again, race)?.is_some())
     }
 
     /// In a program with a library that synchronises in ways that are not seen, a race is only
@@ -279,7 +304,8 @@ impl Triage<'_> {
     ) -> Result<Option<Vec<Step>>> {
         let schedule = direct::other_order(&trace.taken, &trace.events, race);
         let run = self.rerun(&seen.job, &schedule, flags::TOLERANT | flags::EVENTS)?;
-        let turned = |run: &Trace| direct::is_other_order(&trace.events, race, &run.events);
+        let turned =
+            |run: &Trace| direct::is_other_order(&trace.events, race, &run.events, &run.outcome);
         Ok(run.filter(turned).map(|run| run.taken))
     }
 }

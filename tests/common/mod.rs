@@ -226,6 +226,9 @@ pub struct Summary {
     pub instrumented: BTreeMap<String, String>,
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What was not under control.
+    #[serde(default)]
+    pub uncontrolled: Vec<String>,
 }
 
 impl Summary {

@@ -8,9 +8,15 @@
 //! with it. Accesses in code that is not instrumented are not in the trace; where such code may have
 //! ordered threads (a futex, an atomic that changed although nobody was seen to write it, inline
 //! assembly) the order is taken for granted, so that no race is invented.
+//!
+//! Beginnings and ends of synchronisation objects and descriptors race with their uses in the same
+//! way ([`objects`]). Nothing is taken for granted there: where code without instrumentation is
+//! involved, or a descriptor, two operations are a race only if they were seen in both orders
+//! ([`crate::direct`]).
 
 mod atomics;
 pub(crate) mod clock;
+pub(crate) mod objects;
 pub(crate) mod order;
 mod shadow;
 
@@ -33,13 +39,24 @@ pub struct Access {
     pub atomic: bool,
 }
 
+/// What a race is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Memory,
+    /// A synchronisation object: its beginning or end, and another operation on it.
+    Object,
+    /// A descriptor: its end, and another operation on it.
+    Descriptor,
+}
+
 /// Two accesses that race, in the order of the execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     pub first: Access,
     pub second: Access,
-    /// A byte that both touch.
+    /// A byte that both touch; the object; the descriptor.
     pub address: u64,
+    pub subject: Subject,
 }
 
 impl Race {
@@ -55,27 +72,55 @@ impl Race {
 pub fn distinct(events: &[Event]) -> Vec<Race> {
     let mut seen = HashSet::new();
     let mut races = Vec::new();
-    each(events, |race| {
+    let mut add = |race: Race| {
         if seen.insert(race.key()) {
             races.push(race);
         }
-    });
+    };
+    each(events, &mut add);
+    objects::descriptors(events, &mut add);
     races
 }
 
 /// Calls `found` for every racing access with the last access of each thread that races with it.
 pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
     let mut order = Order::default();
-    let mut shadow = Shadow::default();
+    let (mut shadow, mut objects) = (Shadow::default(), Shadow::default());
     for (index, event) in events.iter().enumerate() {
         let Some(kind) = event.kind() else { continue };
         let Some((from, to)) = span(kind, event) else {
-            match kind {
-                Kind::Order => order.announce(event),
-                _ => order.step(kind, event),
+            if let Some(write) = objects::begins_or_ends(kind) {
+                let me = order.number(event.thread);
+                let clock = order.clock(me);
+                let touch = Touch {
+                    thread: me,
+                    time: clock.of(me),
+                    event: index as u32,
+                    write,
+                    atomic: !write,
+                };
+                let ordered = |old: &Touch| clock.of(old.thread) >= old.time;
+                let at = event.object.min(HIGHEST);
+                objects.access((at, at + 1), touch, &ordered, &mut |old, address| {
+                    found(Race {
+                        first: access_of(events, old),
+                        second: access_of(events, &touch),
+                        address,
+                        subject: Subject::Object,
+                    });
+                });
             }
+            order.take_in(kind, event);
             continue;
         };
+        if matches!(kind, Kind::Malloc | Kind::Mapped) {
+            objects.forget(from, to);
+        }
+        if kind == Kind::Mapped {
+            shadow.forget(from, to);
+            order.renewed(from, to);
+            continue;
+        }
         let me = order.number(event.thread);
         let manner = match kind {
             Kind::Malloc | Kind::Free => order::Manner {
@@ -98,6 +143,7 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
                 first: access_of(events, old),
                 second: access_of(events, &touch),
                 address,
+                subject: Subject::Memory,
             };
             if race.first.is_seen() || race.second.is_seen() {
                 found(race);
@@ -108,7 +154,17 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
                 shadow.allocated(from, to, touch);
                 order.renewed(from, to);
             }
-            Kind::Free => shadow.freed(from, to, touch, &ordered, &mut race),
+            Kind::Free => {
+                shadow.freed(from, to, touch, &ordered, &mut race);
+                objects.freed(from, to, touch, &ordered, &mut |old, address| {
+                    found(Race {
+                        first: access_of(events, old),
+                        second: access_of(events, &touch),
+                        address,
+                        subject: Subject::Object,
+                    });
+                });
+            }
             _ => shadow.access((from, to), touch, &ordered, &mut race),
         }
         order.accessed(kind, me);
@@ -149,7 +205,7 @@ fn span(kind: Kind, event: &Event) -> Option<(u64, u64)> {
             u64::from(event.size)
         }
         Kind::ReadRange | Kind::WriteRange => event.value.min(LONGEST_RANGE),
-        Kind::Malloc | Kind::Free => event.value.min(LARGEST),
+        Kind::Malloc | Kind::Free | Kind::Mapped => event.value.min(LARGEST),
         _ => return None,
     };
     let from = event.object.min(HIGHEST);

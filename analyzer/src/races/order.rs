@@ -23,6 +23,8 @@ pub struct Order {
     announced: Option<Announced>,
     /// Locks order nothing: what is left holds whoever gets them first.
     without_locks: bool,
+    /// Operations on descriptors order nothing.
+    without_descriptors: bool,
 }
 
 /// No number.
@@ -71,6 +73,29 @@ impl Order {
         Order {
             without_locks: true,
             ..Order::default()
+        }
+    }
+
+    /// An order in which descriptors play no part.
+    pub fn without_descriptors() -> Order {
+        Order {
+            without_descriptors: true,
+            ..Order::default()
+        }
+    }
+
+    /// Any record, where nobody asks how accesses count.
+    pub fn take_in(&mut self, kind: Kind, event: &Event) {
+        use Kind::*;
+        match kind {
+            Kind::Order => self.announce(event),
+            Read | Write | AtomicRead | AtomicWrite | Rmw | ReadRange | WriteRange => {
+                let me = self.number(event.thread);
+                self.access(kind, me, event);
+                self.accessed(kind, me);
+            }
+            Malloc | Mapped => self.renewed(event.object, event.object.saturating_add(event.value)),
+            _ => self.step(kind, event),
         }
     }
 
@@ -297,7 +322,7 @@ impl Order {
             // What one changes others see at other descriptors (the other end of a connection, a
             // poll of several), which the trace does not connect: all are ordered.
             kind if kind.is_descriptor() && !matches!(kind, Kind::FileLock | Kind::FileUnlock) => {
-                if kind.is_step() {
+                if kind.is_step() && !self.without_descriptors {
                     self.acquire(me, descriptor::BASE);
                     self.release(me, descriptor::BASE);
                 }

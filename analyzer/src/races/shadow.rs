@@ -88,6 +88,18 @@ impl Shadow {
 
     /// A block comes into being; what was there before is forgotten.
     pub fn allocated(&mut self, from: u64, to: u64, touch: Touch) {
+        self.forget(from, to);
+        self.blocks.insert(
+            from,
+            Block {
+                end: to,
+                touches: vec![touch],
+            },
+        );
+    }
+
+    /// The memory begins a new life.
+    pub fn forget(&mut self, from: u64, to: u64) {
         let stale: Vec<u64> = self.blocks.range(from..to).map(|(&at, _)| at).collect();
         for at in stale {
             self.blocks.remove(&at);
@@ -98,13 +110,6 @@ impl Shadow {
                 part.bytes != 0
             });
         });
-        self.blocks.insert(
-            from,
-            Block {
-                end: to,
-                touches: vec![touch],
-            },
-        );
     }
 
     /// A block goes: a write of all of it.

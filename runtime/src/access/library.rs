@@ -5,6 +5,7 @@
 use super::{Address, range, shadowed};
 use core::ffi::c_void;
 use raddle_protocol::event::Kind;
+use raddle_protocol::touches::{Extent, Touch, UNLIMITED};
 
 crate::hooks! { ROWS:
     fn raddle_text_read(at: Address, most: u64, stop: u32) = text_read;
@@ -48,6 +49,70 @@ fn tell(kind: Kind, at: Address, len: u64, pc: usize) {
     if !shadowed() {
         range(kind, at, len, pc);
     }
+}
+
+/// Announces one access of a call with these arguments, which came from `pc`; `result` is that of the
+/// call, before it there is none. Each is announced once: [`Extent::is_after`].
+///
+/// # Safety
+/// The arguments are those of a call of the function whose access it is.
+pub unsafe fn touched(touch: &Touch, arguments: &[usize; 6], result: Option<usize>, pc: usize) {
+    let number = |n: u8| {
+        arguments
+            .get(usize::from(n))
+            .map_or(u64::MAX, |&a| a as u64)
+    };
+    let pointer = |n: u8| arguments[usize::from(n)] as *mut u8;
+    let at = pointer(touch.argument);
+    // SAFETY: the function reads the same; the caller's promise.
+    let byte = |text: *mut u8, n: u64| unsafe { text.add(n as usize).read_volatile() };
+    // SAFETY: as above.
+    let text_at = |from: *mut u8, most: u64| unsafe { text(from.cast(), most) };
+    // SAFETY: as above.
+    let up_to =
+        |most: u64, ends: &dyn Fn(u64, u8) -> bool| unsafe { length(at.cast(), most, ends) };
+    let gained = result.map_or(0, |result| (result as isize).max(0) as u64);
+    let kind = if touch.writes {
+        Kind::WriteRange
+    } else {
+        Kind::ReadRange
+    };
+    let (from, len) = match touch.extent {
+        Extent::Bytes(n) => (at, number(n)),
+        Extent::Product(a, b) => (at, number(a).saturating_mul(number(b))),
+        Extent::Text(n) => (at, text_at(at, number(n))),
+        Extent::TextUntil(n) => {
+            let stop = number(n) as u8;
+            (at, up_to(u64::MAX, &|_, byte| byte == 0 || byte == stop))
+        }
+        Extent::BytesUntil(value, most) => {
+            let stop = number(value) as u8;
+            (at, up_to(number(most), &|_, byte| byte == stop))
+        }
+        Extent::Common(other, most) => {
+            let other = pointer(other);
+            let len = up_to(number(most), &|n, found| {
+                found == 0 || found != byte(other, n)
+            });
+            (at, len)
+        }
+        Extent::Copy(text, most) => (at, text_at(pointer(text), number(most))),
+        Extent::Append(text, most) => {
+            let (text, end) = (pointer(text), text_at(at, u64::MAX) - 1);
+            let len = text_at(text, number(most));
+            let cut = len == number(most) && (len == 0 || byte(text, len - 1) != 0);
+            (at.wrapping_add(end as usize), len + u64::from(cut))
+        }
+        Extent::Result => (at, gained),
+        Extent::ResultTimes(n) => (at, gained.saturating_mul(number(n))),
+        Extent::Printed(most) => match result {
+            None => (at, number(most).min(1)),
+            Some(result) if result as i32 >= 0 => (at, number(most).min(result as u32 as u64 + 1)),
+            Some(_) => (at, 0),
+        },
+    };
+    const _: () = assert!(UNLIMITED as usize >= 6, "no argument has this number");
+    tell(kind, from.cast(), len, pc);
 }
 
 macro_rules! told {

@@ -11,6 +11,8 @@
 
 mod annotations;
 mod atomic;
+mod library;
+pub use library::{filled, reads};
 mod modules;
 mod plain;
 mod rest;

@@ -506,6 +506,14 @@ pub fn log_callers(pc: usize) {
     }
 }
 
+/// A record that is no step, with who called it; of no interest in a symbolic run.
+pub fn note(event: Event) {
+    if flags() & flags::SYMBOLIC == 0 {
+        log_callers(event.pc as usize);
+        log_full(event);
+    }
+}
+
 /// How many records have been written: the index of the next one.
 pub fn events() -> u64 {
     gate().events()

@@ -64,7 +64,7 @@ pub fn close(fd: c_int, pc: usize) -> isize {
     // SAFETY: the program gives up the descriptor.
     let call = || unsafe { syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0) };
     let Some(object) = table::find(fd) else {
-        return locks::close(fd, pc, call);
+        return table::checked(fd, pc, locks::close(fd, pc, call));
     };
     let operation = Operation {
         cancellable: false,
@@ -194,6 +194,32 @@ pub unsafe fn control(fd: c_int, command: c_int, argument: usize, pc: usize) -> 
     }
 }
 
+/// `lockf`: a lock of the bytes from the descriptor's position on.
+///
+/// # Safety
+/// As `fcntl`.
+unsafe fn lock_from_here(fd: c_int, command: c_int, len: i64, pc: usize) -> isize {
+    let (request, kind) = match command {
+        libc::F_LOCK => (libc::F_SETLKW, libc::F_WRLCK),
+        libc::F_TLOCK => (libc::F_SETLK, libc::F_WRLCK),
+        libc::F_ULOCK => (libc::F_SETLK, libc::F_UNLCK),
+        libc::F_TEST => (libc::F_GETLK, libc::F_RDLCK),
+        _ => return -(libc::EINVAL as isize),
+    };
+    // SAFETY: numbers, which any bits are.
+    let mut lock: libc::flock = unsafe { core::mem::zeroed() };
+    lock.l_type = kind as libc::c_short;
+    lock.l_whence = libc::SEEK_CUR as libc::c_short;
+    lock.l_len = len;
+    // SAFETY: the lock outlives the call.
+    let result = unsafe { control(fd, request, &raw mut lock as usize, pc) };
+    let free = lock.l_type == libc::F_UNLCK as libc::c_short || lock.l_pid == crate::os::process();
+    match (command, result) {
+        (libc::F_TEST, 0) if !free => -(libc::EACCES as isize),
+        _ => result,
+    }
+}
+
 /// `close_range`, as far as it closes.
 fn close_range(first: c_uint, last: c_uint, flags: c_int) -> isize {
     let (first, last) = (first as usize, last as usize);
@@ -239,6 +265,10 @@ intercept! {
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int,
         pc => answer(control(fd, command, argument, pc)) as c_int;
     fn flock(fd: c_int, operation: c_int) -> c_int, pc => answer(locks::whole(fd, operation, pc)) as c_int;
+    fn lockf(fd: c_int, command: c_int, len: i64) -> c_int,
+        pc => answer(lock_from_here(fd, command, len, pc)) as c_int;
+    fn lockf64(fd: c_int, command: c_int, len: i64) -> c_int,
+        pc => answer(lock_from_here(fd, command, len, pc)) as c_int;
     fn mkfifo(path: *const libc::c_char, mode: libc::mode_t) -> c_int,
         pc => answer(crate::io::places::make_fifo(path, mode)) as c_int;
     fn mkdtemp(template: *mut libc::c_char) -> *mut libc::c_char, pc => {

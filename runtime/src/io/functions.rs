@@ -3,6 +3,7 @@
 use super::table::{self, Object};
 use super::transfer::{self, Way};
 use super::wait::answer;
+use crate::foreign::tsan::{filled, reads};
 use crate::intercept;
 use crate::os::syscall;
 use core::ffi::{c_int, c_uint, c_void};
@@ -20,7 +21,11 @@ pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize
     unsafe {
         match table::find(fd) {
             Some(object) => transfer::read(fd, &object, into, len, 0, pc),
-            None => syscall(SYS_read, fd as usize, into as usize, len, 0, 0, 0),
+            None => table::checked(
+                fd,
+                pc,
+                syscall(SYS_read, fd as usize, into as usize, len, 0, 0, 0),
+            ),
         }
     }
 }
@@ -34,7 +39,11 @@ pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> is
     unsafe {
         match table::find(fd) {
             Some(object) => transfer::write(fd, &object, from, len, 0, pc),
-            None => syscall(SYS_write, fd as usize, from as usize, len, 0, 0, 0),
+            None => table::checked(
+                fd,
+                pc,
+                syscall(SYS_write, fd as usize, from as usize, len, 0, 0, 0),
+            ),
         }
     }
 }
@@ -48,14 +57,18 @@ pub unsafe fn read_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usiz
     unsafe {
         match table::find(fd) {
             Some(object) => transfer::read_vector(fd, &object, parts, count, pc),
-            None => syscall(
-                SYS_readv,
-                fd as usize,
-                parts as usize,
-                count as usize,
-                0,
-                0,
-                0,
+            None => table::checked(
+                fd,
+                pc,
+                syscall(
+                    SYS_readv,
+                    fd as usize,
+                    parts as usize,
+                    count as usize,
+                    0,
+                    0,
+                    0,
+                ),
             ),
         }
     }
@@ -70,14 +83,18 @@ pub unsafe fn write_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usi
     unsafe {
         match table::find(fd) {
             Some(object) => transfer::write_vector(fd, &object, parts, count, pc),
-            None => syscall(
-                SYS_writev,
-                fd as usize,
-                parts as usize,
-                count as usize,
-                0,
-                0,
-                0,
+            None => table::checked(
+                fd,
+                pc,
+                syscall(
+                    SYS_writev,
+                    fd as usize,
+                    parts as usize,
+                    count as usize,
+                    0,
+                    0,
+                    0,
+                ),
             ),
         }
     }
@@ -114,7 +131,7 @@ pub unsafe fn receive(
         )
     };
     match socket(fd) {
-        None => call(flags),
+        None => table::checked(fd, pc, call(flags)),
         // SAFETY: as above.
         Some(object) if name.is_null() => unsafe {
             transfer::read(fd, &object, into, len, flags, pc)
@@ -152,7 +169,7 @@ pub unsafe fn send(
         )
     };
     match socket(fd) {
-        None => call(flags),
+        None => table::checked(fd, pc, call(flags)),
         // SAFETY: as above.
         Some(object) if name.is_null() => unsafe {
             transfer::write(fd, &object, at, len, flags, pc)
@@ -171,14 +188,18 @@ pub unsafe fn receive_message(fd: c_int, message: *mut msghdr, flags: c_int, pc:
     unsafe {
         match socket(fd) {
             Some(object) => transfer::receive_message(fd, &object, message, flags, pc),
-            None => syscall(
-                SYS_recvmsg,
-                fd as usize,
-                message as usize,
-                flags as usize,
-                0,
-                0,
-                0,
+            None => table::checked(
+                fd,
+                pc,
+                syscall(
+                    SYS_recvmsg,
+                    fd as usize,
+                    message as usize,
+                    flags as usize,
+                    0,
+                    0,
+                    0,
+                ),
             ),
         }
     }
@@ -193,14 +214,18 @@ pub unsafe fn send_message(fd: c_int, message: *const msghdr, flags: c_int, pc: 
     unsafe {
         match socket(fd) {
             Some(object) => transfer::send_message(fd, &object, message, flags, pc),
-            None => syscall(
-                SYS_sendmsg,
-                fd as usize,
-                message as usize,
-                flags as usize,
-                0,
-                0,
-                0,
+            None => table::checked(
+                fd,
+                pc,
+                syscall(
+                    SYS_sendmsg,
+                    fd as usize,
+                    message as usize,
+                    flags as usize,
+                    0,
+                    0,
+                    0,
+                ),
             ),
         }
     }
@@ -263,34 +288,66 @@ unsafe fn receive_messages(
     }
 }
 
+/// In the place of an offset: where the descriptor stands, which it must where there are none.
+const HERE: off_t = -1;
 const NOBODY: (*const sockaddr, socklen_t) = (core::ptr::null(), 0);
 const UNASKED: (*mut sockaddr, *mut socklen_t) = (core::ptr::null_mut(), core::ptr::null_mut());
 
 intercept! {
     fn read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t,
-        pc => answer(crate::io::functions::read(fd, into, len, pc));
+        pc => answer(filled(into, crate::io::functions::read(fd, into, len, pc), pc));
     fn __read_chk(fd: c_int, into: *mut c_void, len: size_t, room: size_t) -> ssize_t, pc => {
         if len > room {
             return real::__read_chk(fd, into, len, room);
         }
-        answer(crate::io::functions::read(fd, into, len, pc))
+        answer(filled(into, crate::io::functions::read(fd, into, len, pc), pc))
     };
     fn write(fd: c_int, from: *const c_void, len: size_t) -> ssize_t,
-        pc => answer(crate::io::functions::write(fd, from, len, pc));
+        pc => {
+            reads(from, len, pc);
+            answer(crate::io::functions::write(fd, from, len, pc))
+        };
     fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
         pc => answer(read_vector(fd, parts, count, pc));
     fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
         pc => answer(write_vector(fd, parts, count, pc));
+    fn preadv2(fd: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> ssize_t, pc => {
+        match (at, flags) {
+            (HERE, 0) => answer(read_vector(fd, parts, count, pc)),
+            _ => real::preadv2(fd, parts, count, at, flags),
+        }
+    };
+    fn preadv64v2(fd: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> ssize_t, pc => {
+        match (at, flags) {
+            (HERE, 0) => answer(read_vector(fd, parts, count, pc)),
+            _ => real::preadv64v2(fd, parts, count, at, flags),
+        }
+    };
+    fn pwritev2(fd: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> ssize_t, pc => {
+        match (at, flags) {
+            (HERE, 0) => answer(write_vector(fd, parts, count, pc)),
+            _ => real::pwritev2(fd, parts, count, at, flags),
+        }
+    };
+    fn pwritev64v2(fd: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> ssize_t, pc => {
+        match (at, flags) {
+            (HERE, 0) => answer(write_vector(fd, parts, count, pc)),
+            _ => real::pwritev64v2(fd, parts, count, at, flags),
+        }
+    };
     fn recv(fd: c_int, into: *mut c_void, len: size_t, flags: c_int) -> ssize_t,
-        pc => answer(receive(fd, (into, len), flags, UNASKED, pc));
+        pc => answer(filled(into, receive(fd, (into, len), flags, UNASKED, pc), pc));
     fn __recv_chk(fd: c_int, into: *mut c_void, len: size_t, room: size_t, flags: c_int) -> ssize_t, pc => {
         if len > room {
             return real::__recv_chk(fd, into, len, room, flags);
         }
-        answer(receive(fd, (into, len), flags, UNASKED, pc))
+        answer(filled(into, receive(fd, (into, len), flags, UNASKED, pc), pc))
     };
     fn send(fd: c_int, from: *const c_void, len: size_t, flags: c_int) -> ssize_t,
-        pc => answer(crate::io::functions::send(fd, (from, len), flags, NOBODY, pc));
+        pc => {
+            reads(from, len, pc);
+            answer(crate::io::functions::send(fd, (from, len), flags, NOBODY, pc))
+        };
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t,
         pc => answer(receive_message(fd, message, flags, pc));
     fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t,
@@ -324,9 +381,12 @@ intercept! {
 
 crate::intercept6! {
     fn recvfrom(fd: c_int, into: *mut c_void, len: size_t, flags: c_int, name: *mut sockaddr, room: *mut socklen_t)
-        -> ssize_t, pc => answer(receive(fd, (into, len), flags, (name, room), pc));
+        -> ssize_t, pc => answer(filled(into, receive(fd, (into, len), flags, (name, room), pc), pc));
     fn sendto(fd: c_int, from: *const c_void, len: size_t, flags: c_int, name: *const sockaddr, size: socklen_t)
-        -> ssize_t, pc => answer(crate::io::functions::send(fd, (from, len), flags, (name, size), pc));
+        -> ssize_t, pc => {
+            reads(from, len, pc);
+            answer(crate::io::functions::send(fd, (from, len), flags, (name, size), pc))
+        };
     fn splice(from: c_int, from_at: *mut i64, to: c_int, to_at: *mut i64, len: size_t, flags: c_uint)
         -> ssize_t, pc => {
             let call = || {

@@ -147,7 +147,7 @@ pub fn listen(fd: c_int, backlog: c_int, pc: usize) -> isize {
     // SAFETY: numbers only.
     let call = || unsafe { syscall(libc::SYS_listen, fd as usize, backlog as usize, 0, 0, 0, 0) };
     let Some(object) = table::find(fd) else {
-        return call();
+        return table::checked(fd, pc, call());
     };
     let result = Operation::on(Kind::Listen, fd, &object, pc).at_once(call);
     if result == 0 {
@@ -180,7 +180,7 @@ pub unsafe fn accept(
         )
     };
     let Some(object) = table::find(fd) else {
-        return call();
+        return table::checked(fd, pc, call());
     };
     let operation = Operation::on(Kind::Accept, fd, &object, pc);
     let result = if raw::status_flags(fd) & libc::O_NONBLOCK != 0 {
@@ -223,7 +223,7 @@ pub unsafe fn connect(fd: c_int, name: *const sockaddr, len: socklen_t, pc: usiz
         )
     };
     let Some(object) = table::find(fd) else {
-        return call();
+        return table::checked(fd, pc, call());
     };
     if object.what == What::Network && own_network() && is_stream(fd) {
         // SAFETY: as above.
@@ -281,7 +281,7 @@ pub fn shutdown(fd: c_int, how: c_int, pc: usize) -> isize {
     let call = || unsafe { syscall(libc::SYS_shutdown, fd as usize, how as usize, 0, 0, 0, 0) };
     match table::find(fd) {
         Some(object) => Operation::on(Kind::Shutdown, fd, &object, pc).at_once(call),
-        None => call(),
+        None => table::checked(fd, pc, call()),
     }
 }
 

@@ -82,7 +82,7 @@ fn identify(fd: c_int) -> Identity {
     match stat.st_mode & libc::S_IFMT {
         libc::S_IFIFO => Identity::Inode(key, What::Pipe),
         libc::S_IFSOCK => Identity::Inode(key, What::Network),
-        libc::S_IFCHR if is_terminal(stat.st_rdev) => Identity::Inode(key, What::Other),
+        libc::S_IFCHR if may_wait(stat.st_rdev) => Identity::Inode(key, What::Other),
         // Files of the kernel's own, like any other to look at.
         libc::S_IFREG if is_queue(key) => Identity::Inode(key, What::Queue),
         0 => Identity::Descriptor,
@@ -95,9 +95,11 @@ fn is_queue(key: u64) -> bool {
     known.is_some_and(|object| object.what == What::Queue)
 }
 
-/// Major numbers of consoles, terminals and pseudo-terminals.
-fn is_terminal(device: u64) -> bool {
-    matches!(libc::major(device), 4 | 5 | 136..=143)
+/// May an operation on this device wait? Not on memory, null, zero, full and random numbers.
+fn may_wait(device: u64) -> bool {
+    const MEMORY: u32 = 1;
+    const KERNEL_LOG: u32 = 11;
+    libc::major(device) != MEMORY || libc::minor(device) == KERNEL_LOG
 }
 
 /// The object behind `fd` if operations on it can block. One that nobody here made comes from
@@ -117,6 +119,20 @@ pub fn find(fd: c_int) -> Option<Object> {
                 .entry(descriptor_key(fd), || new_object(What::Other, true)),
         }),
     }
+}
+
+/// The result of a call on a descriptor behind which is no object: what was closed is told of.
+pub fn checked(fd: c_int, pc: usize, result: isize) -> isize {
+    if result == -(libc::EBADF as isize) {
+        gate::note(Event {
+            kind: Kind::NotOpen as u8,
+            aux: fd as u32,
+            value: result as u64,
+            pc: pc as u64,
+            ..Event::default()
+        });
+    }
+    result
 }
 
 fn new_object(what: What, outside: bool) -> Object {

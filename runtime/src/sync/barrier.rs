@@ -158,6 +158,7 @@ unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -
     if code == 0 {
         // SAFETY: the program's barrier.
         super::initialised(object, unsafe { count(b) }.into());
+        super::note(Kind::BarrierInit, object, pc);
     }
     code
 }

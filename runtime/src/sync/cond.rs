@@ -292,6 +292,7 @@ pub fn init(c: *mut pthread_cond_t, pc: usize, initialise: impl FnOnce() -> c_in
     if MODELS.remove(object).is_some_and(|q| !q.is_empty()) {
         misuse(says::INIT_WAITING, object, pc);
     }
+    super::note(Kind::CondInit, object, pc);
     initialise()
 }
 

@@ -82,6 +82,16 @@ pub fn initialised(object: u64, content: u64) {
     }
 }
 
+/// The record of an initialisation, or another one that is no step, by the call at `pc`.
+pub fn note(kind: Kind, object: u64, pc: usize) {
+    gate::note(Event {
+        kind: kind as u8,
+        object,
+        pc: pc as u64,
+        ..Event::default()
+    });
+}
+
 /// An operation that never ends by itself, to be filled in.
 pub fn pending(kind: Kind, object: u64, pc: usize) -> Pending {
     Pending {

@@ -322,6 +322,7 @@ unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() ->
     let code = initialise();
     if code == 0 {
         forget(object, object + 1);
+        super::note(Kind::RwInit, object, pc);
         gate::touch(object);
     }
     code

@@ -196,6 +196,7 @@ unsafe fn init(s: *mut sem_t, pc: usize, initialise: impl FnOnce() -> c_int) -> 
         // SAFETY: the program's semaphore. Threads that wait stay counted.
         let model = unsafe { observe(s, pc) };
         super::initialised(s as u64, model.value.into());
+        super::note(Kind::SemInit, s as u64, pc);
         gate::touch(s as u64);
     }
     code

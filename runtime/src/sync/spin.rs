@@ -98,6 +98,7 @@ unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     MODELS.remove(l as u64);
     // SAFETY: the program's lock.
     unsafe { l.write(FREE) };
+    super::note(Kind::SpinInit, l as u64, pc);
     gate::touch(l as u64);
     0
 }
@@ -107,6 +108,7 @@ unsafe fn destroy(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     if unsafe { observe(l, pc) }.held() {
         misuse(says::DESTROYED_HELD, l as u64, pc);
     }
+    super::note(Kind::SpinDestroy, l as u64, pc);
     MODELS.remove(l as u64);
     0
 }
