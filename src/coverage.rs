@@ -32,12 +32,14 @@ fn program(view: &ProgramView, style: Style) -> String {
     if let (Some(first), Some(last)) = (view.growth.first(), view.growth.last()) {
         let values: Vec<u64> = view.growth.iter().map(|p| p.pairs).collect();
         text.push_str(&format!(
-            "    growth {} ({} after {}, {} after {})\n",
+            "    growth {} ({} after {}, {} after {} executions, of which {} {} looked at)\n",
             sparkline(&values),
             first.pairs,
             first.executions,
             last.pairs,
-            last.executions
+            last.executions,
+            view.recorded,
+            if view.recorded == 1 { "was" } else { "were" },
         ));
     }
     for test in &view.tests {

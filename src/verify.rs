@@ -12,7 +12,7 @@ use crate::replay::job_of;
 use crate::report::place;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented};
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, readable};
 use crate::triage::{Examined, Seen, Triage, class_of};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use raddle_analyzer::verify::{
@@ -277,7 +277,8 @@ impl Exploration<'_> {
         }
         let label = label(&trace.outcome);
         *self.summary.outcomes.entry(label).or_default() += 1;
-        self.uncontrolled.extend(trace.uncontrolled.iter().cloned());
+        let names = trace.uncontrolled.iter().map(|name| readable(name));
+        self.uncontrolled.extend(names);
         self.progress.executions(self.summary.executions);
         match class_of(&trace, None) {
             Some(class) => self.examine(class, job, trace),

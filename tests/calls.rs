@@ -173,6 +173,10 @@ const KERNEL: &[Mode] = &[
     ("overrun", Sampled, &[1]),
     ("refused", Sampled, &[1]),
     ("scheduling_class", Sampled, &[1]),
+    ("class_refused", Sampled, &[1]),
+    ("semaphore_modes", Sampled, &[1]),
+    ("locked_from_here", Sampled, &[1]),
+    ("vector_from_pipe", Sampled, &[1]),
 ];
 
 const QUEUES: &[Mode] = &[

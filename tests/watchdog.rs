@@ -71,12 +71,51 @@ fn what_is_not_controlled_is_named_and_strict_makes_it_an_error() {
     }
 }
 
+/// As the source has it, not as the linker does.
+#[test]
+fn functions_of_cpp_are_named_as_in_their_source() {
+    let program = compile(Compiler::Gxx, "tests/watchdog/resolver.cpp", &[]);
+    let run = run(&["run", "-n", "2"], &program, &[]);
+    let text = "gethostbyname (net::ask(char const*) in resolver-";
+    let named = run
+        .summary
+        .uncontrolled
+        .iter()
+        .any(|name| name.starts_with(text));
+    assert!(named, "{}", run.output.all());
+}
+
 /// With its function, module and thread; the fifo's other side is opened by nobody.
 #[test]
 fn direct_calls_and_waits_for_the_outside_are_named() {
     let program = compile(Compiler::Gcc, "tests/watchdog/direct.c", &[]);
     let cases = [
         ("none", 0, 0, ""),
+        ("numeric", 0, 0, ""),
+        (
+            "getaddrinfo",
+            0,
+            68,
+            "not under control: getaddrinfo (work in direct-",
+        ),
+        (
+            "gethostbyname_r",
+            0,
+            68,
+            "not under control: gethostbyname_r (work in direct-",
+        ),
+        (
+            "vmsplice",
+            0,
+            68,
+            "not under control: vmsplice (work in direct-",
+        ),
+        (
+            "ptrace",
+            0,
+            68,
+            "not under control: ptrace (work in direct-",
+        ),
         (
             "io_uring",
             0,
@@ -104,7 +143,16 @@ fn direct_calls_and_waits_for_the_outside_are_named() {
             "T1 waits for something outside of the process since its open (work in direct-",
         ),
     ];
-    for (mode, lenient, strict, text) in cases {
+    // The kernel's messages come from a device that makes readers wait.
+    let device = [(
+        "device",
+        66,
+        68,
+        "not closed: waits for the outside (work in direct-",
+    )];
+    let readable = std::fs::File::open("/dev/kmsg").is_ok();
+    let device = device.into_iter().filter(|_| readable);
+    for (mode, lenient, strict, text) in cases.into_iter().chain(device) {
         for (more, status) in [(&[][..], lenient), (&["--strict"][..], strict)] {
             let options = ["run", "-n", "3", "--timeout", "1s", "--no-shrink"];
             let run = run(&[&options[..], more].concat(), &program, &[mode]);

@@ -217,7 +217,7 @@ pub struct JobWords {
 }
 
 /// Longest entry of [`Control::uncontrolled`], in bytes.
-pub const UNCONTROLLED_NAME: usize = 128;
+pub const UNCONTROLLED_NAME: usize = 384;
 
 /// Longest path in a [`Loaded`], with the NUL behind it, in bytes.
 pub const LOADED_PATH: usize = 504;

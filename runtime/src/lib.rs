@@ -32,6 +32,7 @@ mod objects;
 mod openmp;
 mod os;
 mod pages;
+mod passed;
 mod policy;
 mod process;
 mod raw;

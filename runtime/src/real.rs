@@ -41,6 +41,11 @@ impl Entry {
         address
     }
 
+    /// Its name.
+    pub fn name(&self) -> &'static CStr {
+        self.name
+    }
+
     /// Is it the function of this name?
     pub fn is(&self, name: &str) -> bool {
         self.name.to_bytes() == name.as_bytes()

@@ -267,7 +267,11 @@ struct Given {
 fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Given) -> c_int {
     // SAFETY: the program's attributes are initialised.
     let attributes = unsafe { Attributes::read(attr) };
-    let made = gate::as_thread(s, || substrate::spawn(s, &attributes));
+    // SAFETY: as above.
+    let made = match unsafe { settings::refused(attr) } {
+        0 => gate::as_thread(s, || substrate::spawn(s, &attributes)),
+        error => Err(error),
+    };
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
         size: u8::from(attributes.detached || given.detached),

@@ -87,7 +87,7 @@ pub struct ProgramView {
     /// Executions whose events were looked at for pairs.
     pub recorded: u64,
     pub pairs: Seen,
-    /// Pairs known after so many executions.
+    /// Pairs known after so many executions, of which a part was looked at.
     pub growth: Vec<GrowthPoint>,
     pub tests: Vec<TestView>,
     pub findings: Vec<FindingView>,

@@ -4,6 +4,7 @@ use super::{Result, Triage, last_bytes, leave_out_middle, meaning, witness_recor
 use crate::class::{Meaning, label};
 use crate::describe;
 use crate::store::write_witness;
+use crate::symbols::readable;
 use raddle_protocol::job::Job;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::{Finding, PATH, fnv1a};
@@ -75,7 +76,7 @@ impl Triage<'_> {
             reproduced: true,
             policy: self.wishes.policy.clone(),
             seed: self.wishes.seed,
-            uncontrolled: again.uncontrolled.clone(),
+            uncontrolled: again.uncontrolled.iter().map(|n| readable(n)).collect(),
             stdout: last_bytes(&again.stdout),
             stderr: last_bytes(&again.stderr),
             accesses: Vec::new(),

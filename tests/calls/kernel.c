@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 
 static void *nothing(void *argument)
 {
@@ -253,10 +256,101 @@ static int scheduling_class(void)
            priority == (refused ? 0 : 5);
 }
 
+/* Whoever may not have a class gets no thread of it, and no class without a priority is refused. */
+static int class_refused(void)
+{
+    struct sched_param high = {.sched_priority = 5}, none = {0};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    check(geteuid() || !seteuid(65534));
+    pthread_attr_init(&attributes);
+    check(!pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED));
+    check(!pthread_attr_setschedpolicy(&attributes, SCHED_FIFO));
+    check(!pthread_attr_setschedparam(&attributes, &high));
+    check(pthread_create(&thread, &attributes, nothing, 0) == EPERM);
+    check(!pthread_attr_setschedpolicy(&attributes, SCHED_OTHER));
+    check(!pthread_attr_setschedparam(&attributes, &none));
+    return !pthread_create(&thread, &attributes, nothing, 0) && !pthread_join(thread, 0);
+}
+
+static int opens(const char *name, int flags)
+{
+    sem_t *opened = sem_open(name, flags, 0600, 1);
+    int result = opened == SEM_FAILED ? errno : 0;
+    if (!result)
+        sem_close(opened);
+    return result;
+}
+
+/* The mode of a named semaphore says who may open it; its maker has it in any case. */
+static int semaphore_modes(void)
+{
+    static const char name[] = "/raddle-test-mode";
+    struct {
+        mode_t mask, mode;
+        uid_t user;
+        int result;
+    } cases[] = {
+        {0, 0600, 65534, 0},      {0, 0400, 65534, EACCES}, {0200, 0600, 65534, EACCES},
+        {0, 0600, 65533, EACCES}, {0, 0606, 65533, 0},      {0, 0604, 65533, EACCES},
+    };
+    if (geteuid())
+        return 1;
+    check(!setegid(65534));
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mode_t before = umask(cases[i].mask);
+        check(!seteuid(65534));
+        sem_t *made = sem_open(name, O_CREAT | O_EXCL, cases[i].mode, 1);
+        check(made != SEM_FAILED && !sem_post(made) && umask(before) == cases[i].mask);
+        check(opens(name, O_CREAT | O_EXCL) == EEXIST);
+        check(!seteuid(0) && !opens(name, 0));
+        gid_t group = cases[i].user == 65533 ? 65533 : 65534;
+        check(!setegid(group) && !seteuid(cases[i].user));
+        check(opens(name, 0) == cases[i].result && opens(name, O_CREAT) == cases[i].result);
+        check(!seteuid(0) && !setegid(65534));
+        check(!sem_close(made) && !sem_unlink(name));
+    }
+    return 1;
+}
+
+/* lockf locks from where the descriptor stands; the process does not get into its own way. */
+static int locked_from_here(void)
+{
+    FILE *file = tmpfile();
+    int fd = fileno(file);
+    check(ftruncate(fd, 100) == 0 && lseek(fd, 10, SEEK_SET) == 10);
+    check(!lockf(fd, F_LOCK, 10) && !lockf(fd, F_TLOCK, 10) && !lockf(fd, F_TEST, 10));
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 20};
+    int other = open("/proc/self/exe", O_RDONLY);
+    check(other >= 0 && !close(other) && !fcntl(fd, F_GETLK, &lock));
+    check(lockf(fd, 77, 1) == -1 && errno == EINVAL);
+    return !lockf(fd, F_ULOCK, 0);
+}
+
+static void *puts_two(void *end)
+{
+    struct iovec part = {"ab", 2};
+    check(pwritev2(*(int *)end, &part, 1, -1, 0) == 2);
+    return 0;
+}
+
+/* preadv2 without an offset waits for a pipe as readv does. */
+static int vector_from_pipe(void)
+{
+    int ends[2];
+    char bytes[2];
+    struct iovec part = {bytes, 2};
+    check(!pipe(ends));
+    pthread_t writer = start(puts_two, &ends[1]);
+    check(preadv2(ends[0], &part, 1, -1, 0) == 2 && bytes[1] == 'b');
+    return !pthread_join(writer, 0);
+}
+
 static const struct mode modes[] = {
     MODE(stack_again), MODE(stack_unmapped), MODE(timer_seen), MODE(two_families),
     MODE(shared_first), MODE(signal_told), MODE(number),
-    MODE(overrun), MODE(refused), MODE(scheduling_class),
+    MODE(overrun), MODE(refused), MODE(scheduling_class), MODE(class_refused),
+    MODE(semaphore_modes), MODE(locked_from_here), MODE(vector_from_pipe),
 };
 
 MAIN

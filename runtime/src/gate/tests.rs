@@ -9,7 +9,7 @@ use crate::pages::{Os, Pages};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::{Divergence, End, Raw, STACK, Wait};
 use raddle_protocol::schedule::{Step, Tail};
-use raddle_protocol::shared::{self, Control, JobWords, flags};
+use raddle_protocol::shared::{self, Control, JobWords, UNCONTROLLED_NAME, flags};
 use raddle_protocol::{Slot, slot};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -715,7 +715,7 @@ fn an_unknown_tail_rule_is_refused() {
 #[test]
 fn what_is_not_controlled_is_named_once() {
     let mut world = World::new(0, Tail::RunUntilBlocked, &[]);
-    for name in ["fork", "vfork", "fork", &"x".repeat(200)] {
+    for name in ["fork", "vfork", "fork", &"x".repeat(2 * UNCONTROLLED_NAME)] {
         world.gate.pages.uncontrolled(name);
     }
     for i in 0..100 {
@@ -725,7 +725,7 @@ fn what_is_not_controlled_is_named_once() {
     assert_eq!(control.uncontrolled_len.load(Ordering::Relaxed), 64);
     assert_eq!(&control.uncontrolled[0][..5], b"fork\0");
     assert_eq!(&control.uncontrolled[1][..6], b"vfork\0");
-    assert_eq!(control.uncontrolled[2], [b'x'; 128]);
+    assert_eq!(control.uncontrolled[2], [b'x'; UNCONTROLLED_NAME]);
 }
 
 /// The target may scribble over the pages: nothing that was written there is believed.

@@ -5,7 +5,7 @@
 use crate::serial::Serial;
 use crate::{export, gate, intercept, os, time};
 use core::ffi::{CStr, c_char, c_int, c_uint};
-use libc::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, mode_t, sem_t};
+use libc::{EACCES, EEXIST, EINVAL, ENAMETOOLONG, ENOENT, gid_t, mode_t, sem_t, uid_t};
 use raddle_protocol::event::Kind;
 
 /// How many names there can be at a time, and how long one is.
@@ -23,6 +23,9 @@ struct Named {
     semaphore: *mut sem_t,
     /// How often it is open.
     open: u32,
+    /// Who made it (user and group), and what the bits of its mode allow whom.
+    owner: (uid_t, gid_t),
+    mode: mode_t,
 }
 
 static NAMED: Serial<[Option<Named>; MOST]> = Serial::new([None; MOST]);
@@ -37,6 +40,37 @@ impl Named {
     fn is(&self, name: &[u8]) -> bool {
         self.len != 0 && &self.name[..self.len] == name
     }
+
+    /// May `user` with this group read and write it, as it must be to be opened?
+    fn admits(&self, user: uid_t, group: gid_t) -> bool {
+        const READ_AND_WRITE: mode_t = 6;
+        const ROOT: uid_t = 0;
+        let allowed = match () {
+            _ if user == ROOT => READ_AND_WRITE,
+            _ if user == self.owner.0 => self.mode >> 6,
+            _ if group == self.owner.1 => self.mode >> 3,
+            _ => self.mode,
+        };
+        allowed & READ_AND_WRITE == READ_AND_WRITE
+    }
+}
+
+/// The effective user and group.
+fn identity() -> (uid_t, gid_t) {
+    // SAFETY: they ask the kernel.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// The mode of what is made with `mode` asked for.
+fn masked(mode: mode_t) -> mode_t {
+    const ALL: mode_t = 0o777;
+    // SAFETY: nobody else runs while the mask is another one.
+    let mask = unsafe {
+        let mask = libc::umask(ALL);
+        libc::umask(mask);
+        mask
+    };
+    mode & ALL & !mask
 }
 
 fn find(name: &[u8]) -> Option<usize> {
@@ -58,6 +92,12 @@ fn bare(name: &[u8]) -> Result<&[u8], c_int> {
     }
 }
 
+/// May the caller open what is at this place?
+fn is_admitted(place: usize) -> bool {
+    let (user, group) = identity();
+    all()[place].is_some_and(|n| n.admits(user, group))
+}
+
 /// Does a semaphore of this name exist outside the execution?
 fn exists_outside(name: &[u8]) -> bool {
     use std::io::Write;
@@ -70,7 +110,7 @@ fn exists_outside(name: &[u8]) -> bool {
 }
 
 /// Makes a new one.
-fn make(name: &[u8], value: c_uint) -> Result<*mut sem_t, c_int> {
+fn make(name: &[u8], mode: mode_t, value: c_uint) -> Result<*mut sem_t, c_int> {
     const MOST_VALUE: c_uint = c_int::MAX as c_uint;
     if value > MOST_VALUE {
         return Err(EINVAL);
@@ -84,6 +124,8 @@ fn make(name: &[u8], value: c_uint) -> Result<*mut sem_t, c_int> {
         len: name.len(),
         semaphore,
         open: 1,
+        owner: identity(),
+        mode: masked(mode),
     };
     named.name[..name.len()].copy_from_slice(name);
     all()[place] = Some(named);
@@ -97,6 +139,7 @@ fn make(name: &[u8], value: c_uint) -> Result<*mut sem_t, c_int> {
 unsafe fn open(
     name: *const c_char,
     flags: c_int,
+    mode: mode_t,
     value: c_uint,
     pc: usize,
 ) -> Option<Result<*mut sem_t, c_int>> {
@@ -106,12 +149,13 @@ unsafe fn open(
         Err(errno) => Err(errno),
         Ok(name) => match (find(name), flags & libc::O_CREAT, flags & libc::O_EXCL) {
             (Some(_), libc::O_CREAT, libc::O_EXCL) => Err(EEXIST),
+            (Some(place), ..) if !is_admitted(place) => Err(EACCES),
             (Some(place), ..) => Ok(all()[place].as_mut().map_or(FAILED, |n| {
                 n.open += 1;
                 n.semaphore
             })),
             (None, ..) if exists_outside(name) => return None,
-            (None, libc::O_CREAT, _) => make(name, value),
+            (None, libc::O_CREAT, _) => make(name, mode, value),
             _ => Err(ENOENT),
         },
     };
@@ -203,7 +247,7 @@ unsafe extern "C-unwind" fn open_from(
             let known = inherited(name, flags);
             return known.unwrap_or_else(|| library::sem_open(name, flags, mode, value));
         }
-        match open(name, flags, value, pc) {
+        match open(name, flags, mode, value, pc) {
             Some(Ok(semaphore)) => semaphore,
             Some(Err(errno)) => {
                 time::errno_result(errno);

@@ -75,11 +75,11 @@ impl Class {
     }
 }
 
-/// A thread begins with the class of its creator, unless its attributes have another one.
+/// The class that the attributes of a new thread ask for, if they do; whatever the creator's is.
 ///
 /// # Safety
 /// `attr` is null or initialised.
-pub unsafe fn inherit(parent: Slot, child: Slot, attr: *const pthread_attr_t) {
+unsafe fn asked_for(attr: *const pthread_attr_t) -> Option<Class> {
     unsafe extern "C" {
         fn pthread_attr_getinheritsched(attr: *const pthread_attr_t, how: *mut c_int) -> c_int;
         fn pthread_attr_getschedpolicy(attr: *const pthread_attr_t, policy: *mut c_int) -> c_int;
@@ -87,21 +87,41 @@ pub unsafe fn inherit(parent: Slot, child: Slot, attr: *const pthread_attr_t) {
     }
     /// glibc's PTHREAD_EXPLICIT_SCHED.
     const EXPLICIT: c_int = 1;
+    let (mut how, mut class) = (0, Class::default());
+    let mut param = sched_param { sched_priority: 0 };
+    // SAFETY: the caller's promise.
+    unsafe {
+        let asked = !attr.is_null() && pthread_attr_getinheritsched(attr, &mut how) == 0;
+        if !asked || how != EXPLICIT {
+            return None;
+        }
+        pthread_attr_getschedpolicy(attr, &mut class.policy);
+        pthread_attr_getschedparam(attr, &mut param);
+    }
+    class.priority = param.sched_priority;
+    Some(class)
+}
+
+/// Whether a thread with these attributes can be had: 0 or an errno.
+///
+/// # Safety
+/// `attr` is null or initialised.
+pub unsafe fn refused(attr: *const pthread_attr_t) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { asked_for(attr) }.map_or(0, Class::refused)
+}
+
+/// A thread begins with the class of its creator, unless its attributes have another one.
+///
+/// # Safety
+/// `attr` is null or initialised.
+pub unsafe fn inherit(parent: Slot, child: Slot, attr: *const pthread_attr_t) {
     let mut class = classes()[parent];
     if class.policy & libc::SCHED_RESET_ON_FORK != 0 {
         class = Class::default();
     }
-    let (mut how, mut param) = (0, sched_param { sched_priority: 0 });
     // SAFETY: the caller's promise.
-    unsafe {
-        let asked = !attr.is_null() && pthread_attr_getinheritsched(attr, &mut how) == 0;
-        if asked && how == EXPLICIT {
-            pthread_attr_getschedpolicy(attr, &mut class.policy);
-            pthread_attr_getschedparam(attr, &mut param);
-            class.priority = param.sched_priority;
-        }
-    }
-    classes()[child] = class;
+    classes()[child] = unsafe { asked_for(attr) }.unwrap_or(class);
 }
 
 /// Gives a fiber this class, if it can be had.
