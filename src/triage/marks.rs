@@ -112,10 +112,12 @@ impl Triage<'_> {
         if self.is_suppressed(&failure, &again)? {
             return Ok(false);
         }
-        if class == Class::Race && self.is_only_possible(&failure)? {
-            return Ok(false);
-        }
-        if !self.is_certain(&seen, &failure, &again)? {
+        if let Some(Mark::Race(race)) = &failure.mark
+            && match self.is_shown_by_records(race, &failure)? {
+                true => self.is_only_possible(&failure)?,
+                false => self.turned_round(&seen, &again, race)?.is_none(),
+            }
+        {
             return Ok(false);
         }
         if class == Class::Leak && self.is_of_a_pool(&failure)? {
@@ -129,12 +131,9 @@ impl Triage<'_> {
     }
 
     /// What keeps two operations in order may be in code without instrumentation, and of descriptors
-    /// it may be what they hand on: then they are a race only if both orders were seen. Races of
-    /// other kinds are certain.
-    fn is_certain(&mut self, seen: &Seen, failure: &Failure, again: &Trace) -> Result<bool> {
-        let Some(Mark::Race(race)) = &failure.mark else {
-            return Ok(true);
-        };
+    /// it may be what they hand on: then they are a race only if both orders were run. Of all others
+    /// the records tell.
+    fn is_shown_by_records(&mut self, race: &Race, failure: &Failure) -> Result<bool> {
         let symbols = self.symbols()?;
         let modules = symbols.modules();
         let mut tops = failure.accesses.iter().filter_map(|a| a.stack.first());
@@ -142,12 +141,11 @@ impl Triage<'_> {
             let module = symbols.sites()[site as usize].module;
             module.is_some_and(|module| modules[module as usize].instrumented)
         });
-        match race.subject {
-            Subject::Memory => return Ok(true),
-            Subject::Object if instrumented => return Ok(true),
-            Subject::Object | Subject::Descriptor => {}
-        }
-        Ok(self.turned_round(seen, again, race)?.is_some())
+        Ok(match race.subject {
+            Subject::Memory => true,
+            Subject::Object => instrumented,
+            Subject::Descriptor => false,
+        })
     }
 
     /// In a program with a library that synchronises in ways that are not seen, a race is only
