@@ -22,7 +22,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that may name the solver, and crates whose work is free of files and processes.
-const ONLY_USER_OF_Z3: &str = "raddle-analyzer";
+const ONLY_USER_OF_THE_SOLVER: &str = "raddle-analyzer";
 
 fn metadata() -> serde_json::Value {
     let result = common::output(
@@ -101,7 +101,7 @@ fn crates_import_only_what_the_table_allows() {
                 "{name} imports {used}"
             );
             assert!(
-                used != "z3" || *name == ONLY_USER_OF_Z3,
+                used != "cadical" || *name == ONLY_USER_OF_THE_SOLVER,
                 "{name} imports the solver"
             );
         }
@@ -113,7 +113,7 @@ fn one_module_alone_names_the_solver() {
     let users: Vec<PathBuf> = files(&[".rs"])
         .into_iter()
         .filter(|path| path.starts_with(root().join("analyzer/src")))
-        .filter(|path| read(path).lines().any(mentions_z3))
+        .filter(|path| read(path).lines().any(mentions_the_solver))
         .collect();
     let folders: Vec<&Path> = users.iter().map(|path| module_of(path)).collect();
     assert!(!users.is_empty(), "the solver is used somewhere");
@@ -123,9 +123,9 @@ fn one_module_alone_names_the_solver() {
     );
 }
 
-fn mentions_z3(line: &str) -> bool {
+fn mentions_the_solver(line: &str) -> bool {
     let code = line.split("//").next().expect("a split has a first part");
-    code.contains("z3::") || code.contains("use z3")
+    code.contains("cadical::") || code.contains("use cadical")
 }
 
 /// A module is a file, or a folder of that name beside it.

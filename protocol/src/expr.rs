@@ -93,6 +93,80 @@ ops! {
     Concat = 44, 2;
 }
 
+/// The number that these bits stand for in two's complement.
+pub const fn signed(value: u128, width: u8) -> i128 {
+    let unused = 128 - width as u32;
+    (value << unused) as i128 >> unused
+}
+
+impl Op {
+    /// The operations that [`Op::compute`] defines.
+    pub const BINARY: [Op; 19] = [
+        Op::Add,
+        Op::Sub,
+        Op::Mul,
+        Op::UDiv,
+        Op::SDiv,
+        Op::URem,
+        Op::SRem,
+        Op::Shl,
+        Op::LShr,
+        Op::AShr,
+        Op::And,
+        Op::Or,
+        Op::Xor,
+        Op::Eq,
+        Op::Ne,
+        Op::Ult,
+        Op::Ule,
+        Op::Slt,
+        Op::Sle,
+    ];
+
+    /// Is the result a truth, of one bit?
+    pub const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle
+        )
+    }
+
+    /// What an operation means on two operands of `width` bits, 1 to 128: as in SMT-LIB's theory of
+    /// bit vectors, so a division by zero has a result, too. `None`: it is not in [`Op::BINARY`].
+    /// Whoever builds or solves expressions is tested against this.
+    pub fn compute(self, width: u8, a: u128, b: u128) -> Option<u128> {
+        let (x, y) = (signed(a, width), signed(b, width));
+        let far = b >= width as u128;
+        let result = match self {
+            Op::Add => a.wrapping_add(b),
+            Op::Sub => a.wrapping_sub(b),
+            Op::Mul => a.wrapping_mul(b),
+            Op::UDiv => a.checked_div(b).unwrap_or(u128::MAX),
+            Op::URem => a.checked_rem(b).unwrap_or(a),
+            Op::SDiv if y == 0 && x < 0 => 1,
+            Op::SDiv if y == 0 => u128::MAX,
+            Op::SDiv => x.wrapping_div(y) as u128,
+            Op::SRem if y == 0 => a,
+            Op::SRem => x.wrapping_rem(y) as u128,
+            Op::Shl | Op::LShr if far => 0,
+            Op::Shl => a << b,
+            Op::LShr => a >> b,
+            Op::AShr => (x >> if far { 127 } else { b }) as u128,
+            Op::And => a & b,
+            Op::Or => a | b,
+            Op::Xor => a ^ b,
+            Op::Eq => (a == b) as u128,
+            Op::Ne => (a != b) as u128,
+            Op::Ult => (a < b) as u128,
+            Op::Ule => (a <= b) as u128,
+            Op::Slt => (x < y) as u128,
+            Op::Sle => (x <= y) as u128,
+            _ => return None,
+        };
+        Some(result & u128::MAX >> (128 - width as u32))
+    }
+}
+
 impl Node {
     /// The decoded operation.
     pub const fn op(&self) -> Option<Op> {

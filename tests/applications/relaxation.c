@@ -74,13 +74,13 @@ int main(void)
     pthread_t threads[THREADS];
     unsigned char edge;
     raddle_symbolic(&edge, sizeof edge, "edge");
-    place[0] = edge;
+    place[PLACES - 1] = edge;
     for (long i = 0; i < THREADS; i++)
         pthread_create(&threads[i], 0, relax, (void *)i);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], 0);
     /* What one thread alone would have. */
-    int alone[PLACES] = {edge}, any = 1;
+    int alone[PLACES] = {[PLACES - 1] = edge}, any = 1;
     for (int sweep = 0; sweep < SWEEPS && any; sweep++) {
         any = 0;
         for (int colour = 1; colour <= 2; colour++) {

@@ -4,12 +4,12 @@
 //! Sections exclude each other by a lock (`exclusion`). What others do to other memory may come
 //! between in a model, since there it could as well come before or after.
 
+use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId, TreeId};
 use super::formula::Formula;
 use super::insert::is_access;
 use super::locks::{Entry, Section};
 use super::places::Place;
-use super::solver::{Bool, all, any};
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

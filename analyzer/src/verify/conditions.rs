@@ -5,10 +5,10 @@
 //! waiter is woken once at most; a signal wakes one of those that wait, if there are any, a broadcast
 //! all of them. A waiter with a deadline that nobody has woken can leave at any time.
 
+use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId};
 use super::formula::Formula;
 use super::places::Place;
-use super::solver::{Bool, all, any};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeMap;
 

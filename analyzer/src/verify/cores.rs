@@ -14,12 +14,14 @@
 //! prefix is left, because an execution ended before a thread was extended, is found by the question
 //! of the strategy `frontier`, which so confirms the end.
 
+use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::Positions;
 use super::plan::follow;
-use super::solver::{Answer, Bool, Effort, Limits, Model, Values, all, any};
+use super::sat::Model;
+use super::solver::{Answer, Context, Effort, Limits};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeSet;
 
@@ -65,7 +67,7 @@ struct Way {
 
 /// State of the strategy over one forest.
 pub struct Cores {
-    values: Values,
+    context: Context,
     /// Not asked yet.
     open: Vec<Item>,
     purpose: Option<Purpose>,
@@ -76,7 +78,7 @@ pub struct Cores {
 impl Default for Cores {
     fn default() -> Cores {
         Cores {
-            values: Values::default(),
+            context: Context::default(),
             open: Vec::new(),
             purpose: Some(Purpose::Follow(Item::default())),
             seen: None,
@@ -92,8 +94,8 @@ impl Cores {
 
     /// Splits what the last execution followed, then asks for prefixes until one can be run.
     pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
-        let mut values = std::mem::take(&mut self.values);
-        let formula = Formula::new(forest, &mut values, Ends::Last, effort);
+        let mut context = std::mem::take(&mut self.context);
+        let formula = Formula::new(forest, &mut context, Ends::Last, effort);
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
         }
@@ -115,7 +117,7 @@ impl Cores {
             }
         }
         drop(formula);
-        self.values = values;
+        self.context = context;
         decision
     }
 

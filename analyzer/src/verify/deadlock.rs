@@ -1,10 +1,12 @@
 //! Is a deadlock reachable that no execution has shown?
 
+use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId, Pattern, TreeId};
 use super::formula::Formula;
 use super::locks::{Entry, Section, lock_of};
 use super::plan::{Plan, follow};
-use super::solver::{Answer, Bool, Effort, Limits, Model, all, any, holds};
+use super::sat::{Model, holds};
+use super::solver::{Answer, Effort, Limits};
 use raddle_protocol::event::Kind;
 
 /// Result of a query.

@@ -1,11 +1,11 @@
 //! Locks in the formula: sections one after the other unless both read, failed attempts within
 //! another's section.
 
+use super::circuit::{Bool, all, any};
 use super::forest::NodeId;
 use super::formula::Formula;
 use super::locks::{Entry, Section, Sections, Taking, lock_of, taking};
 use super::places::Place;
-use super::solver::{Bool, all, any};
 use raddle_protocol::event::Kind;
 
 impl Formula<'_> {

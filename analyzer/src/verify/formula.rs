@@ -10,6 +10,7 @@
 //! gets the value of the last write before it (`memory`). The process has not ended: a prefix is what
 //! happens before that. An order is asked for only between steps that are executed.
 
+use super::circuit::{Bool, all, any};
 use super::conditions::{self, Conditions};
 use super::flow;
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
@@ -19,10 +20,10 @@ use super::memory;
 use super::objects::{self, Objects};
 use super::order::Order;
 use super::places::Place;
-use super::solver::{
-    self, Answer, BV, Bool, Effort, Limits, Model, Question, Solver, Values, all, any, equal, holds,
-};
+use super::sat::{Model, holds};
+use super::solver::{Answer, Context, Effort, Limits, Solver};
 use super::terms::{Term, TermId};
+use super::vectors::{self, BV, equal};
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -78,7 +79,7 @@ pub struct Formula<'f> {
     coexist: Vec<Vec<bool>>,
     /// Per end of a round that may have been in vain: it was.
     pub idle: BTreeMap<NodeId, Bool>,
-    values: &'f mut Values,
+    context: &'f mut Context,
     pub targets: Vec<Target>,
     /// Cells that some read can find as they were at first, which was not always the same.
     pub unsteady: BTreeSet<u64>,
@@ -121,19 +122,19 @@ fn leaf(term: Term) -> BV {
             let mut bytes = range.map(|b| input_byte(tree, index, b));
             let first = bytes.next();
             let joined = first.map(|low| bytes.fold(low, |low, high| high.concat(&low)));
-            joined.unwrap_or_else(|| solver::constant(0, width))
+            joined.unwrap_or_else(|| vectors::constant(0, width))
         }
         Term::Read { place, width } => read_value(place, width),
-        Term::Const { width, value } => solver::constant(value, width),
-        Term::Op { width, .. } => solver::constant(0, width),
+        Term::Const { width, value } => vectors::constant(value, width),
+        Term::Op { width, .. } => vectors::constant(0, width),
     }
 }
 
 impl<'f> Formula<'f> {
-    /// Builds all constraints that hold for every prefix. `values` must belong to the forest.
+    /// Builds all constraints that hold for every prefix. `context` must belong to the forest.
     pub fn new(
         forest: &'f Forest,
-        values: &'f mut Values,
+        context: &'f mut Context,
         ends: Ends,
         effort: &mut Effort,
     ) -> Formula<'f> {
@@ -152,13 +153,13 @@ impl<'f> Formula<'f> {
             conditions: conditions::collect(forest),
             objects: objects::collect(forest),
             order: Order::default(),
-            solver: Solver::default(),
+            solver: context.solver(),
             at: Vec::with_capacity(forest.nodes.len()),
             exec: vec![None; forest.nodes.len()],
             exits,
             coexist: Vec::new(),
             idle: BTreeMap::new(),
-            values,
+            context,
             targets: Vec::new(),
             unsteady: BTreeSet::new(),
             too_large,
@@ -203,7 +204,7 @@ impl<'f> Formula<'f> {
             let width = u32::from(width);
             if bits < width {
                 let short = match bits {
-                    0 => solver::constant(0, width as u8),
+                    0 => vectors::constant(0, width as u8),
                     _ if bounds.low < 0 => value.extract(bits - 1, 0).sign_ext(width - bits),
                     _ => value.extract(bits - 1, 0).zero_ext(width - bits),
                 };
@@ -214,7 +215,7 @@ impl<'f> Formula<'f> {
 
     /// The value of a term.
     pub fn value(&mut self, term: TermId) -> BV {
-        self.values.get(&self.forest.terms, term, &mut leaf)
+        self.context.values.get(&self.forest.terms, term, &mut leaf)
     }
 
     /// The step is executed; false for nodes that are no steps.
@@ -244,13 +245,13 @@ impl<'f> Formula<'f> {
 
     /// Is there a model in which the executed steps can be put in order? Gives up at the limits.
     pub fn check(&self, limits: Limits<'_>, effort: &mut Effort) -> Answer {
-        self.ask(limits, effort, |question, limits| question.check(limits))
+        self.ask(limits, effort, Solver::check)
     }
 
-    /// The same with little effort.
-    pub fn glance(&self, limits: Limits<'_>, effort: &mut Effort) -> Answer {
-        self.ask(limits, effort, |question, limits| {
-            question.glance(limits).unwrap_or(Answer::Unknown)
+    /// The same, with little effort so many times.
+    pub fn glance(&self, limits: Limits<'_>, effort: &mut Effort, times: u32) -> Answer {
+        self.ask(limits, effort, |solver, limits| {
+            solver.glance(limits, times)
         })
     }
 
@@ -258,18 +259,16 @@ impl<'f> Formula<'f> {
         &self,
         limits: Limits<'_>,
         effort: &mut Effort,
-        check: impl for<'q, 'l> Fn(&mut Question<'q>, Limits<'l>) -> Answer,
+        check: impl for<'l> Fn(&Solver, Limits<'l>) -> Answer,
     ) -> Answer {
-        let mut question = None;
         effort.ask(limits, |limits| {
-            let question = question.get_or_insert_with(|| self.solver.question());
-            let answer = check(question, limits);
+            let answer = check(&self.solver, limits);
             let Answer::Sat(model) = &answer else {
                 return Some(answer);
             };
             let cycles = self.order.cycles(model, &self.places(model));
             for clause in &cycles {
-                question.learn(clause);
+                self.solver.learn(clause);
             }
             cycles.is_empty().then_some(answer)
         })
@@ -356,7 +355,10 @@ impl<'f> Formula<'f> {
             What::Open if !node.fatal => self.target(id, Aim::Enter, at),
             What::Input(index, length) if self.forest.by_value => {
                 for byte in 0..length {
-                    let zero = equal(&input_byte(node.tree, index, byte), &solver::constant(0, 8));
+                    let zero = equal(
+                        &input_byte(node.tree, index, byte),
+                        &vectors::constant(0, 8),
+                    );
                     self.solver.assert(&zero);
                 }
             }
@@ -366,14 +368,14 @@ impl<'f> Formula<'f> {
                 let width = self.forest.terms.get(term).width();
                 let full = width < 32 && node.next.len() as u64 == 1 << width;
                 if !full {
-                    let constant = |n: &(u64, NodeId)| solver::constant(n.0, width);
+                    let constant = |n: &(u64, NodeId)| vectors::constant(n.0, width);
                     let other = |n: &(u64, NodeId)| equal(&value, &constant(n)).not();
                     let unseen: Vec<Bool> = node.next.iter().map(other).chain([at]).collect();
                     self.target(id, Aim::Decide, all(&unseen));
                 }
             }
             What::Assume(term) => {
-                let holds = equal(&self.value(term), &solver::constant(1, 1));
+                let holds = equal(&self.value(term), &vectors::constant(1, 1));
                 if !self.forest.announces_end {
                     self.solver.assert(&at.implies(&holds));
                 }
@@ -442,8 +444,9 @@ impl<'f> Formula<'f> {
             }
             objects::Result::Value(value) => {
                 let seen = self.forest.node(id).next.iter();
-                let other =
-                    |n: &(u64, NodeId)| equal(&value, &solver::constant(n.0, objects::WIDTH)).not();
+                let other = |n: &(u64, NodeId)| {
+                    equal(&value, &vectors::constant(n.0, objects::WIDTH)).not()
+                };
                 let unseen: Vec<Bool> = seen.map(other).chain([exec.clone()]).collect();
                 self.target(id, Aim::Outcome(None), all(&unseen));
             }
@@ -515,7 +518,7 @@ impl<'f> Formula<'f> {
                         results.into_iter().find(|r| r.0 == outcome).map(|r| r.1)
                     }
                     objects::Result::Value(value) => {
-                        Some(equal(&value, &solver::constant(outcome, objects::WIDTH)))
+                        Some(equal(&value, &vectors::constant(outcome, objects::WIDTH)))
                     }
                 };
                 if let Some(when) = when {
@@ -533,7 +536,7 @@ impl<'f> Formula<'f> {
                 let at = self.at[id as usize].clone();
                 let width = self.forest.terms.get(term).width();
                 let value = self.value(term);
-                all(&[at, equal(&value, &solver::constant(outcome, width))])
+                all(&[at, equal(&value, &vectors::constant(outcome, width))])
             }
             _ => self.at[id as usize].clone(),
         }

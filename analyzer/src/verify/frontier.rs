@@ -1,11 +1,13 @@
 //! The strategy `frontier`: one question over all trees, until nothing unseen is reachable.
 
+use super::circuit::{Bool, all, any};
 use super::deadlock::{self, Found};
 use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
-use super::solver::{Answer, Bool, Effort, Limits, Model, Values, any};
+use super::sat::Model;
+use super::solver::{Answer, Context, Effort, Limits};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// How often an execution may miss its frontier before that is given up.
@@ -39,7 +41,7 @@ enum Purpose {
 /// State of the strategy over one forest.
 #[derive(Default)]
 pub struct Frontier {
-    values: Values,
+    context: Context,
     attempts: Attempts,
     /// Deadlocks that were predicted and did not happen.
     unconfirmed: Vec<Pattern>,
@@ -63,7 +65,7 @@ impl Frontier {
         self.facts = forest.facts;
         self.decisions += 1;
         self.purposes.clear();
-        let mut formula = Formula::new(forest, &mut self.values, Ends::Excluded, effort);
+        let mut formula = Formula::new(forest, &mut self.context, Ends::Excluded, effort);
         self.unsteady = formula.unsteady.len();
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
@@ -84,7 +86,9 @@ impl Frontier {
                 true => errors(forest, &wanted),
                 false => Vec::new(),
             };
-            let found = errors_alone(&formula, &errors, limits, effort);
+            // As much effort as the questions had together, were all of them small.
+            let times = u32::try_from(self.decisions).unwrap_or(u32::MAX);
+            let found = errors_alone(&formula, &errors, limits, (effort, times));
             let (aims, answer) = match found {
                 Some(model) => (&errors, Answer::Sat(model)),
                 None => {
@@ -111,7 +115,7 @@ impl Frontier {
         }
         for pattern in &self.unconfirmed {
             let waits: Vec<_> = pattern.stuck.iter().map(|&n| formula.waits_at(n)).collect();
-            formula.solver.assert(&super::solver::all(&waits).not());
+            formula.solver.assert(&all(&waits).not());
         }
         match deadlock::query(&formula, limits, effort) {
             Found::Yes(plan, pattern) => {
@@ -249,8 +253,8 @@ struct Part {
 fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usize, usize)) -> Part {
     let mut effort = Effort::default();
     // The solver's terms belong to a thread.
-    let mut values = Values::default();
-    let mut formula = Formula::new(forest, &mut values, Ends::Excluded, &mut effort);
+    let mut context = Context::default();
+    let mut formula = Formula::new(forest, &mut context, Ends::Excluded, &mut effort);
     if formula.too_large {
         let plan = Err(TOO_LARGE);
         return Part { plan, effort };
@@ -300,14 +304,14 @@ fn errors_alone(
     formula: &Formula<'_>,
     errors: &[&Target],
     limits: Limits<'_>,
-    effort: &mut Effort,
+    (effort, times): (&mut Effort, u32),
 ) -> Option<Model> {
     if errors.is_empty() {
         return None;
     }
     formula.solver.push();
     formula.solver.assert(&reached(errors));
-    let answer = formula.glance(limits, effort);
+    let answer = formula.glance(limits, effort, times);
     formula.solver.pop();
     match answer {
         Answer::Sat(model) => Some(model),

@@ -4,12 +4,14 @@
 //! The formula takes such steps for harmless. So it is asked whether a wrong order is reachable,
 //! and if so, an execution shows what becomes of it.
 
+use super::circuit::{Bool, all, any};
 use super::forest::NodeId;
 use super::formula::Formula;
 use super::insert::is_access;
 use super::locks::lock_of;
 use super::plan::{Plan, follow};
-use super::solver::{Answer, Bool, Effort, Limits, all, any, holds};
+use super::sat::holds;
+use super::solver::{Answer, Effort, Limits};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use std::collections::HashSet;

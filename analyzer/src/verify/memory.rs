@@ -10,11 +10,12 @@
 //! path hides.
 
 use super::blocks::{Accesses, Block, Key, blocks};
+use super::circuit::{Bool, all, any};
 use super::forest::NodeId;
 use super::formula::{Formula, read_value};
 use super::insert::is_access;
 use super::places::Place;
-use super::solver::{BV, Bool, all, any, constant, equal};
+use super::vectors::{BV, constant, equal};
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,7 +103,7 @@ fn cells(formula: &Formula<'_>) -> Vec<Cell> {
 /// The cell's part of a value of an access.
 fn part(formula: &Formula<'_>, id: NodeId, value: &BV, cell: &Cell) -> BV {
     let bits = 8 * u32::from(cell.size);
-    if value.get_size() == bits {
+    if value.size() == bits {
         return value.clone();
     }
     let action = formula.forest.node(id).action();

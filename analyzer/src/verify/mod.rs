@@ -5,6 +5,7 @@
 
 mod atomic;
 mod blocks;
+mod circuit;
 mod conditions;
 mod contents;
 mod cores;
@@ -28,8 +29,10 @@ mod plan;
 mod ranges;
 mod report;
 mod rounds;
+mod sat;
 mod solver;
 mod terms;
+mod vectors;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Verdict};
 

@@ -4,13 +4,14 @@
 //! "the thread takes the other side of its k-th new branch" is a path prefix, and one question to
 //! the solver, over the events of that execution alone. It can miss paths (section 3.4.2).
 
+use super::circuit::{Bool, all};
 use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Ends, Formula};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::insert;
 use super::locks::{Taking, taking};
 use super::plan::{Plan, follow};
-use super::solver::{Answer, Bool, Effort, Limits, Values, all};
+use super::solver::{Answer, Context, Effort, Limits};
 use raddle_protocol::Slot;
 use raddle_protocol::trace::Trace;
 use std::collections::{HashMap, VecDeque};
@@ -162,8 +163,8 @@ impl Split {
         effort: &mut Effort,
     ) -> Result<(), &'static str> {
         let forest = std::mem::replace(&mut self.forest, Forest::new());
-        let mut values = Values::default();
-        let formula = Formula::new(&forest, &mut values, Ends::Last, effort);
+        let mut context = Context::default();
+        let formula = Formula::new(&forest, &mut context, Ends::Last, effort);
         if formula.too_large {
             return Err(TOO_LARGE);
         }

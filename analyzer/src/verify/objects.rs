@@ -6,11 +6,12 @@
 //! of a semaphore; how many threads have ever arrived at a barrier; 0, 1 or 2 for a once control
 //! whose routine has not begun, runs, has returned.
 
+use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId, TreeId};
 use super::formula::Formula;
 use super::insert::{EAGAIN, ETIMEDOUT};
 use super::places::Place;
-use super::solver::{BV, Bool, all, any, constant, equal};
+use super::vectors::{BV, constant, equal};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeMap;
 
@@ -84,9 +85,9 @@ fn at_last(object: u64) -> BV {
 fn left(kind: Kind, found: &BV) -> BV {
     let one = number(1);
     match kind {
-        Kind::SemWait => found.bvsub(&one),
-        Kind::SemTryWait | Kind::SemTimedWait => is(found, 0).ite(found, &found.bvsub(&one)),
-        Kind::SemPost | Kind::BarrierArrive => found.bvadd(&one),
+        Kind::SemWait => found.sub(&one),
+        Kind::SemTryWait | Kind::SemTimedWait => is(found, 0).ite(found, &found.sub(&one)),
+        Kind::SemPost | Kind::BarrierArrive => found.add(&one),
         Kind::OnceEnter => is(found, 0).ite(&number(RUNNING), found),
         Kind::OnceDone => number(RETURNED),
         _ => found.clone(),
@@ -130,7 +131,7 @@ impl Formula<'_> {
     /// Whoever finds so many arrivals is the last of a round.
     fn completes(&self, barrier: u64, found: &BV) -> Bool {
         let round = self.round(barrier);
-        is(&found.bvurem(number(round)), round - 1)
+        is(&found.urem(&number(round)), round - 1)
     }
 
     /// The constraints of all objects.
@@ -276,8 +277,7 @@ impl Formula<'_> {
         };
         let own = forest.place(arrival);
         let round = number(self.round(object));
-        let same_round =
-            |other: Place| equal(&found(own).bvudiv(&round), &found(other).bvudiv(&round));
+        let same_round = |other: Place| equal(&found(own).udiv(&round), &found(other).udiv(&round));
         let mut options = Vec::new();
         for (&place, nodes) in self.objects.get(&object).into_iter().flatten() {
             if place.tree == own.tree || !self.coexist(place.tree, own.tree) {

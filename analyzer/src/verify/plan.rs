@@ -3,7 +3,7 @@
 use super::forest::{Forest, NodeId, What};
 use super::formula::{Aim, Formula, Target, input_byte};
 use super::places::Place;
-use super::solver::{Model, bits, holds};
+use super::sat::{Model, bits, holds};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Input, push_step};
 use raddle_protocol::schedule::Step;

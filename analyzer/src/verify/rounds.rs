@@ -8,10 +8,11 @@
 //! in vain are left out of the formula, but where it is asked whether all threads can get stuck: there
 //! such a round, as the last thing that a thread does, is how it waits.
 
+use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId, TreeId};
 use super::formula::{Formula, read_value};
 use super::insert::is_access;
-use super::solver::{Bool, all, any, equal};
+use super::vectors::equal;
 use raddle_protocol::event::Kind;
 
 /// Rounds in vain may be executed.

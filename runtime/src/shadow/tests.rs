@@ -8,7 +8,7 @@ use super::simplify::Operand;
 use crate::access::Update;
 use crate::rng::Rng;
 use core::sync::atomic::AtomicU64;
-use raddle_protocol::expr::{MAX_WIDTH, Node, Op};
+use raddle_protocol::expr::{MAX_WIDTH, Node, Op, signed};
 use raddle_protocol::slot;
 
 pub fn nodes(capacity: usize) -> Nodes {
@@ -28,61 +28,8 @@ fn input(nodes: &mut Nodes, width: u8, index: u32) -> Expr {
     })
 }
 
-fn signed(value: u128, width: u8) -> i128 {
-    let unused = 128 - u32::from(width);
-    (value << unused) as i128 >> unused
-}
-
 fn low_bits(width: u8) -> u128 {
     u128::MAX >> (128 - u32::from(width))
-}
-
-fn compute(op: Op, width: u8, a: u128, b: u128) -> u128 {
-    let (sa, sb) = (signed(a, width), signed(b, width));
-    let far = b >= u128::from(width);
-    let result = match op {
-        Op::Add => a.wrapping_add(b),
-        Op::Sub => a.wrapping_sub(b),
-        Op::Mul => a.wrapping_mul(b),
-        Op::UDiv => a.checked_div(b).unwrap_or(u128::MAX),
-        Op::URem => a.checked_rem(b).unwrap_or(a),
-        Op::SDiv if sb == 0 => {
-            if sa < 0 {
-                1
-            } else {
-                u128::MAX
-            }
-        }
-        Op::SDiv => sa.wrapping_div(sb) as u128,
-        Op::SRem if sb == 0 => a,
-        Op::SRem => sa.wrapping_rem(sb) as u128,
-        Op::Shl => {
-            if far {
-                0
-            } else {
-                a << b
-            }
-        }
-        Op::LShr => {
-            if far {
-                0
-            } else {
-                a >> b
-            }
-        }
-        Op::AShr => (sa >> if far { 127 } else { b }) as u128,
-        Op::And => a & b,
-        Op::Or => a | b,
-        Op::Xor => a ^ b,
-        Op::Eq => u128::from(a == b),
-        Op::Ne => u128::from(a != b),
-        Op::Ult => u128::from(a < b),
-        Op::Ule => u128::from(a <= b),
-        Op::Slt => u128::from(sa < sb),
-        Op::Sle => u128::from(sa <= sb),
-        other => panic!("{other:?} is not binary"),
-    };
-    result & low_bits(width)
 }
 
 /// The value of an expression when input `i` is `inputs[i]`; checks the widths on the way.
@@ -131,7 +78,8 @@ fn meaning(nodes: &Nodes, expr: Expr, inputs: &[u64]) -> u128 {
             assert_eq!(operands, width(node.b));
             let compare = matches!(op, Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle);
             assert_eq!(node.width, if compare { 1 } else { operands });
-            compute(op, operands, value(node.a), value(node.b))
+            let (a, b) = (value(node.a), value(node.b));
+            op.compute(operands, a, b).expect("it is binary")
         }
     }
 }
@@ -186,28 +134,6 @@ fn number(random: &mut Rng, width: u8) -> u64 {
     ];
     numbers[random.below(numbers.len())] & mask(width)
 }
-
-const BINARY: [Op; 19] = [
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::UDiv,
-    Op::SDiv,
-    Op::URem,
-    Op::SRem,
-    Op::Shl,
-    Op::LShr,
-    Op::AShr,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Eq,
-    Op::Ne,
-    Op::Ult,
-    Op::Ule,
-    Op::Slt,
-    Op::Sle,
-];
 
 #[test]
 fn what_is_built_means_what_was_asked_for() {
@@ -283,13 +209,13 @@ fn fresh(random: &mut Rng, nodes: &mut Nodes, inputs: &mut [Vec<u64>; 2]) -> Val
 }
 
 fn binary(random: &mut Rng, nodes: &mut Nodes, a: Value, b: Value) -> Value {
-    let op = BINARY[random.below(BINARY.len())];
+    let op = Op::BINARY[random.below(Op::BINARY.len())];
     let compare = matches!(op, Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle);
     let (a_, b_) = (a.operand(nodes), b.operand(nodes));
     Value {
         expr: nodes.binary(op, a.width, a_, b_),
         width: if compare { 1 } else { a.width },
-        means: [0, 1].map(|i| compute(op, a.width, a.means[i], b.means[i])),
+        means: [0, 1].map(|i| op.compute(a.width, a.means[i], b.means[i]).unwrap()),
     }
 }
 
