@@ -135,7 +135,7 @@ pub fn noun(kind: Kind) -> &'static str {
         RwRead | RwWrite | RwTryRead | RwTryWrite | RwUnlock | RwDestroy | RwQueue => "rwlock",
         BarrierArrive | BarrierLeave | BarrierDestroy => "barrier",
         SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy => "semaphore",
-        SpinLock | SpinTryLock | SpinUnlock => "spinlock",
+        SpinLock | SpinTryLock | SpinUnlock | SpinDestroy => "spinlock",
         OnceEnter | OnceDone => "once",
         FutexWait | FutexWake | FutexResume => "futex",
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach | ThreadCancel => {

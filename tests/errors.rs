@@ -1,5 +1,6 @@
-//! Errors of arithmetic and of memory (`errors/`), each for one value of an input or in one
-//! interleaving only: `verify` must find it and the witness show it, and prove the repaired program.
+//! Errors of arithmetic, of memory and in the use of objects (`errors/`), each for one value of an
+//! input or in some interleavings only: `verify` must find it and the witness show it, and prove the
+//! repaired program.
 
 mod common;
 
@@ -81,4 +82,59 @@ fn errors_are_found_and_repaired_programs_verified() {
         }
     }
     in_parallel(&cases, check);
+}
+
+const OBJECTS: &str = "tests/errors/objects.c";
+
+/// A part of the message of each scenario of `objects.c`. (A lock may also be held when it is
+/// destroyed.)
+const MISUSES: [&str; 9] = [
+    "a mutex was ",
+    "a condition variable was used after it was destroyed",
+    "a read-write lock was ",
+    "a barrier was used after it was destroyed",
+    "a spinlock was ",
+    "a semaphore was used after it was destroyed",
+    "a mutex was used after it was destroyed",
+    "pthread_join of a thread that has been joined",
+    "pthread_",
+];
+
+/// `how`: the command, and what it says of the repaired program.
+fn check_objects(&(scenario, fixed, how): &(usize, bool, How)) -> Result<(), String> {
+    let number = format!("-DSCENARIO={scenario}");
+    let repair: &[&str] = if fixed { &["-DFIXED"] } else { &[] };
+    let flags = [&[number.as_str(), "-O1", "-w"], repair].concat();
+    let program = compile(Compiler::RaddleCc, OBJECTS, &flags);
+    let found = run(how.0, &program, &[]);
+    let wrong = || Err(format!("{flags:?} {how:?}: {}", found.output.all()));
+    let summary = &found.summary;
+    match summary.findings.as_slice() {
+        [] if fixed && summary.verdict == how.1 => Ok(()),
+        [finding] if !fixed => {
+            match finding.class == "misuse" && finding.message.contains(MISUSES[scenario]) {
+                true => replay_fails(finding, &[]),
+                false => wrong(),
+            }
+        }
+        _ => wrong(),
+    }
+}
+
+type How = (&'static [&'static str], &'static str);
+
+#[test]
+fn objects_are_not_used_after_they_were_given_up() {
+    let hows: [How; 3] = [
+        (&["verify", "--no-shrink"], "verified"),
+        (&["run", "--policy", "dpor", "--no-shrink"], "explored"),
+        (&["run", "--no-shrink"], "nothing-found"),
+    ];
+    let mut cases = Vec::new();
+    for scenario in 0..MISUSES.len() {
+        for how in hows {
+            cases.extend([false, true].map(|fixed| (scenario, fixed, how)));
+        }
+    }
+    in_parallel(&cases, check_objects);
 }

@@ -183,6 +183,7 @@ impl Footprint {
             Kind::SpinLock
             | Kind::SpinTryLock
             | Kind::SpinUnlock
+            | Kind::SpinDestroy
             | Kind::OnceEnter
             | Kind::OnceDone => ([whole(size::WORD), Part::NONE], 0),
             Kind::Yield | Kind::Return | Kind::Fence => ([Part::NONE; 2], 0),
@@ -431,6 +432,7 @@ mod tests {
         SpinLock,
         SpinTryLock,
         SpinUnlock,
+        SpinDestroy,
         OnceEnter,
         OnceDone,
         Yield,

@@ -180,8 +180,8 @@ kinds! {
     SpinUnlock = 62, true, "spin_unlock";
     /// `object`: lock.
     SpinInit = 63, false, "spin_init";
-    /// Not a step. `object`: lock.
-    SpinDestroy = 64, false, "spin_destroy";
+    /// `object`: lock.
+    SpinDestroy = 64, true, "spin_destroy";
 
     /// `object`: control; `value`: 1 when this thread runs the routine; `size`: 1 if it is the guard
     /// of a C++ variable, which the compiler's code reads as well.
@@ -280,7 +280,7 @@ kinds! {
     Choice = 111, false, "choice";
     /// Content of a location before any recorded access to it. `object`, `size`, `value`. In runs
     /// with [`crate::shared::flags::SYMBOLIC`], with a size of 0: a semaphore or a barrier is
-    /// initialised with this count.
+    /// initialised with this count; or, with an `aux` of 1, another object.
     Init = 112, false, "initial value";
     /// A symbolic input came into being. `object`: address; `value`: index of the input in its
     /// thread; `aux`: its first expression; `size`: unused. The length is in the expression nodes.

@@ -236,7 +236,7 @@ fn spawn_with(
     expression: u32,
     pc: usize,
 ) -> c_int {
-    sanitizers::point(Kind::ThreadCreate, 0, pc);
+    sanitizers::point(Kind::ThreadCreate, 0, slot::MAIN, pc);
     crate::raw::look_at_modules();
     let Some(s) = gate::name_child() else {
         too_many(pc);
@@ -545,8 +545,8 @@ unsafe extern "C-unwind" fn detach_from(
 
 /// Detaches as `pthread_detach` does; the events included. Returns 0 or an errno.
 pub fn detach(thread: pthread_t, pc: usize) -> c_int {
-    known(thread, "pthread_detach", pc);
-    sanitizers::point(Kind::ThreadDetach, thread, pc);
+    let target = known(thread, "pthread_detach", pc);
+    sanitizers::point(Kind::ThreadDetach, thread, target, pc);
     let target = known(thread, "pthread_detach", pc);
     let info = info(target);
     let result = if info.detached { libc::EINVAL } else { 0 };

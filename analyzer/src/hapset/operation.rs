@@ -42,6 +42,7 @@ impl Class {
             | Kind::RwDestroy
             | Kind::SpinLock
             | Kind::SpinTryLock
+            | Kind::SpinDestroy
             | Kind::OnceEnter
             | Kind::BarrierArrive
             | Kind::BarrierDestroy => Class::Acquire,

@@ -308,7 +308,7 @@ impl Order {
             Kind::CondSignal | Kind::CondBroadcast | Kind::CondLeave => {}
             Kind::MutexUnlock | Kind::SpinUnlock | Kind::SemPost => {}
             Kind::MutexInit | Kind::MutexDestroy | Kind::CondDestroy | Kind::RwDestroy => {}
-            Kind::RwQueue => {}
+            Kind::RwQueue | Kind::SpinDestroy => {}
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadDetach => {}
             Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}

@@ -122,6 +122,9 @@ pub struct Forest {
     /// What synchronisation objects hold at first: the count of a semaphore, the threads that a
     /// barrier waits for, the state of a once control.
     pub contents: BTreeMap<u64, u64>,
+    /// Where threads stand once they have initialised an object other than a mutex, whose
+    /// initialisation is a step.
+    pub begins: BTreeMap<u64, BTreeSet<NodeId>>,
     /// Who looked at the clock, and who moved it.
     pub clock: Clock,
     /// Deadlocks seen: see [`Pattern`].
@@ -178,6 +181,7 @@ impl Forest {
             terms: Terms::default(),
             init: HashMap::new(),
             contents: BTreeMap::new(),
+            begins: BTreeMap::new(),
             clock: Clock::default(),
             facts: 0,
             deadlocks: Vec::new(),

@@ -1,13 +1,14 @@
 //! Orders of steps that would be errors: a synchronisation object that is destroyed, or a mutex
-//! that is initialised, while others use it, memory that is used or freed after it was freed.
+//! that is initialised, while others use it, memory that is used or freed after it was freed, a
+//! thread that is joined after it was joined or detached.
 //!
 //! The formula takes such steps for harmless. So it is asked whether a wrong order is reachable,
 //! and if so, an execution shows what becomes of it.
 
 use super::circuit::{Bool, all, any};
-use super::forest::NodeId;
+use super::forest::{Action, NodeId};
 use super::formula::Formula;
-use super::insert::is_access;
+use super::insert::{UNKNOWN, is_access};
 use super::locks::lock_of;
 use super::plan::{Plan, follow};
 use super::sat::holds;
@@ -84,8 +85,36 @@ impl Hazard {
             return all(&[formula.stuck_at(first), reached, before]);
         }
         let order = formula.precedes(formula.forest.place(first), formula.forest.place(second));
-        all(&[formula.executed(first), reached, any(&[before, order])])
+        let late = any(&[before, order]);
+        let mut conditions = vec![formula.executed(first), reached, late];
+        conditions.extend(renewals(formula, first).map(|renewed| renewed.not()));
+        all(&conditions)
     }
+}
+
+/// After this step, its thread has initialised what the step destroyed. (What other threads
+/// initialise is not looked at: there an execution shows that the order does no harm.)
+fn renewals(formula: &Formula<'_>, destroyed: NodeId) -> impl Iterator<Item = Bool> {
+    let forest = formula.forest;
+    let object = match forest.node(destroyed).action() {
+        Some(action) if destroys(action.kind) => Some(action.object),
+        _ => None,
+    };
+    let below = move |id: NodeId| {
+        let mut above = std::iter::successors(Some(id), |&at| forest.node(at).parent.map(|p| p.0));
+        id != destroyed && above.any(|at| at == destroyed)
+    };
+    let begins = object.and_then(|object| forest.begins.get(&object));
+    let reached = begins.into_iter().flatten().copied();
+    let reached = reached.filter(move |&id| below(id));
+    let reached = reached.map(|id| formula.at[id as usize].clone());
+    let steps = 0..forest.nodes.len() as NodeId;
+    let executed = steps.filter(move |&id| {
+        let action = forest.node(id).action();
+        let begins = |a: &&Action| a.kind == Kind::MutexInit && Some(a.object) == object;
+        action.filter(begins).is_some() && below(id)
+    });
+    reached.chain(executed.map(|id| formula.executed(id)))
 }
 
 fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
@@ -110,14 +139,19 @@ fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
 /// Is this a step that others of its object must be in order with?
 fn breaks(formula: &Formula<'_>, id: NodeId) -> bool {
     let action = formula.forest.node(id).action();
-    action.is_some_and(|a| matches!(a.kind, Kind::MutexInit | Kind::Free) || destroys(a.kind))
+    action.is_some_and(|a| gives_up(a.kind) || destroys(a.kind))
+}
+
+fn gives_up(kind: Kind) -> bool {
+    use Kind::{Free, MutexInit, ThreadDetach, ThreadJoin};
+    matches!(kind, MutexInit | Free | ThreadJoin | ThreadDetach)
 }
 
 fn destroys(kind: Kind) -> bool {
-    use Kind::{BarrierDestroy, CondDestroy, MutexDestroy, RwDestroy, SemDestroy};
+    use Kind::{BarrierDestroy, CondDestroy, MutexDestroy, RwDestroy, SemDestroy, SpinDestroy};
     matches!(
         kind,
-        MutexDestroy | CondDestroy | SemDestroy | RwDestroy | BarrierDestroy
+        MutexDestroy | CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy
     )
 }
 
@@ -144,6 +178,14 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
             vec![hazard(other, breaking, false)]
         }
         Kind::MutexDestroy if uses_mutex(b.kind) && lock_of(b) == a.object => {
+            vec![hazard(breaking, other, false)]
+        }
+        Kind::ThreadJoin | Kind::ThreadDetach
+            if matches!(b.kind, Kind::ThreadJoin | Kind::ThreadDetach)
+                && [a.kind, b.kind] != [Kind::ThreadDetach; 2]
+                && a.value == b.value
+                && a.value != UNKNOWN =>
+        {
             vec![hazard(breaking, other, false)]
         }
         kind if destroys(kind) && a.object == b.object => {

@@ -77,7 +77,15 @@ pub fn insert(
 impl Insertion<'_> {
     fn record(&mut self, i: usize, event: &Event, kind: Kind) -> Result<(), Corrupt> {
         match kind {
-            Kind::Init if event.size == 0 => self.contents.initialised(self.forest, event),
+            Kind::Init if event.size == 0 => {
+                if event.aux == 0 {
+                    self.contents.initialised(self.forest, event);
+                }
+                if let Some(at) = self.cursor(i, event)?.at {
+                    let begins = self.forest.begins.entry(event.object).or_default();
+                    begins.insert(at);
+                }
+            }
             Kind::Init => {
                 for (offset, byte) in (0u64..).zip(event.value.to_le_bytes()) {
                     if offset < u64::from(event.size) {
@@ -354,7 +362,7 @@ impl Insertion<'_> {
             return self.end_of_wait(at);
         }
         let value = match kind {
-            Kind::ThreadJoin => {
+            Kind::ThreadJoin | Kind::ThreadDetach => {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.map_or(UNKNOWN, |c| c.tree.into())
             }
@@ -716,7 +724,7 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
         // Their orders are looked at on their own: see `hazards`.
         MutexInit | MutexDestroy | Free => true,
-        CondDestroy | SemDestroy | RwDestroy | BarrierDestroy => true,
+        CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy => true,
         kind => is_access(kind),
     }
 }

@@ -158,11 +158,11 @@ pub fn install() {
 
 /// [`gate::simple`] for what a sanitizer may do with a lock of its own held, around our call:
 /// then nobody else runs at this point. Nothing is lost by that where the operation commutes with
-/// those of all other threads.
-pub fn point(kind: Kind, object: u64, pc: usize) {
+/// those of all other threads. `about`: the thread that it is about, if it is about one.
+pub fn point(kind: Kind, object: u64, about: Slot, pc: usize) {
     match found().wrapped {
         true => gate::alone(kind, object, pc),
-        false => gate::simple(kind, object, pc),
+        false => gate::access(kind, object, about.into(), pc),
     }
 }
 

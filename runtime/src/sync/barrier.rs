@@ -1,5 +1,6 @@
 //! Barriers: a wait is two steps, to arrive and to leave.
 
+use super::destroyed::Kept;
 use super::model::barrier::{Barrier, says};
 use super::models::Models;
 use super::{WAITERS, always, check_alive, misuse, pending, settle, shared};
@@ -11,7 +12,11 @@ use libc::{PTHREAD_BARRIER_SERIAL_THREAD, pthread_barrier_t, pthread_barrierattr
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 
-const WHAT: &str = "a barrier";
+/// The word says whether other processes use it.
+const OBJECT: Kept = Kept {
+    what: "a barrier",
+    word: 12,
+};
 
 static MODELS: Models<Barrier> = Models::new();
 
@@ -104,8 +109,9 @@ unsafe fn wait_with_others(object: u64, pc: usize) -> c_int {
 unsafe fn wait(b: *mut pthread_barrier_t, pc: usize) -> c_int {
     let object = b as u64;
     gate::simple(Kind::BarrierArrive, object, pc);
-    check_alive(WHAT, object, pc);
-    // SAFETY: the program's barrier.
+    // SAFETY: the program's barrier, also below.
+    unsafe { OBJECT.check(object, pc) };
+    // SAFETY: as above.
     let count = unsafe { count(b) };
     if count == 0 {
         misuse(says::UNINITIALISED, object, pc);
@@ -152,7 +158,7 @@ fn release_all(object: u64) {
 
 unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = b as u64;
-    check_alive(WHAT, object, pc);
+    check_alive(OBJECT.what, object, pc);
     settle(model(object).init(), object, pc);
     let code = initialise();
     if code == 0 {
@@ -166,10 +172,17 @@ unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -
 unsafe fn destroy(b: *mut pthread_barrier_t, pc: usize) -> c_int {
     let object = b as u64;
     gate::simple(Kind::BarrierDestroy, object, pc);
-    check_alive(WHAT, object, pc);
+    // SAFETY: the program's barrier, also below.
+    unsafe { OBJECT.check(object, pc) };
     gate::log(Kind::BarrierDestroy, object, 0, pc);
     let code = settle(model(object).destroy(), object, pc);
     MODELS.remove(object);
+    // SAFETY: as above.
+    unsafe {
+        if !shared::in_use(Native::of(object).shared != 0) {
+            OBJECT.bury(object);
+        }
+    }
     code
 }
 

@@ -1,5 +1,6 @@
 //! Condition variables: a wait is two steps, giving the mutex up and having it back.
 
+use super::destroyed::Kept;
 use super::model::queue::{Queue, Stage};
 use super::models::Models;
 use super::{WAITERS, check_alive, misuse, mutex, pending, returning, shared, spurious};
@@ -14,7 +15,11 @@ use libc::{
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::{Slot, slot};
 
-const WHAT: &str = "a condition variable";
+/// The word is `__g1_orig_size`, which counts only while threads wait.
+const OBJECT: Kept = Kept {
+    what: "a condition variable",
+    word: 32,
+};
 
 /// Messages of the findings.
 pub mod says {
@@ -83,8 +88,9 @@ pub unsafe fn wait(
     pc: usize,
 ) -> c_int {
     let object = c as u64;
-    check_alive(WHAT, object, pc);
     // SAFETY: the caller's promise, also below.
+    unsafe { OBJECT.check(object, pc) };
+    // SAFETY: as above.
     let refused = unsafe { mutex::check_held(m, says::NOT_HELD, pc) };
     if refused != 0 {
         return refused;
@@ -94,7 +100,8 @@ pub unsafe fn wait(
         aux: m as u64,
         ..Pending::always(Kind::CondWait, object, pc)
     });
-    check_alive(WHAT, object, pc);
+    // SAFETY: the program's condition.
+    unsafe { OBJECT.check(object, pc) };
     let me = gate::me();
     // SAFETY: as above; the running thread.
     unsafe {
@@ -197,7 +204,8 @@ fn end_of_wait(object: u64, me: Slot, wake: Wake, pc: usize) -> c_int {
         waiters.done(me);
         return 0;
     }
-    check_alive(WHAT, object, pc);
+    // SAFETY: the program's condition.
+    unsafe { OBJECT.check(object, pc) };
     waiters.leave(queue(object), me);
     match wake {
         Wake::Cancelled => ECANCELED,
@@ -227,7 +235,8 @@ fn nth(queue: &Queue, n: usize) -> Option<Slot> {
 pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     let object = c as u64;
     gate::simple(Kind::CondSignal, object, pc);
-    check_alive(WHAT, object, pc);
+    // SAFETY: the program's condition.
+    unsafe { OBJECT.check(object, pc) };
     let waiting = MODELS.get(object).map_or(0, |q| q.len());
     let picked = if waiting < 2 {
         0
@@ -256,7 +265,8 @@ pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
 pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
     let object = c as u64;
     gate::simple(Kind::CondBroadcast, object, pc);
-    check_alive(WHAT, object, pc);
+    // SAFETY: the program's condition.
+    unsafe { OBJECT.check(object, pc) };
     let mut woken = 0;
     while let Some(who) = nth(queue(object), 0) {
         release(queue(object), who);
@@ -277,10 +287,17 @@ pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
 pub fn destroy(c: *mut pthread_cond_t, pc: usize) -> c_int {
     let object = c as u64;
     gate::simple(Kind::CondDestroy, object, pc);
-    check_alive(WHAT, object, pc);
+    // SAFETY: the program's condition.
+    unsafe { OBJECT.check(object, pc) };
     gate::log(Kind::CondDestroy, object, 0, pc);
     if MODELS.remove(object).is_some_and(|q| !q.is_empty()) {
         misuse(says::DESTROYED_WAITING, object, pc);
+    }
+    // SAFETY: as above.
+    unsafe {
+        if !is_shared(c) {
+            OBJECT.bury(object);
+        }
     }
     0
 }
@@ -288,11 +305,12 @@ pub fn destroy(c: *mut pthread_cond_t, pc: usize) -> c_int {
 /// Initialises: `initialise` lets the C library write the object.
 pub fn init(c: *mut pthread_cond_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = c as u64;
-    check_alive(WHAT, object, pc);
+    check_alive(OBJECT.what, object, pc);
     if MODELS.remove(object).is_some_and(|q| !q.is_empty()) {
         misuse(says::INIT_WAITING, object, pc);
     }
     super::note(Kind::CondInit, object, pc);
+    super::begins(object);
     initialise()
 }
 

@@ -8,6 +8,7 @@
 
 pub mod barrier;
 pub mod cond;
+mod destroyed;
 mod guards;
 pub mod model;
 pub mod models;
@@ -92,6 +93,18 @@ pub fn note(kind: Kind, object: u64, pc: usize) {
     });
 }
 
+/// [`initialised`] for an object without a count.
+fn begins(object: u64) {
+    if gate::flags() & flags::SYMBOLIC != 0 {
+        gate::log_full(Event {
+            kind: Kind::Init as u8,
+            aux: 1,
+            object,
+            ..Event::default()
+        });
+    }
+}
+
 /// An operation that never ends by itself, to be filled in.
 pub fn pending(kind: Kind, object: u64, pc: usize) -> Pending {
     Pending {
@@ -118,10 +131,16 @@ pub fn adopted_from(id: libc::pid_t) -> Slot {
 
 /// The program used `object` wrongly: ends the execution.
 pub fn misuse(message: &str, object: u64, pc: usize) -> ! {
+    misuse_of(message, "", object, pc)
+}
+
+/// As [`misuse`], where two texts make the message.
+fn misuse_of(what: &str, how: &str, object: u64, pc: usize) -> ! {
+    let space = if how.is_empty() { "" } else { " " };
     gate::finish(Fatal {
         end: End::Misuse,
         code: 0,
-        message: format_args!("{message}"),
+        message: format_args!("{what}{space}{how}"),
         detail: [object, 0, 0, 0],
         pc,
         stack: true,

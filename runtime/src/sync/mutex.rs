@@ -460,14 +460,7 @@ pub unsafe fn destroy(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     let object = m as u64;
     gate::simple(Kind::MutexDestroy, object, pc);
     // SAFETY: the caller's promise.
-    let destroyed_before = unsafe { Native::of(m) }.kind == NativeKind::DESTROYED.0;
-    let verdict = if destroyed_before {
-        check_alive(WHAT, object, pc);
-        Verdict::Returns(0)
-    } else {
-        // SAFETY: as above.
-        unsafe { observe(m, pc) }.destroy()
-    };
+    let verdict = unsafe { observe(m, pc) }.destroy();
     let code = conclude(Kind::MutexDestroy, verdict, object, pc);
     // SAFETY: as above.
     unsafe { Native::of(m) }.kind = NativeKind::DESTROYED.0;

@@ -1,5 +1,6 @@
 //! Read-write locks.
 
+use super::destroyed::Kept;
 use super::model::rwlock::{Reader, Readers, RwLock, says};
 use super::model::verdict::{DONE, Verdict};
 use super::models::Models;
@@ -18,7 +19,11 @@ use libc::{
 use raddle_protocol::event::{Kind, RW_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::{Slot, slot};
 
-const WHAT: &str = "a read-write lock";
+/// The word is the first one of `padding`.
+const OBJECT: Kept = Kept {
+    what: "a read-write lock",
+    word: 16,
+};
 
 /// How many pairs of a reading thread and a lock there can be at a time.
 const RECORDS: usize = 1 << 20;
@@ -91,8 +96,9 @@ impl Native {
 /// As [`Native::of`].
 unsafe fn observe(l: *mut pthread_rwlock_t, pc: usize) -> &'static mut RwLock {
     let object = l as u64;
-    check_alive(WHAT, object, pc);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise, also below.
+    unsafe { OBJECT.check(object, pc) };
+    // SAFETY: as above.
     let native = unsafe { Native::of(l) };
     let model = MODELS.entry(object, || RwLock::FREE);
     let reading = native.readers >> READER;
@@ -318,11 +324,12 @@ unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
 
 unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = l as u64;
-    check_alive(WHAT, object, pc);
+    check_alive(OBJECT.what, object, pc);
     let code = initialise();
     if code == 0 {
         forget(object, object + 1);
         super::note(Kind::RwInit, object, pc);
+        super::begins(object);
         gate::touch(object);
     }
     code
@@ -338,6 +345,12 @@ unsafe fn destroy(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
         misuse(says::DESTROYED_HELD, object, pc);
     }
     forget(object, object + 1);
+    // SAFETY: as above.
+    unsafe {
+        if !shared::in_use(Native::of(l).shared != 0) {
+            OBJECT.bury(object);
+        }
+    }
     code
 }
 

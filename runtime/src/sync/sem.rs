@@ -1,6 +1,7 @@
 //! Semaphores. The count lies in the object, where glibc keeps it, also for children of this
 //! process with which it is shared.
 
+use super::destroyed::Kept;
 use super::model::semaphore::Semaphore;
 use super::model::verdict::Verdict;
 use super::models::Models;
@@ -13,7 +14,11 @@ use libc::{EINVAL, ETIMEDOUT, clockid_t, sem_t, timespec};
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 
-const WHAT: &str = "a semaphore";
+/// The word says whether other processes use it.
+const OBJECT: Kept = Kept {
+    what: "a semaphore",
+    word: 8,
+};
 
 static MODELS: Models<Semaphore> = Models::new();
 
@@ -32,7 +37,7 @@ fn count(s: *mut sem_t) -> *mut c_uint {
 /// # Safety
 /// `s` points to a semaphore.
 unsafe fn observe(s: *mut sem_t, pc: usize) -> &'static mut Semaphore {
-    check_alive(WHAT, s as u64, pc);
+    check_alive(OBJECT.what, s as u64, pc);
     let model = MODELS.entry(s as u64, || Semaphore {
         value: 0,
         waiting: 0,
@@ -55,9 +60,8 @@ fn ready(p: &Pending, _: Slot) -> bool {
 /// # Safety
 /// `s` points to a semaphore.
 unsafe fn is_shared(s: *mut sem_t) -> bool {
-    const SHARED: usize = 8;
     // SAFETY: within glibc's `sem_t` on x86-64.
-    shared::in_use(unsafe { s.byte_add(SHARED).cast::<c_int>().read() } != 0)
+    shared::in_use(unsafe { s.byte_add(OBJECT.word).cast::<c_int>().read() } != 0)
 }
 
 /// Takes one if there is one; where other processes do, too, what became of that is a fact.
@@ -104,8 +108,12 @@ fn conclude_counted(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_i
 
 unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
     let object = s as u64;
-    // SAFETY: the program's semaphore, also below.
-    unsafe { observe(s, pc) }.waiting += 1;
+    // Who waits may go on after a post and a destruction. SAFETY: the program's semaphore, also
+    // below.
+    unsafe {
+        OBJECT.check(object, pc);
+        observe(s, pc).waiting += 1;
+    }
     let (wake, code) = loop {
         let wake = gate::point(Pending {
             deadline,
@@ -154,7 +162,10 @@ unsafe fn wait_until(s: *mut sem_t, clock: Option<Clock>, at: *const timespec, p
 unsafe fn try_wait(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemTryWait, s as u64, pc);
     // SAFETY: the program's semaphore.
-    let verdict = unsafe { attempt(s, pc) };
+    let verdict = unsafe {
+        OBJECT.check(s as u64, pc);
+        attempt(s, pc)
+    };
     time::errno_result(conclude_counted(Kind::SemTryWait, verdict, s as u64, pc))
 }
 
@@ -162,6 +173,7 @@ unsafe fn post(s: *mut sem_t, pc: usize) -> c_int {
     gate::simple(Kind::SemPost, s as u64, pc);
     // SAFETY: the program's semaphore.
     let verdict = unsafe {
+        OBJECT.check(s as u64, pc);
         let verdict = perform(s, pc, Semaphore::post);
         shared::wake(count(s).cast());
         verdict
@@ -174,6 +186,7 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
     gate::simple(Kind::SemGetValue, s as u64, pc);
     // SAFETY: the program's semaphore and variable.
     unsafe {
+        OBJECT.check(s as u64, pc);
         let mut value = observe(s, pc).value;
         if is_shared(s) {
             // Of a greater count only that it is one is a fact.
@@ -190,7 +203,7 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
 }
 
 unsafe fn init(s: *mut sem_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
-    check_alive(WHAT, s as u64, pc);
+    check_alive(OBJECT.what, s as u64, pc);
     let code = initialise();
     if code == 0 {
         // SAFETY: the program's semaphore. Threads that wait stay counted.
@@ -206,9 +219,18 @@ unsafe fn destroy(s: *mut sem_t, pc: usize) -> c_int {
     let object = s as u64;
     gate::simple(Kind::SemDestroy, object, pc);
     // SAFETY: the program's semaphore.
-    let verdict = unsafe { observe(s, pc) }.destroy();
+    let verdict = unsafe {
+        OBJECT.check(object, pc);
+        observe(s, pc).destroy()
+    };
     let code = conclude(Kind::SemDestroy, verdict, object, pc);
     MODELS.remove(object);
+    // SAFETY: as above.
+    unsafe {
+        if !is_shared(s) {
+            OBJECT.bury(object);
+        }
+    }
     code
 }
 

@@ -1,5 +1,6 @@
 //! Spinlocks: a thread that would spin waits instead.
 
+use super::destroyed::Kept;
 use super::model::spin::{Spin, says};
 use super::model::verdict::Verdict;
 use super::models::Models;
@@ -11,7 +12,10 @@ use libc::pthread_spinlock_t;
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
 
-const WHAT: &str = "a spinlock";
+const OBJECT: Kept = Kept {
+    what: "a spinlock",
+    word: 0,
+};
 /// What glibc keeps in a free spinlock on x86-64; anything less is a held one.
 pub const FREE: c_int = 1;
 const HELD: c_int = 0;
@@ -29,9 +33,10 @@ pub fn forget(from: u64, to: u64) {
 /// `l` points to a spinlock.
 unsafe fn observe(l: *mut pthread_spinlock_t, pc: usize) -> &'static mut Spin {
     let object = l as u64;
-    check_alive(WHAT, object, pc);
+    // SAFETY: the caller's promise, also below.
+    unsafe { OBJECT.check(object, pc) };
     let model = MODELS.entry(object, || Spin::FREE);
-    // SAFETY: the caller's promise.
+    // SAFETY: as above.
     let free = unsafe { l.read() } == FREE;
     match (model.held(), free) {
         (true, true) => *model = Spin::FREE,
@@ -94,8 +99,9 @@ unsafe fn unlock(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
 }
 
 unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
-    check_alive(WHAT, l as u64, pc);
+    check_alive(OBJECT.what, l as u64, pc);
     MODELS.remove(l as u64);
+    super::begins(l as u64);
     // SAFETY: the program's lock.
     unsafe { l.write(FREE) };
     super::note(Kind::SpinInit, l as u64, pc);
@@ -104,13 +110,18 @@ unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
 }
 
 unsafe fn destroy(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
-    // SAFETY: the program's lock.
-    if unsafe { observe(l, pc) }.held() {
-        misuse(says::DESTROYED_HELD, l as u64, pc);
+    let object = l as u64;
+    gate::simple(Kind::SpinDestroy, object, pc);
+    // SAFETY: the program's lock, also below.
+    let held = unsafe { observe(l, pc) }.held();
+    let code = conclude(Kind::SpinDestroy, Verdict::Returns(0), object, pc);
+    if held {
+        misuse(says::DESTROYED_HELD, object, pc);
     }
-    super::note(Kind::SpinDestroy, l as u64, pc);
-    MODELS.remove(l as u64);
-    0
+    MODELS.remove(object);
+    // SAFETY: as above.
+    unsafe { OBJECT.bury(object) };
+    code
 }
 
 intercept! {
