@@ -15,7 +15,7 @@ const OVERFLOWS: &[&str] = &[
 
 /// Options of the compiler, the class of the finding, and a part of its message. The number of the
 /// scenario is the place in this list.
-const ERRORS: [(&[&str], &str, &str); 10] = [
+const ERRORS: [(&[&str], &str, &str); 13] = [
     (&[], "crash", "SIGFPE"),
     (&[], "crash", "SIGFPE"),
     (
@@ -46,6 +46,21 @@ const ERRORS: [(&[&str], &str, &str); 10] = [
         "4 bytes at offset 48 of a variable of 48 bytes",
     ),
     (OVERFLOWS, "crash", "signed integer overflow"),
+    (
+        &[],
+        "misuse",
+        "4 bytes at offset 48 of a variable of 48 bytes",
+    ),
+    (
+        &[],
+        "misuse",
+        "4 bytes at offset 4 of a variable of 4 bytes",
+    ),
+    (
+        &[],
+        "misuse",
+        "7 bytes at offset 2 of a variable of 8 bytes",
+    ),
 ];
 
 type Case = (usize, &'static str, bool);

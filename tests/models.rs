@@ -11,7 +11,7 @@ use std::time::Duration;
 const SOURCE: &str = "tests/models/scenarios.c";
 
 /// Scenarios with the number of input bytes.
-const SCENARIOS: [(u32, u32); 14] = [
+const SCENARIOS: [(u32, u32); 15] = [
     (1, 3),
     (2, 2),
     (3, 3),
@@ -26,6 +26,7 @@ const SCENARIOS: [(u32, u32); 14] = [
     (13, 3),
     (16, 2),
     (17, 2),
+    (18, 2),
 ];
 
 fn brute_force(flags: &[&str]) -> BTreeSet<String> {

@@ -1,11 +1,13 @@
 // What LLVM offers in C++ only. Everything else is done from Rust through LLVM-C; src/shim.rs
 // declares these functions and says what they mean.
 
+#include "llvm-c/Target.h"
 #include "llvm-c/Types.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"
+#include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -73,6 +75,15 @@ unsigned raddle_shim_objects(LLVMValueRef V, LLVMValueRef *Out, unsigned Capacit
     Out[Count++] = wrap(Object);
   }
   return Count;
+}
+
+bool raddle_shim_offset(LLVMValueRef V, LLVMValueRef Base, LLVMTargetDataRef Data, int64_t *Out) {
+  const DataLayout &Layout = *unwrap(Data);
+  APInt Offset(Layout.getIndexTypeSizeInBits(unwrap(V)->getType()), 0);
+  const Value *Found =
+      unwrap(V)->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+  *Out = Offset.getSExtValue();
+  return Found == unwrap(Base);
 }
 
 bool raddle_shim_swift_error(LLVMValueRef V) { return unwrap(V)->isSwiftError(); }

@@ -23,7 +23,8 @@ impl Foreign {
             return None;
         }
         let name = callee.map(Value::name);
-        if name.as_deref().is_some_and(is_silent) {
+        let silent = |name: &str| is_silent(name) && Output::find(name).is_none();
+        if name.as_deref().is_some_and(silent) {
             return None;
         }
         let unused = call.first_use().is_none();

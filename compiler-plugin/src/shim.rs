@@ -2,6 +2,7 @@
 
 use core::ffi::{c_uint, c_void};
 use llvm_sys::prelude::*;
+use llvm_sys::target::LLVMTargetDataRef;
 
 unsafe extern "C" {
     /// Registers the passes with a `PassBuilder`.
@@ -15,6 +16,13 @@ unsafe extern "C" {
         out: *mut LLVMValueRef,
         capacity: c_uint,
     ) -> c_uint;
+    /// Is the pointer so many bytes, which it writes, from `base`, whatever runs?
+    pub fn raddle_shim_offset(
+        pointer: LLVMValueRef,
+        base: LLVMValueRef,
+        layout: LLVMTargetDataRef,
+        out: *mut i64,
+    ) -> bool;
     pub fn raddle_shim_swift_error(value: LLVMValueRef) -> bool;
     /// Splits the block before the instruction; returns the second half.
     pub fn raddle_shim_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;

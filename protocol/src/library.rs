@@ -79,6 +79,8 @@ models! {
         "isalnum", "isalpha", "isascii", "isblank", "iscntrl", "isdigit", "isgraph", "islower",
         "isprint", "ispunct", "isspace", "isupper", "isxdigit", "toascii", "tolower", "toupper"
     ], I32 (I32);
+    SwapFour = ["htonl", "ntohl"], I32 (I32);
+    SwapTwo = ["htons", "ntohs"], I16 (I16);
     Atoi = ["atoi"], I32 (Ptr);
     Atol = ["atol", "atoll"], I64 (Ptr);
     Strtol = ["strtol", "strtoll", "strtoimax", "__isoc23_strtol", "__isoc23_strtoll"],
@@ -145,6 +147,7 @@ const OUTPUTS: &[Output] = &[
     output("fputs", Some(1), None),
     output("fwrite", Some(3), None),
     output("perror", None, None),
+    output("klee_print_expr", None, None),
 ];
 
 impl Output {

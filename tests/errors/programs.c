@@ -14,6 +14,7 @@ void raddle_symbolic(void *at, size_t len, const char *name);
 #endif
 
 int table[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+int single[1] = {7};
 static int *volatile shared;
 char to[8];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -175,9 +176,36 @@ static int overflow(void)
     return 0;
 }
 
+/* A loop that goes round once too often, in every execution. */
+static int round_too_many(void)
+{
+    int sum = 0;
+    for (volatile int i = 0; i < (FIX ? 12 : 13); i++)
+        sum += table[i];
+    sink = sum;
+    return 0;
+}
+
+/* An index that the compiler knows. */
+static int known_index(void)
+{
+    sink = FIX ? single[0] : single[1];
+    return 0;
+}
+
+/* A length, and where it begins. */
+static int known_length(void)
+{
+    volatile unsigned length = FIX ? 6 : 7;
+    memset(to + 2, 1, length);
+    sink = to[3];
+    return 0;
+}
+
 int main(void)
 {
     static int (*const all[])(void) = {division, least, of_file, of_function, of_heap,
-                                       of_length, null, after_free, moving, overflow};
+                                       of_length, null, after_free, moving, overflow,
+                                       round_too_many, known_index, known_length};
     return all[SCENARIO]();
 }

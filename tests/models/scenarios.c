@@ -1,6 +1,7 @@
 /* Programs of one to three input bytes that decide by functions of the C library, or in wide numbers
  * and vectors; the exit status is the result. With -DBRUTE the program tries every input and prints every status. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -104,6 +105,10 @@ static int scenario(byte *in)
         return wide_numbers(in);
     case 17:
         return vector_elements(in);
+    case 18:
+        number = (int)htonl(in[0] << 16 | in[1] << 9);
+        return (number == 0x00044200) + 2 * (number < 0) + 4 * (ntohs((uint16_t)(in[0] + 1)) == 256) +
+               8 * (ntohl(htonl(in[0])) == in[0]);
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

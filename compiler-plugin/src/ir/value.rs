@@ -1,6 +1,6 @@
 //! Methods of values that are more than one call of LLVM-C.
 
-use super::{Block, Module, Opcode, Raw, TailCall, Use, Value, bytes};
+use super::{Block, Layout, Module, Opcode, Raw, TailCall, Use, Value, bytes};
 use crate::shim;
 use core::ffi::{CStr, c_uint};
 use llvm_sys::core::*;
@@ -155,6 +155,15 @@ impl Value {
             unsafe { shim::raddle_shim_objects(self.0, found.as_mut_ptr(), found.len() as c_uint) }
                 as usize;
         (count <= found.len()).then(|| found[..count].iter().map(|&raw| Value(raw)).collect())
+    }
+
+    /// Pointers only: how many bytes it is from `base`, where that is the same in every execution.
+    pub fn fixed_offset(self, base: Value, layout: Layout) -> Option<i64> {
+        let mut offset = 0;
+        // SAFETY: as the module's documentation says; the number outlives the call.
+        let fixed =
+            unsafe { shim::raddle_shim_offset(self.0, base.0, layout.raw(), &raw mut offset) };
+        fixed.then_some(offset)
     }
 
     /// Is it an alloca or argument of Swift's error register?

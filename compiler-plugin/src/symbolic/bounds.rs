@@ -1,5 +1,6 @@
-//! Accesses at a symbolic address, or of a symbolic length: whether they stay in the block that the
-//! address was computed from is a decision.
+//! Accesses that may leave the variable or block that their address was computed from: at a symbolic
+//! address, or of a symbolic length, whether they do is a decision; others are compared with the
+//! bounds of a variable.
 
 use super::Body;
 use super::terms::{Term, is_zero, pack};
@@ -17,25 +18,56 @@ impl Body<'_> {
     /// Before an access of `length` (64 bits) at `pointer`.
     pub(super) fn check_bounds(&self, emit: &mut Emit, pointer: Value, length: Term) {
         let at = self.term(pointer);
-        let Some(symbolic) = self.terms.any(emit, [at.expr, length.expr]) else {
+        let symbolic = self.terms.any(emit, [at.expr, length.expr]);
+        let (base, size, wanted) = match (self.root(pointer), symbolic) {
+            (Root::Variable(base, size), symbolic) => {
+                let outside = self.outside(emit, pointer, (base, size), length.value);
+                let either = match (symbolic, outside) {
+                    (Some(symbolic), Some(outside)) => Some(emit.or(symbolic, outside)),
+                    (one, other) => one.or(other),
+                };
+                (base, size, either)
+            }
+            // Of a pointer that is symbolic itself the block is not known.
+            (Root::Pointer(base), _) if base == pointer && is_zero(length.expr) => return,
+            (Root::Pointer(base), symbolic) => {
+                let known = emit.compare(Predicate::LLVMIntEQ, self.expr(base), emit.c32(0));
+                (base, 0, symbolic.map(|symbolic| emit.and(symbolic, known)))
+            }
+        };
+        let Some(wanted) = wanted else {
             return;
         };
-        let root = self.root(pointer);
-        let (base, size, base_expr) = match root {
-            Root::Variable(base, size) => (base, size, emit.c32(0)),
-            Root::Pointer(base) => (base, 0, self.expr(base)),
-        };
-        // Of a pointer that is symbolic itself the block is not known.
-        if base == pointer && is_zero(length.expr) {
-            return;
-        }
-        let known = emit.compare(Predicate::LLVMIntEQ, base_expr, emit.c32(0));
-        let wanted = emit.and(symbolic, known);
         emit.when(wanted, |emit| {
             let exprs = pack(emit, at.expr, length.expr);
             let arguments = [base, emit.c64(size), pointer, length.value, exprs];
             self.hooks.call(emit, "raddle_sym_bounds", &arguments);
         });
+    }
+
+    /// Do `length` bytes at `pointer` leave a variable? `None`: never.
+    fn outside(
+        &self,
+        emit: &Emit,
+        pointer: Value,
+        (base, size): (Value, u64),
+        length: Value,
+    ) -> Option<Value> {
+        let known = length.as_int_constant().map(Value::int_value);
+        if let (Some(from), Some(length)) = (pointer.fixed_offset(base, self.layout), known) {
+            let room = u64::try_from(from)
+                .ok()
+                .and_then(|from| size.checked_sub(from));
+            let inside = room.is_some_and(|room| length <= room);
+            return (!inside).then(|| emit.int(1).constant(1));
+        }
+        let word = emit.int(64);
+        let [at, from] = [pointer, base].map(|p| emit.ptr_to_int(p, word));
+        let offset = emit.sub(at, from);
+        let beyond = emit.compare(Predicate::LLVMIntUGT, offset, emit.c64(size));
+        let room = emit.sub(emit.c64(size), offset);
+        let long = emit.compare(Predicate::LLVMIntUGT, length, room);
+        Some(emit.or(beyond, long))
     }
 
     /// Before an access of so many bytes at `pointer`.

@@ -98,6 +98,7 @@ impl<M: Machine> Call<'_, M> {
     fn argument(&self, index: usize) -> Val {
         let width = match self.model.params().get(index) {
             Some(Ty::I32) => 32,
+            Some(Ty::I16) => 16,
             _ => 64,
         };
         Val {
@@ -127,6 +128,10 @@ impl<M: Machine> Call<'_, M> {
             // SAFETY: it is defined for all that it is asked for.
             let real = |c| unsafe { real(c) };
             return characters::function(self.m, self.argument(0), real);
+        }
+        if matches!(self.model, SwapFour | SwapTwo) {
+            let number = self.argument(0);
+            return numbers::swapped(self.m, number);
         }
         let first = self.address(0);
         let second = self.argument(1);
@@ -250,7 +255,7 @@ impl<M: Machine> Call<'_, M> {
                 let all = self.elements(array, 2);
                 pointer(sort::search(self.m, first, all))
             }
-            Character => unreachable!("it has no address"),
+            Character | SwapFour | SwapTwo => unreachable!("it has no address"),
             Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open => {
                 unreachable!("they read the outside")
             }

@@ -1,6 +1,7 @@
 //! strtol and its kin, in the C locale: the digits are decided upon, their value is an expression.
 
 use super::machine::{Machine, Val};
+use crate::shadow::nodes::Nodes;
 use raddle_protocol::expr::Op;
 
 /// What a text is read as.
@@ -45,6 +46,28 @@ pub fn read(m: &mut impl Machine, text: u64, reading: Reading) -> Option<(Val, u
             Some(found) => found,
         },
     )
+}
+
+/// The number with its bytes in the reverse order.
+pub fn swapped(m: &mut impl Machine, number: Val) -> Val {
+    let bytes = number.width / 8;
+    let expr = match number.expr {
+        0 => 0,
+        _ => {
+            let nodes = m.nodes();
+            let byte = |nodes: &mut Nodes, n: u8| nodes.extract(number.expr, 8 * n, 8);
+            let lowest = byte(nodes, 0);
+            (1..bytes).fold(lowest, |high, n| {
+                let low = byte(nodes, n);
+                nodes.concat(high, low)
+            })
+        }
+    };
+    let value = number.value.swap_bytes() >> (64 - number.width);
+    Val {
+        expr,
+        ..Val::of(number.width, value)
+    }
 }
 
 /// Decides whether it is white space.
