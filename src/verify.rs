@@ -351,6 +351,31 @@ fn check_instrumented(setup: &Setup, modules: &[Module]) -> Result<()> {
     ))
 }
 
+/// Where threads were that are followed no further (`--loop-bound`).
+fn last_decisions(at: &[u64], symbols: &mut Symbols) -> Option<String> {
+    const SHOWN: usize = 5;
+    let mut places = Vec::new();
+    for &pc in at {
+        let site = symbols.site(pc);
+        let place = place(&symbols.sites()[site as usize]);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let more = match places.len().checked_sub(SHOWN) {
+        Some(more) if more > 0 => format!(" and {more} more"),
+        _ => String::new(),
+    };
+    places.truncate(SHOWN);
+    match places.is_empty() {
+        true => None,
+        false => Some(format!(
+            "the last decisions followed (--loop-bound): at {}{more}",
+            places.join(", ")
+        )),
+    }
+}
+
 fn conclude(
     summary: &mut Summary,
     report: &Report,
@@ -375,6 +400,7 @@ fn conclude(
         bounds.push(format!("not under control: {name}"));
     }
     bounds.extend(report.unreached.iter().cloned());
+    bounds.extend(last_decisions(&report.bounded_at, symbols));
     summary.verdict = match (summary.findings.is_empty(), bounds.is_empty()) {
         (false, _) => Verdict::Finding,
         (true, true) => Verdict::Verified,

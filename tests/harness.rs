@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const SOURCE: &str = "tests/harness/programs.c";
 
 /// Class and a part of the message of the bug of each scenario.
-const SCENARIOS: [(&str, &str); 8] = [
+const SCENARIOS: [(&str, &str); 9] = [
     ("assertion", "!z"),
     ("assertion", "sooner - later <= 1"),
     ("assertion", "add(0) == 2"),
@@ -18,6 +18,7 @@ const SCENARIOS: [(&str, &str); 8] = [
     ("assertion", "__VERIFIER_error() reached"),
     ("assertion", "the second part"),
     ("livelock", "decisions and inputs without a step"),
+    ("assertion", "klee_assert(v != 1234567) failed"),
 ];
 
 type Case = (usize, &'static str, bool);

@@ -254,6 +254,8 @@ fn what_has_no_end_is_verified_up_to_the_bound() {
                 bounds.iter().any(|b| b.contains("decisions of one thread")),
                 "{said}"
             );
+            let place = |b: &String| b.contains("last decisions") && b.contains("unbounded.c:");
+            assert!(bounds.iter().any(place), "{said}");
             assert!(bounds.iter().all(|b| !b.contains("not modelled")), "{said}");
             let wrong = run(&options, &built(&["-DBUG"]), &[]);
             assert_eq!(

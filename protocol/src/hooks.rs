@@ -469,6 +469,7 @@ pub const HARNESS: &[Hook] = &[
     hook("klee_get_errno", I32, &[]),
     hook("klee_silent_exit", Void, &[I32]),
     hook("klee_report_error", Void, &[Ptr, I32, Ptr, Ptr]),
+    hook("klee_assert_fail", Void, &[Ptr, Ptr, I32, Ptr]),
     hook("klee_abort", Void, &[]),
     hook("klee_check_memory_access", Void, &[Ptr, I64]),
     hook("klee_prefer_cex", Void, &[Ptr, I64]),

@@ -14,7 +14,9 @@ extern void __VERIFIER_nondet_memory(void *, size_t);
 extern uintptr_t klee_choose(uintptr_t);
 extern void klee_make_symbolic(void *, size_t, const char *);
 extern unsigned klee_is_symbolic(uintptr_t);
+extern void klee_assert_fail(const char *, const char *, unsigned, const char *);
 extern void klee_prefer_cex(void *, uintptr_t);
+extern void klee_print_expr(const char *, ...);
 extern void klee_report_error(const char *, int, const char *, const char *);
 extern void klee_silent_exit(int);
 
@@ -194,5 +196,19 @@ int main(void) {
 	while (n == 0);
 #endif
 	return n == 0;
+}
+
+#elif SCENARIO == 8
+/* What is shown of a value makes no paths. */
+int main(void) {
+	int v;
+	klee_make_symbolic(&v, sizeof v, "v");
+	klee_print_expr("the value", v);
+#ifdef FIXED
+	__VERIFIER_assume(v < 1234567);
+#endif
+	if (v == 1234567)
+		klee_assert_fail("v != 1234567", __FILE__, __LINE__, __func__);
+	return 0;
 }
 #endif

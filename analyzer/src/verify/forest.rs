@@ -152,6 +152,8 @@ pub struct Forest {
     pub shared: Vec<(u64, u64)>,
     /// Where the bounds cut a path.
     pub bounds_hit: BTreeSet<&'static str>,
+    /// The statements at which threads were followed no further because of their decisions.
+    pub bounded_at: BTreeSet<u64>,
     /// What the runtime refused, in its words.
     pub refused: BTreeSet<String>,
 }
@@ -196,6 +198,7 @@ impl Forest {
             footprint: Footprint::default(),
             shared: Vec::new(),
             bounds_hit: BTreeSet::new(),
+            bounded_at: BTreeSet::new(),
             refused: BTreeSet::new(),
         };
         forest.plant(None, raddle_protocol::slot::MAIN, What::Open, 0);

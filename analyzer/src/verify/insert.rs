@@ -215,6 +215,10 @@ impl Insertion<'_> {
         if bounded {
             self.forest.fill(at, What::Bound, 0);
             self.forest.bounds_hit.insert("decisions of one thread");
+            if let Some((last, _)) = self.forest.node(at).parent {
+                let pc = self.forest.node(last).pc;
+                self.forest.bounded_at.insert(pc);
+            }
         }
         bounded
     }

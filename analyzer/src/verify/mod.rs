@@ -341,6 +341,7 @@ impl Verifier {
             assumptions: self.assumptions(),
             concretised: self.concretised(),
             unreached,
+            bounded_at: self.forest.bounded_at.iter().copied().collect(),
             left_over: self.left_over,
             settled: self.observed,
             restarts: self.restarts,
@@ -408,6 +409,8 @@ impl Verifier {
         let mut all = vec![
             "memory is sequentially consistent".to_string(),
             "threads influence each other only through instrumented accesses and intercepted calls"
+                .to_string(),
+            "variables that were never initialised hold what they held in the executions"
                 .to_string(),
         ];
         all.extend(

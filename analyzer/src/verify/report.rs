@@ -90,6 +90,8 @@ pub struct Report {
     pub concretised: Vec<Concretised>,
     /// Frontiers that were reachable in the formula but not in the executions that aimed at them.
     pub unreached: Vec<String>,
+    /// The statements of the last decisions that were followed: return addresses into the program.
+    pub bounded_at: Vec<u64>,
     /// Executions for what [`Strategy::MpcS2`] or [`Strategy::Mcr`] had left.
     pub left_over: u64,
     /// Executions since the exploration last started anew.

@@ -25,6 +25,7 @@ crate::hooks! { ROWS:
     fn klee_get_errno() -> u32 = errno;
     fn klee_silent_exit(status: u32) = silent_exit;
     fn klee_report_error(file: Text, line: u32, message: Text, suffix: Text) = report_error;
+    fn klee_assert_fail(what: Text, file: Text, line: u32, function: Text) = assert_fail;
     fn klee_abort() = abort;
     fn klee_check_memory_access(at: Address, len: u64) = check_access;
     fn klee_prefer_cex(at: Address, condition: u64) = ignore_two;
@@ -155,6 +156,14 @@ unsafe extern "C-unwind" fn report_error(
     let message = unsafe { CStr::from_ptr(message) };
     let message = message.to_str().unwrap_or("an error");
     ends::fail_assertion(format_args!("{message}"), pc)
+}
+
+/// What KLEE's macro `klee_assert` calls.
+unsafe extern "C-unwind" fn assert_fail(what: Text, _: Text, _: u32, _: Text, _: usize, pc: usize) {
+    // SAFETY: KLEE's contract: a NUL-terminated text.
+    let what = unsafe { CStr::from_ptr(what) };
+    let what = what.to_str().unwrap_or("its condition");
+    ends::fail_assertion(format_args!("klee_assert({what}) failed"), pc)
 }
 
 unsafe extern "C-unwind" fn abort(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
