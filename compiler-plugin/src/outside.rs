@@ -23,8 +23,7 @@ impl Foreign {
             return None;
         }
         let name = callee.map(Value::name);
-        let silent = |name: &str| is_silent(name) && Output::find(name).is_none();
-        if name.as_deref().is_some_and(silent) {
+        if name.as_deref().is_some_and(is_silent) {
             return None;
         }
         let unused = call.first_use().is_none();

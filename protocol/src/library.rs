@@ -297,7 +297,8 @@ pub fn is_silent(name: &str) -> bool {
         "isatty",
         "setlocale",
     ];
-    FAMILIES.iter().any(|family| name.starts_with(family)) || NAMES.contains(&name)
+    let silent = FAMILIES.iter().any(|family| name.starts_with(family)) || NAMES.contains(&name);
+    silent && Output::find(name).is_none()
 }
 
 #[cfg(test)]

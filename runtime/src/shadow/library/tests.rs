@@ -192,7 +192,8 @@ fn is_comparison(model: Model) -> bool {
 fn result(model: Model, raw: u64, arena: &Arena) -> u64 {
     match model {
         model if is_comparison(model) => (raw as i32).signum() as u64,
-        Model::Character | Model::Atoi | Model::Sscanf => u64::from(raw as u32),
+        Model::Character | Model::Atoi | Model::Sscanf | Model::SwapFour => u64::from(raw as u32),
+        Model::SwapTwo => u64::from(raw as u16),
         Model::Qsort | Model::Bzero => 0,
         Model::Strdup | Model::Strndup => 0,
         _ => relative(raw, arena),
@@ -281,7 +282,8 @@ fn check(model: Model, name: &str, args: &[Arg], inputs: &[Vec<u8>]) -> usize {
         .map(|arg| match arg {
             Arg::Char => {
                 let narrow = byte(&mut bench, 2 * LEN, 8);
-                bench.nodes.extend(Op::SExt, narrow, 32)
+                let width = if model == Model::SwapTwo { 16 } else { 32 };
+                bench.nodes.extend(Op::SExt, narrow, width)
             }
             _ => 0,
         })
@@ -387,7 +389,7 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         }
         StrtokR => vec![[Text(0), Number(0)][rng.below(2)], Text(1), Word],
         Strsep => vec![Word, Text(1)],
-        Character => vec![Char],
+        Character | SwapFour | SwapTwo => vec![Char],
         Strtol | Strtoul => {
             let base = [0, 2, 8, 10, 16, 36, 1, 37][rng.below(8)];
             vec![Text(0), [Word, Number(0)][rng.below(2)], Number(base)]
