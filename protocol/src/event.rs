@@ -445,7 +445,6 @@ impl Kind {
                 | Kind::BarrierInit
                 | Kind::SemInit
                 | Kind::SpinInit
-                | Kind::SpinDestroy
                 | Kind::NotOpen
         )
     }
