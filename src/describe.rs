@@ -366,7 +366,7 @@ fn event_site(kind: Kind, event: &Event, callers: &mut Callers, symbols: &mut Sy
         // The start routine's own first line says more than the call inside the library.
         Kind::ThreadStart => symbols.site(event.object.wrapping_add(1)),
         // The end of a thread is nowhere in the program.
-        Kind::ThreadExit => symbols.site(0),
+        Kind::ThreadExit | Kind::ThreadLeave => symbols.site(0),
         _ => symbols.site_called_from(event.pc, called_from),
     }
 }

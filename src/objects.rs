@@ -138,9 +138,8 @@ pub fn noun(kind: Kind) -> &'static str {
         SpinLock | SpinTryLock | SpinUnlock | SpinDestroy => "spinlock",
         OnceEnter | OnceDone => "once",
         FutexWait | FutexWake | FutexResume => "futex",
-        ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach | ThreadCancel => {
-            "thread"
-        }
+        ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadJoin | ThreadDetach
+        | ThreadCancel => "thread",
         _ => "memory",
     }
 }

@@ -147,7 +147,8 @@ const EXITS: &[Mode] = &[
     ("leaves", All, &[1, 2]),
     ("leaves_children", Classes, &[1, 2]),
     ("leaves_alone", All, &[1]),
-    ("joined", Sampled, &[1]),
+    ("joined", All, &[1]),
+    ("joined_then_exits", Sampled, &[0, 1]),
 ];
 
 /// The same where accesses to memory are steps.
@@ -159,7 +160,8 @@ const EXITS_SEEN: &[Mode] = &[
     ("leaves", Classes, &[1, 2]),
     ("leaves_children", Classes, &[1, 2]),
     ("leaves_alone", All, &[1]),
-    ("joined", Sampled, &[1]),
+    ("joined", All, &[1]),
+    ("joined_then_exits", Classes, &[0, 1]),
 ];
 
 const KERNEL: &[Mode] = &[
@@ -431,19 +433,6 @@ fn label(status: i32) -> String {
         128.. => "crash".to_string(),
         _ => format!("exit {status}"),
     }
-}
-
-/// Main that has left ends the process after all others, so who joins it is not followed.
-#[test]
-fn a_join_of_main_that_has_left_bounds_a_search() {
-    let program = compile(Compiler::Gcc, "tests/calls/exits.c", &[]);
-    let options = ["run", "--keep-going", "--no-shrink", "--policy", "dpor"];
-    let named = |mode: &str| {
-        let output = run(&options, &program, &[mode]).output;
-        output.all().contains("pthread_join of main")
-    };
-    assert!(named("joined"));
-    assert!(!named("leaves"));
 }
 
 /// What the program says its modes are, one a line.

@@ -136,7 +136,7 @@ impl Footprint {
         let about = |s: u64| Part::new(space::THREADS, s, 1, true);
         let me = about(u64::from(event.thread));
         let (parts, mut marked) = match kind {
-            Kind::ThreadStart | Kind::ThreadExit => ([me, Part::NONE], 0),
+            Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave => ([me, Part::NONE], 0),
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
             Kind::ThreadJoin => {
@@ -378,6 +378,7 @@ mod tests {
             ((ThreadCreate, 0, 2), (ThreadStart, 0, 0), true),
             ((ThreadJoin, 0, 2), (ThreadExit, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadExit, 0, 0), false),
+            ((ThreadJoin, 0, 2), (ThreadLeave, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadDetach, 0, 3), true),
             ((ThreadCancel, 0, 2), (Write, 0x100, 0), true),
             ((ThreadCancel, 0, 3), (Write, 0x100, 0), false),
@@ -397,6 +398,7 @@ mod tests {
     const KNOWN: &[Kind] = &[
         ThreadStart,
         ThreadExit,
+        ThreadLeave,
         ThreadCreate,
         ThreadJoin,
         ThreadDetach,

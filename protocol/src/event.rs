@@ -96,6 +96,9 @@ kinds! {
     /// else is alive, and by abort, a failed assertion and a failed assumption. `value`: the exit
     /// status or signal.
     ProcessEnd = 7, true, "process ends";
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: main has ended, for those that join it, and
+    /// stays until all others have (see [`Kind::ThreadJoin`]).
+    ThreadLeave = 8, true, "thread ends";
 
     /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).
     MutexLock = 10, true, "mutex_lock";

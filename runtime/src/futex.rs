@@ -275,6 +275,7 @@ unsafe fn wake_with_op(
         log_elsewhere(object, 0, pc);
         return -(ENOSYS as isize);
     };
+    gate::writes(second, size_of::<u32>() as u64);
     // SAFETY: as above.
     unsafe { other.write_volatile(new) };
     let first = most.min(waiting(object, u32::MAX));

@@ -1,6 +1,6 @@
 //! Raw system calls: no errno, no cancellation, no C library state.
 
-use crate::gate::{LoopState, Seen};
+use crate::gate::{Known, LoopState};
 use crate::pages::Os;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -129,7 +129,7 @@ impl Os for Kernel {
         crate::gate::passively(walk)
     }
 
-    fn state(&mut self, pc: usize, known: [&[Seen]; 2]) -> Option<LoopState> {
+    fn state(&mut self, pc: usize, known: Known) -> Option<LoopState> {
         crate::gate::passively(|| crate::gate::capture(pc, known))
     }
 

@@ -3,7 +3,7 @@
 //! The target may scribble over the pages. So every length and index is kept here, privately, and
 //! only published there.
 
-use crate::gate::{Fatal, LoopState, Seen};
+use crate::gate::{Fatal, Known, LoopState};
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 use raddle_protocol::Slot;
@@ -28,8 +28,8 @@ pub trait Os {
     /// in each clone of it; returns false if that cannot be done. `state`: what to say of it.
     fn freeze(&mut self, control: &Control, slot: u32, state: u32) -> bool;
     /// What the running thread, which called us at `pc`, would go on from, with memory that is
-    /// `known` as it was then (the later entries count); `None`: it cannot be told for sure.
-    fn state(&mut self, _pc: usize, _known: [&[Seen]; 2]) -> Option<LoopState> {
+    /// `known` otherwise than it is now; `None`: it cannot be told for sure.
+    fn state(&mut self, _pc: usize, _known: Known) -> Option<LoopState> {
         None
     }
     /// Lets so many nanoseconds of real time pass; false if nothing outside can change any more.

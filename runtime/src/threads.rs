@@ -303,6 +303,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     info.expression = given.expression;
     info.detached = attributes.detached || given.detached;
     info.guard = attributes.guard;
+    gate::writes(thread as u64, size_of::<pthread_t>() as u64);
     // SAFETY: the program's variable, as `pthread_create` says.
     unsafe { thread.write(pthread) };
     event.value = u64::from(s);

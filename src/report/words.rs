@@ -20,7 +20,9 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
     let value = record.value;
     let text = kind.text();
     match kind {
-        Kind::ThreadStart | Kind::ThreadExit | Kind::Yield | Kind::Return => text.to_string(),
+        Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::Yield | Kind::Return => {
+            text.to_string()
+        }
         Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadDetach | Kind::ThreadCancel => {
             format!("{text} {}", thread())
         }

@@ -105,9 +105,26 @@ static int joined(void)
     pthread_exit(0);
 }
 
+/* The process ends while main, which has left, waits for another thread. */
+static void *joins_then_exits(void *thread)
+{
+    check(!pthread_join(*(pthread_t *)thread, 0));
+    exit(result);
+}
+
+static int joined_then_exits(void)
+{
+    static pthread_t self;
+    self = pthread_self();
+    start(joins_then_exits, &self);
+    start(adds, 0);
+    pthread_exit(0);
+}
+
 static const struct mode modes[] = {
     MODE(returns), MODE(exits), MODE(exits_quickly), MODE(exits_at_once),
     MODE(leaves), MODE(leaves_children), MODE(leaves_alone), MODE(joined),
+    MODE(joined_then_exits),
 };
 
 MAIN

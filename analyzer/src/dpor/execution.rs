@@ -405,7 +405,7 @@ impl Reader {
                     wait.gave_up = true;
                 }
             }
-            Kind::ThreadExit => {
+            Kind::ThreadExit | Kind::ThreadLeave => {
                 self.exits.insert(me, index);
             }
             Kind::ThreadCancel => {

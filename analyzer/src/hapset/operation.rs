@@ -55,6 +55,7 @@ impl Class {
             Kind::SemPost => Class::Put,
             Kind::ThreadStart
             | Kind::ThreadExit
+            | Kind::ThreadLeave
             | Kind::ThreadCreate
             | Kind::ThreadJoin
             | Kind::ThreadDetach

@@ -310,7 +310,7 @@ impl Order {
             Kind::MutexInit | Kind::MutexDestroy | Kind::CondDestroy | Kind::RwDestroy => {}
             Kind::RwQueue | Kind::SpinDestroy => {}
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
-            Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadDetach => {}
+            Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::ThreadDetach => {}
             Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
             // They are no descriptors; an attempt in vain tells nobody anything.
             kind if kind.is_step() && is_system_v(object) => {

@@ -6,6 +6,7 @@ mod children;
 mod core;
 mod deadlock;
 mod facts;
+mod foreign;
 mod freeze;
 mod outside;
 mod prefix;
@@ -23,7 +24,7 @@ mod uncontrolled;
 pub use self::core::{Cancel, State};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
-pub use state::capture;
+pub use state::{Known, capture};
 pub use uncontrolled::uncontrolled;
 
 use self::core::{Gate, Stop};

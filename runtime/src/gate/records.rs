@@ -121,7 +121,7 @@ impl<O: Os> Gate<O> {
 fn announced_record(thread: Slot, p: &Pending) -> Event {
     // Their own records name no object.
     let object = match p.kind {
-        Kind::ThreadJoin | Kind::ThreadExit => 0,
+        Kind::ThreadJoin | Kind::ThreadExit | Kind::ThreadLeave => 0,
         _ => p.object,
     };
     Event {

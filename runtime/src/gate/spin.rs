@@ -20,7 +20,9 @@
 
 use super::Pending;
 use super::core::{Gate, Stop};
+use super::foreign::{DEEPEST, Foreign};
 use super::rounds::Rounds;
+use super::state::Known;
 use crate::pages::Os;
 use crate::slots::{PerSlot, SlotSet, Zero};
 use raddle_protocol::event::{Event, Kind};
@@ -30,8 +32,6 @@ use raddle_protocol::{Slot, slot, stack};
 
 /// Most reads of an iteration.
 const READS: usize = 16;
-/// Most words of its stack that others write during a loop.
-const FOREIGN: usize = 8;
 /// Most operations of an iteration.
 const LONGEST: u32 = 64;
 /// So many operations are waited for the first one to come back, before another one is taken for the
@@ -54,6 +54,8 @@ pub struct State {
     pub registers: [u64; 6],
     /// Of the calling frame.
     pub stack_pointer: u64,
+    /// One past the last word of the stack that counts.
+    pub stack_end: u64,
     /// Of the stack above it and of thread-local storage; without what others have written there
     /// since the loop began, but with what the thread saw of it in this iteration.
     pub content: u64,
@@ -98,9 +100,6 @@ pub(super) struct Track {
     reads: u32,
     locks: i32,
     seen: [Seen; READS],
-    /// Words of the thread's stack that others have written since the loop began, as they were.
-    foreign: [Seen; FOREIGN],
-    foreigners: u32,
     /// Locks that it took (an address for each time), or 0.
     taken: [u64; LOCKS],
     /// The lock that it takes in the operation announced last, or 0.
@@ -119,6 +118,9 @@ pub(super) struct Track {
     /// When the iteration began, if it was looked at.
     state: State,
     has_state: bool,
+    /// What was seen in the iteration before that.
+    seen_before: [Seen; READS],
+    reads_before: u32,
     /// Iterations during which the state is not looked at, now and next time.
     pause: u32,
     next_pause: u32,
@@ -148,7 +150,7 @@ impl Track {
             _ => (2 * self.wait).min(LONGEST),
         };
         (self.pc, self.object) = (pc, object);
-        (self.has_state, self.foreigners) = (false, 0);
+        self.has_state = false;
         (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
         (self.takes, self.tries) = (false, false);
         self.iterate(kind, object, changes);
@@ -205,23 +207,6 @@ impl Track {
         }
     }
 
-    /// Another thread is about to write the word at `at`, which lies on this thread's stack.
-    fn is_written(&mut self, at: u64) {
-        let known = &self.foreign[..self.foreigners as usize];
-        if known.iter().any(|word| word.at == at) {
-            return;
-        }
-        match self.foreign.get_mut(self.foreigners as usize) {
-            Some(place) => {
-                // SAFETY: an aligned word of a stack that is there, in which the caller writes.
-                let value = unsafe { (at as *const u64).read_volatile() };
-                *place = Seen { at, size: 8, value };
-                self.foreigners += 1;
-            }
-            None => self.pc = 0,
-        }
-    }
-
     /// Waits for a change of what was seen elsewhere: see [`super::rounds`].
     pub(super) fn take_over(&mut self, seen: &[Seen]) {
         self.seen[..seen.len()].copy_from_slice(seen);
@@ -238,7 +223,7 @@ impl Track {
     /// The iteration is over and changed nothing: did the one before end in the same state?
     /// `look`: what the state is now. What others did meanwhile is no matter: whether a thread is
     /// parked must not depend on steps that nothing orders against its own.
-    fn repeats(&mut self, look: impl FnOnce([&[Seen]; 2]) -> Option<State>) -> bool {
+    fn repeats(&mut self, look: impl FnOnce(&[Seen]) -> Option<State>) -> bool {
         if self.locks != 0 || self.pause > 0 {
             self.pause = self.pause.saturating_sub(1);
             self.has_state = false;
@@ -246,7 +231,8 @@ impl Track {
         }
         let before = self.has_state.then_some(self.state);
         let seen = &self.seen[..self.reads as usize];
-        let now = look([&self.foreign[..self.foreigners as usize], seen]);
+        let now = look(seen);
+        (self.seen_before, self.reads_before) = (self.seen, self.reads);
         (self.has_state, self.state) = (now.is_some(), now.unwrap_or_default());
         if before.is_none() {
             return false;
@@ -269,6 +255,8 @@ pub struct Spins {
     on: bool,
     patience: u32,
     pub(super) tracks: PerSlot<Track>,
+    /// Words of the threads' stacks that others have written since the loops began.
+    foreign: PerSlot<Foreign>,
     pub(super) rounds: PerSlot<Rounds>,
     /// Threads that are parked or let others go first.
     parked: SlotSet,
@@ -289,6 +277,7 @@ impl Spins {
             on: false,
             patience: PATIENCE,
             tracks: PerSlot::new(),
+            foreign: PerSlot::new(),
             rounds: PerSlot::new(),
             parked: SlotSet::EMPTY,
             changes: 0,
@@ -347,6 +336,7 @@ impl<O: Os> Gate<O> {
             _ => EXACT_PATIENCE,
         };
         self.spins.tracks.map();
+        self.spins.foreign.map();
         if self.flags & flags::SYMBOLIC != 0 {
             self.spins.rounds.map();
         }
@@ -384,9 +374,18 @@ impl<O: Os> Gate<O> {
             return;
         }
         let track = &mut self.spins.tracks[owner];
+        if size > DEEPEST as u64 {
+            track.pc = 0;
+        }
+        if track.pc == 0 {
+            return;
+        }
         let mut word = at & !7;
-        while track.pc != 0 && word < at.saturating_add(size) {
-            track.is_written(word);
+        while word < at.saturating_add(size) {
+            if self.spins.foreign[owner].add(word) && track.has_state {
+                let seen = &track.seen_before[..track.reads_before as usize];
+                track.state.forget(word, seen);
+            }
             word += 8;
         }
     }
@@ -465,6 +464,7 @@ impl<O: Os> Gate<O> {
             // At the end of a sleep time has passed, which is nothing to wait for.
             if kind != Kind::Sleep {
                 track.begin(kind, pc, object, spins.changes);
+                spins.foreign[me].clear();
             }
         } else if track.pc == pc && track.object == object {
             return self.iterated(me, kind, object, pc, may_wait);
@@ -481,7 +481,8 @@ impl<O: Os> Gate<O> {
         let (changes, patience) = (self.spins.changes, self.spins.patience);
         let os = &mut self.pages.os;
         let track = &mut self.spins.tracks[me];
-        let same = track.repeats(|known| os.state(pc, known));
+        let foreign = &self.spins.foreign[me];
+        let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
         let known = track.reads > 0;
         let parks = same && known && !track.noticed && may_wait;
         // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with

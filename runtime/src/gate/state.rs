@@ -1,11 +1,10 @@
 //! The state of the running thread as far as it decides what the thread does next.
 
+use super::foreign::{DEEPEST, Foreign};
 use super::{LoopState, Seen};
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
 
-/// Deeper stacks are not compared.
-const DEEPEST: usize = 256 << 10;
 /// Larger stacks are not looked for.
 const FARTHEST: usize = 1 << 30;
 /// Frames of ours between the program and here, at most; and their bytes.
@@ -49,15 +48,26 @@ extern "C" fn each(context: *mut Context, argument: *mut c_void) -> c_int {
         search.found = Some(LoopState {
             registers: SURVIVORS.map(|n| _Unwind_GetGR(context, n) as u64),
             stack_pointer: _Unwind_GetCFA(context) as u64,
+            stack_end: 0,
             content: 0,
         });
         STOP
     }
 }
 
-/// The state in which the caller's caller, which called us at `pc`, will go on, with memory that is
-/// `known` as it was then; `None` if that cannot be told for sure. Costs some microseconds.
-pub fn capture(pc: usize, known: [&[Seen]; 2]) -> Option<LoopState> {
+/// Memory of a thread that goes round a loop, as far as it counts as something else than it is now.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// What the thread saw in this iteration (the later entries count).
+    pub seen: &'a [Seen],
+    /// Words of its stack that others have written since the loop began: only what it saw of them
+    /// counts.
+    pub foreign: &'a Foreign,
+}
+
+/// The state in which the caller's caller, which called us at `pc`, will go on; `None` if that
+/// cannot be told for sure. Costs some microseconds.
+pub fn capture(pc: usize, known: Known) -> Option<LoopState> {
     let mut search = Search {
         pc,
         frames: 0,
@@ -84,12 +94,32 @@ pub fn capture(pc: usize, known: [&[Seen]; 2]) -> Option<LoopState> {
     if return_address != pc || end - from > DEEPEST {
         return None;
     }
-    state.content = hash(from, end, 0, known);
+    state.stack_end = end as u64 & !7;
+    state.content = content(from, end, known);
     if end != descriptor {
         let storage = descriptor - thread_local_bytes();
-        state.content = hash(storage, descriptor, state.content, known);
+        let own = Known {
+            foreign: &Foreign::EMPTY,
+            ..known
+        };
+        state.content = state
+            .content
+            .wrapping_add(content(storage, descriptor, own));
     }
     Some(state)
+}
+
+impl LoopState {
+    /// The word at `at` does not count any more, except for what was `seen` of it.
+    pub(super) fn forget(&mut self, at: u64, seen: &[Seen]) {
+        if !(self.stack_pointer..self.stack_end).contains(&at) {
+            return;
+        }
+        // SAFETY: a word of the thread's stack, which was looked at before.
+        let word = unsafe { (at as *const u64).read_volatile() };
+        let [was, is] = [word, 0].map(|word| mixed(at as usize, word, seen));
+        self.content = self.content.wrapping_sub(was).wrapping_add(is);
+    }
 }
 
 /// Bytes of the thread-local variables of all modules that were there at the first call. Main's
@@ -118,22 +148,32 @@ fn thread_local_bytes() -> usize {
     }
 }
 
-/// FNV-1a by words of `from..end`, with what is `known` in its place.
-fn hash(from: usize, end: usize, seed: u64, known: [&[Seen]; 2]) -> u64 {
+/// A sum over the words of `from..end`, so that single ones can be taken out.
+fn content(from: usize, end: usize, known: Known) -> u64 {
     let within = |s: &Seen| (from as u64..end as u64).contains(&s.at);
-    let relevant = |list: &'_ [Seen]| list.iter().any(within);
-    let known = known.map(|list| if relevant(list) { list } else { &[] });
-    (from..end & !7)
-        .step_by(8)
-        .fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, at| {
+    let seen = match known.seen.iter().any(within) {
+        true => known.seen,
+        false => &[],
+    };
+    let words = (from..end & !7).step_by(8);
+    words.fold(0, |sum: u64, at| {
+        let word = match known.foreign.contains(at as u64) {
+            true => 0,
             // SAFETY: the thread's own memory.
-            let word = unsafe { (at as *const u64).read_volatile() };
-            let all = known.into_iter().flatten();
-            let word = all.fold(word, |word, seen| with(word, at, seen));
-            (hash ^ word)
-                .wrapping_mul(0x0000_0100_0000_01b3)
-                .rotate_left(23)
-        })
+            false => unsafe { (at as *const u64).read_volatile() },
+        };
+        sum.wrapping_add(mixed(at, word, seen))
+    })
+}
+
+/// What the word at this address adds, with what was `seen` in its place (Steele, Lea and Flood,
+/// Fast Splittable Pseudorandom Number Generators, OOPSLA 2014: the finalizer).
+fn mixed(at: usize, word: u64, seen: &[Seen]) -> u64 {
+    let word = seen.iter().fold(word, |word, seen| with(word, at, seen));
+    let mut hash = word ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
 }
 
 /// The `word` at this address with the bytes that were `seen` there.
@@ -153,8 +193,10 @@ fn with(word: u64, at: usize, seen: &Seen) -> u64 {
 mod tests {
     use super::*;
 
+    /// What was seen of a word counts, whatever it is now; of a word that another thread has written
+    /// since, nothing else does.
     #[test]
-    fn what_is_known_is_hashed_as_it_was() {
+    fn what_others_write_is_no_matter() {
         let mut memory = [1u64, 2, 3];
         let from = (&raw const memory) as usize;
         let end = from + size_of_val(&memory);
@@ -163,37 +205,43 @@ mod tests {
             size,
             value,
         };
-        let before = hash(from, end, 0, [&[], &[]]);
+        // The word that is written, what was seen before and after, is it the same state? First
+        // where the word just changes, then where it is known that another thread writes it.
         let table = [
-            (8, vec![seen(8, 8, 2)], true),
-            (8, vec![seen(8, 4, 2)], true),
-            (8, vec![seen(0, 8, 1), seen(8, 1, 2)], true),
+            (8, vec![seen(8, 8, 2)], true, true),
+            (8, vec![seen(8, 4, 2)], true, true),
+            (8, vec![seen(0, 8, 1), seen(8, 1, 2)], true, true),
             // What was not seen counts as it is now; so does what was seen as something else.
-            (16, vec![seen(8, 8, 2)], false),
-            (8, vec![seen(8, 8, 7)], false),
+            (16, vec![seen(8, 8, 2)], false, true),
+            (8, vec![seen(8, 8, 7)], false, false),
             // A word that two words hold.
-            (8, vec![seen(6, 4, 2 << 16)], true),
-            (8, vec![seen(1000, 8, 2)], false),
+            (8, vec![seen(6, 4, 2 << 16)], true, true),
+            (8, vec![seen(1000, 8, 2)], false, true),
         ];
-        for (n, (at, seen, same)) in table.into_iter().enumerate() {
+        for (n, (at, seen, same, same_foreign)) in table.into_iter().enumerate() {
+            let mut foreign = Foreign::EMPTY;
+            let look = |seen: &[Seen], foreign: &Foreign| LoopState {
+                stack_pointer: from as u64,
+                stack_end: end as u64,
+                content: content(from, end, Known { seen, foreign }),
+                ..LoopState::default()
+            };
+            let saw_later = seen.iter().any(|s| s.value == 7);
+            let before: &[Seen] = if saw_later { &[] } else { &seen };
+            let first = look(before, &foreign);
+            let mut forgotten = first;
+            forgotten.forget((from + at) as u64, before);
             let old = memory[at / 8];
             // SAFETY: within the array.
-            unsafe {
-                (&raw mut memory)
-                    .cast::<u64>()
-                    .add(at / 8)
-                    .write_volatile(9)
+            let mut write = |value| unsafe {
+                let memory = (&raw mut memory).cast::<u64>();
+                memory.add(at / 8).write_volatile(value);
             };
-            for known in [[&seen[..], &[]], [&[], &seen[..]]] {
-                assert_eq!(hash(from, end, 0, known) == before, same, "row {n}");
-            }
-            // SAFETY: as above.
-            unsafe {
-                (&raw mut memory)
-                    .cast::<u64>()
-                    .add(at / 8)
-                    .write_volatile(old)
-            };
+            write(9);
+            assert_eq!(look(&seen, &foreign) == first, same, "row {n}");
+            assert!(foreign.add((from + at) as u64), "row {n}");
+            assert_eq!(look(&seen, &foreign) == forgotten, same_foreign, "row {n}");
+            write(old);
         }
     }
 }

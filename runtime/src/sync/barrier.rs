@@ -160,6 +160,7 @@ unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -
     let object = b as u64;
     check_alive(OBJECT.what, object, pc);
     settle(model(object).init(), object, pc);
+    gate::writes(object, size_of::<pthread_barrier_t>() as u64);
     let code = initialise();
     if code == 0 {
         // SAFETY: the program's barrier.

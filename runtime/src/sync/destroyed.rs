@@ -4,6 +4,7 @@
 //! waits for.
 
 use super::{check_alive, misuse_of};
+use crate::gate;
 
 /// No live object has this in its word.
 const MARK: u32 = 0xdead_c0d0;
@@ -35,8 +36,10 @@ impl Kept {
     /// # Safety
     /// As [`Kept::check`].
     pub unsafe fn bury(self, object: u64) {
+        let word = self.word(object);
+        gate::writes(word as u64, size_of::<u32>() as u64);
         // SAFETY: as in `check`.
-        unsafe { self.word(object).write(MARK) }
+        unsafe { word.write(MARK) }
     }
 
     fn word(self, object: u64) -> *mut u32 {

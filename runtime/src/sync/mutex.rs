@@ -201,6 +201,7 @@ unsafe fn perform(
     // SAFETY: as above.
     let native = unsafe { Native::of(m) };
     if held || model.held() {
+        gate::writes(m as u64, size_of::<Native>() as u64);
         native.mirror(model);
     }
     gate::touch(m as u64);
@@ -409,6 +410,7 @@ pub unsafe fn init(
     let object = m as u64;
     gate::simple(Kind::MutexInit, object, pc);
     check_alive(WHAT, object, pc);
+    gate::writes(object, size_of::<pthread_mutex_t>() as u64);
     let code = initialise();
     if code == 0 {
         MODELS.remove(object);
@@ -462,6 +464,7 @@ pub unsafe fn destroy(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     // SAFETY: the caller's promise.
     let verdict = unsafe { observe(m, pc) }.destroy();
     let code = conclude(Kind::MutexDestroy, verdict, object, pc);
+    gate::writes(object, size_of::<Native>() as u64);
     // SAFETY: as above.
     unsafe { Native::of(m) }.kind = NativeKind::DESTROYED.0;
     MODELS.remove(object);

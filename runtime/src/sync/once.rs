@@ -115,6 +115,7 @@ pub unsafe fn once(
         core::mem::forget(running);
         leave(object, Control::Once, true, pc, || {
             check_alive(WHAT, object, pc);
+            gate::writes(object, size_of::<pthread_once_t>() as u64);
             // SAFETY: the caller's promise.
             unsafe { control.write(RETURNED) };
         });

@@ -164,6 +164,7 @@ unsafe fn perform(
     // SAFETY: the caller's promise.
     let model = unsafe { observe(l, pc) };
     let verdict = change(model, readers(), gate::me());
+    gate::writes(l as u64, size_of::<Native>() as u64);
     // SAFETY: as above.
     unsafe { Native::of(l) }.mirror(model);
     gate::touch(l as u64);
@@ -325,6 +326,7 @@ unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
 unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = l as u64;
     check_alive(OBJECT.what, object, pc);
+    gate::writes(object, size_of::<pthread_rwlock_t>() as u64);
     let code = initialise();
     if code == 0 {
         forget(object, object + 1);

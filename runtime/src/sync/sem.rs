@@ -83,6 +83,7 @@ unsafe fn attempt(s: *mut sem_t, pc: usize) -> Verdict {
 }
 
 unsafe fn perform(s: *mut sem_t, pc: usize, change: impl Fn(&mut Semaphore) -> Verdict) -> Verdict {
+    gate::writes(s as u64, size_of::<c_uint>() as u64);
     let verdict = loop {
         // SAFETY: the program's semaphore.
         let model = unsafe { observe(s, pc) };
@@ -204,6 +205,7 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
 
 unsafe fn init(s: *mut sem_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     check_alive(OBJECT.what, s as u64, pc);
+    gate::writes(s as u64, size_of::<sem_t>() as u64);
     let code = initialise();
     if code == 0 {
         // SAFETY: the program's semaphore. Threads that wait stay counted.

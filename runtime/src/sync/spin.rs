@@ -67,6 +67,7 @@ unsafe fn perform(
     // SAFETY: the caller passes the program's lock, here and below.
     let model = unsafe { observe(l, pc) };
     let verdict = change(model, gate::me());
+    gate::writes(l as u64, size_of::<pthread_spinlock_t>() as u64);
     // SAFETY: as above.
     unsafe { l.write(if model.held() { HELD } else { FREE }) };
     gate::touch(l as u64);
@@ -102,6 +103,7 @@ unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     check_alive(OBJECT.what, l as u64, pc);
     MODELS.remove(l as u64);
     super::begins(l as u64);
+    gate::writes(l as u64, size_of::<pthread_spinlock_t>() as u64);
     // SAFETY: the program's lock.
     unsafe { l.write(FREE) };
     super::note(Kind::SpinInit, l as u64, pc);

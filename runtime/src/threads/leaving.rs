@@ -22,9 +22,16 @@ pub fn stays() -> bool {
 
 /// Waits until all others have ended, and ends the process.
 pub fn outlive_all() {
-    info(slot::MAIN).leaving = true;
-    gate::touch(info(slot::MAIN).pthread);
     signals::while_blocked(0, || {
+        let pthread = info(slot::MAIN).pthread;
+        if !vars::symbolic() {
+            gate::simple(Kind::ThreadLeave, pthread, 0);
+        }
+        info(slot::MAIN).leaving = true;
+        gate::touch(pthread);
+        if !vars::symbolic() {
+            gate::log(Kind::ThreadLeave, 0, 0, 0);
+        }
         join_children_of(slot::MAIN);
         // Those that a timer or a request has made.
         while let Some(s) =
@@ -41,10 +48,11 @@ pub fn has_ended(s: Slot) -> bool {
     gate::state(s) == State::Ended || info(s).leaving
 }
 
-/// Somebody joins `s`: that is followed unless it is main that stays, and needs its stack. Is it?
+/// Somebody joins `s`: is it main that stays, and needs its stack? Where inputs are explored too, that
+/// it has left is no step, so who joins it is not followed.
 pub fn note_join_of(s: Slot) -> bool {
     let stays = info(s).leaving;
-    if stays {
+    if stays && vars::symbolic() {
         gate::uncontrolled("pthread_join of main");
     }
     stays
