@@ -172,6 +172,48 @@ fn loops_that_take_locks_are_explored() {
     });
 }
 
+/// A loop that tries a lock may look at more than that, where only the calls are seen.
+#[test]
+fn loops_whose_reads_are_not_seen_are_no_livelocks() {
+    let programs = [&[][..], &["-DSEMAPHORE"]].map(|flags: &[&str]| {
+        let flags = [&["-O1"], flags].concat();
+        compile(Compiler::Gcc, "tests/spin/unseen.c", &flags)
+    });
+    in_parallel(&programs, |program| {
+        for policy in ["steer", "random", "rr", "dpor", "dfs"] {
+            let options = ["run", "-n", "50", "--policy", policy];
+            let run = run(&options, program, &[]);
+            if !run.summary.outcomes.keys().eq(["exit 0"]) {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// That a thread ends changes the robust mutexes that it holds.
+#[test]
+fn the_end_of_an_owner_is_noticed() {
+    let met = [
+        "exit 11", "exit 13", "exit 14", "exit 15", "exit 5", "exit 6",
+    ];
+    for policy in ["dpor", "dpor:source"] {
+        let options = ["--policy", policy, "--keep-going", "--no-shrink"];
+        let run = run_spin("orphan", &[], &options);
+        let summary = &run.summary;
+        assert!(summary.outcomes.keys().eq(met), "{}", run.output.all());
+        assert_eq!(summary.executions, 37, "as many as dfs has classes");
+    }
+    for policy in ["steer", "dpor"] {
+        let run = run_spin("orphan", &["-DLOOP"], &["--policy", policy, "-n", "200"]);
+        assert!(
+            run.summary.outcomes.keys().eq(["exit 0"]),
+            "{}",
+            run.output.all()
+        );
+    }
+}
+
 /// A round that takes from a semaphore changes something.
 #[test]
 fn a_loop_that_empties_a_semaphore_is_no_livelock() {

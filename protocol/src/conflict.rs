@@ -136,6 +136,7 @@ impl Footprint {
         let about = |s: u64| Part::new(space::THREADS, s, 1, true);
         let me = about(u64::from(event.thread));
         let (parts, mut marked) = match kind {
+            Kind::ThreadExit if event.aux != 0 => return Footprint::everything(event.thread),
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave => ([me, Part::NONE], 0),
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),

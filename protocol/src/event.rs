@@ -78,7 +78,8 @@ macro_rules! kinds {
 kinds! {
     /// First step of a thread, before its start routine. `object`: start routine. Main has none.
     ThreadStart = 1, true, "thread starts";
-    /// Last step of a thread, after its destructors. `value`: return value.
+    /// Last step of a thread, after its destructors. `value`: return value; `aux`: 1 if it leaves a
+    /// robust mutex locked.
     ThreadExit = 2, true, "thread ends";
     /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
     /// routine; `aux`: expression of the argument; `size`: 1 if the child is made detached.

@@ -362,7 +362,12 @@ fn ending() {
         leaving::outlive_all();
     }
     gate::simple(Kind::ThreadExit, info(me).pthread, 0);
-    gate::log(Kind::ThreadExit, 0, info(me).result as u64, 0);
+    gate::log_full(Event {
+        kind: Kind::ThreadExit as u8,
+        aux: u32::from(crate::sync::mutex::leaves_any(me)),
+        value: info(me).result as u64,
+        ..Event::default()
+    });
     crate::sync::mutex::thread_ended(me);
     if gate::threads_alive() == 1 + crate::timers::helpers() {
         crate::ends::exit(0);

@@ -139,6 +139,8 @@ impl Dpor {
     }
 
     fn learn(&mut self, out: &Out, trace: &Trace, guide: &mut dyn Guide) {
+        let beginning = beginning(trace, out.leaf.from);
+        let trace = beginning.as_ref().unwrap_or(trace);
         let mut execution = Execution::new(trace, self.clock);
         if execution.looks && !self.clock {
             self.clock = true;
@@ -194,6 +196,27 @@ impl Dpor {
             }
         }
     }
+}
+
+/// Steps beyond those of its prefix that are looked at of an execution that reached the step limit:
+/// what has no end has many steps on few objects, and takes the square of their number.
+const FOLLOWED: usize = 2_000;
+
+/// What is looked at of an execution that reached the step limit, if not all.
+fn beginning(trace: &Trace, from: usize) -> Option<Trace> {
+    let is_step = |e: &Event| e.kind().is_some_and(Kind::is_step);
+    if trace.outcome.end != End::StepLimit {
+        return None;
+    }
+    let (end, _) = (trace.events.iter().enumerate())
+        .filter(|(_, event)| is_step(event))
+        .nth(from.saturating_add(FOLLOWED))?;
+    let events = trace.events[..end].to_vec();
+    Some(Trace::new(
+        events,
+        trace.taken.clone(),
+        trace.outcome.clone(),
+    ))
 }
 
 /// What an execution leaves unsaid.

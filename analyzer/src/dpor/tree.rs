@@ -415,13 +415,17 @@ fn take_out(item: &Item, sequence: &mut Vec<Item>) -> bool {
 }
 
 /// JACM 2017, section 6.1: `insert[E](v, B)`.
-fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, last: Last, occurs: bool) {
-    for branch in branches.iter_mut() {
-        let cover = Cover::of(&branch.item, &sequence, occurs);
-        if cover == Cover::No {
-            continue;
-        }
-        if cover == Cover::AsGuessed {
+fn insert(mut branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, last: Last, occurs: bool) {
+    let cover = |branch: &Wakeup, sequence: &[Item]| Cover::of(&branch.item, sequence, occurs);
+    let covering = |branches: &[Wakeup], sequence: &[Item]| {
+        let place = branches
+            .iter()
+            .position(|b| cover(b, sequence) != Cover::No);
+        place.map(|n| (n, cover(&branches[n], sequence)))
+    };
+    while let Some((n, how)) = covering(branches, &sequence) {
+        let branch = &mut branches[n];
+        if how == Cover::AsGuessed {
             return branch.deferred.push((sequence, last));
         }
         if let Some(Some(place)) = weak_initial(&branch.item, &sequence) {
@@ -431,7 +435,7 @@ fn insert(branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, last: Last, occur
         if covers || sequence.is_empty() {
             return;
         }
-        return insert(&mut branch.children, sequence, last, occurs);
+        branches = &mut branch.children;
     }
     let mut chain = Vec::new();
     let mut known = last;
@@ -464,19 +468,41 @@ fn insert_first(branches: &mut Vec<Wakeup>, sequence: Vec<Item>, last: Last) {
     }));
 }
 
-/// The sequences that a tree was made of, and those that were deferred there.
+/// The sequences that a tree was made of, and those that were deferred there. Not by recursion:
+/// sequences are as long as executions.
 fn sequences(branches: Vec<Wakeup>) -> Vec<Sequence> {
     let mut all = Vec::new();
-    for branch in branches {
-        if branch.children.is_empty() {
-            all.push((vec![branch.item], branch.last));
-        } else {
-            for (mut sequence, last) in sequences(branch.children) {
-                sequence.insert(0, branch.item.clone());
-                all.push((sequence, last));
+    let mut way: Vec<Item> = Vec::new();
+    let mut open = vec![(branches.into_iter(), Vec::new())];
+    while let Some((level, _)) = open.last_mut() {
+        let deferred = match level.next() {
+            Some(branch) if branch.children.is_empty() => {
+                all.push(([&way[..], &[branch.item]].concat(), branch.last));
+                branch.deferred
             }
-        }
-        all.extend(branch.deferred);
+            Some(branch) => {
+                way.push(branch.item);
+                open.push((branch.children.into_iter(), branch.deferred));
+                continue;
+            }
+            None => {
+                way.pop();
+                open.pop().map_or_else(Vec::new, |level| level.1)
+            }
+        };
+        let whole = |(sequence, last): Sequence| ([&way[..], &sequence].concat(), last);
+        all.extend(deferred.into_iter().map(whole));
     }
     all
+}
+
+/// Chains of branches are as long as executions: too long for the recursion of their own drop.
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let nodes = self.nodes.iter_mut().flatten();
+        let mut open: Vec<Wakeup> = nodes.flat_map(|n| std::mem::take(&mut n.pending)).collect();
+        while let Some(mut branch) = open.pop() {
+            open.append(&mut branch.children);
+        }
+    }
 }

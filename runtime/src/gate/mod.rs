@@ -8,6 +8,7 @@ mod deadlock;
 mod facts;
 mod foreign;
 mod freeze;
+mod hooked;
 mod outside;
 mod prefix;
 mod records;

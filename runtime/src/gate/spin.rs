@@ -14,9 +14,9 @@
 //! as well. Threads that hold one lock and try another can miss each other for ever, which no
 //! parking ends: each wakes the others.
 //!
-//! What uninstrumented code reads is not known. A loop of which only yields are seen is never
-//! parked; after some iterations others go first, each time (fairness, as in Musuvathi and Qadeer,
-//! PLDI 2008, section 3).
+//! What uninstrumented code reads is not known. Its loops are never parked, also where they try locks:
+//! they may look at something else, too. After some iterations others go first, each time (fairness,
+//! as in Musuvathi and Qadeer, PLDI 2008, section 3).
 
 use super::Pending;
 use super::core::{Gate, Stop};
@@ -59,6 +59,8 @@ pub struct State {
     /// Of the stack above it and of thread-local storage; without what others have written there
     /// since the loop began, but with what the thread saw of it in this iteration.
     pub content: u64,
+    /// The calling code tells what it reads.
+    pub tells: bool,
 }
 
 // SAFETY: integers.
@@ -483,7 +485,7 @@ impl<O: Os> Gate<O> {
         let track = &mut self.spins.tracks[me];
         let foreign = &self.spins.foreign[me];
         let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
-        let known = track.reads > 0;
+        let known = track.reads > 0 && track.state.tells;
         let parks = same && known && !track.noticed && may_wait;
         // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with
         // others' calls.

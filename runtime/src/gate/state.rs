@@ -1,6 +1,7 @@
 //! The state of the running thread as far as it decides what the thread does next.
 
 use super::foreign::{DEEPEST, Foreign};
+use super::hooked::tells;
 use super::{LoopState, Seen};
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
@@ -50,6 +51,7 @@ extern "C" fn each(context: *mut Context, argument: *mut c_void) -> c_int {
             stack_pointer: _Unwind_GetCFA(context) as u64,
             stack_end: 0,
             content: 0,
+            tells: tells(search.pc),
         });
         STOP
     }

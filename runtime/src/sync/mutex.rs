@@ -30,6 +30,9 @@ struct Native {
 /// Where a mutex with a priority ceiling keeps the ceiling, in its lock word.
 const CEILING: c_int = !0x7_ffff;
 
+/// In the lock word of a robust mutex whose owner has ended.
+const OWNER_DIED: c_int = libc::FUTEX_OWNER_DIED as c_int;
+
 static MODELS: Models<Mutex> = Models::new();
 
 /// Has a robust mutex been used? Otherwise nothing needs to be done when a thread ends.
@@ -41,6 +44,17 @@ pub fn any_robust() -> bool {
     unsafe { *ROBUST.get() }
 }
 
+/// Does `who` hold a robust mutex?
+pub fn leaves_any(who: Slot) -> bool {
+    let mut any = false;
+    if any_robust() {
+        MODELS
+            .table()
+            .for_each(|_, model| any |= model.is_robust_of(who));
+    }
+    any
+}
+
 /// `who` takes its last step: the robust mutexes that it holds are orphaned.
 pub fn thread_ended(who: Slot) {
     if !any_robust() {
@@ -48,6 +62,13 @@ pub fn thread_ended(who: Slot) {
     }
     MODELS.table().for_each(|object, model| {
         if model.orphan(who) {
+            gate::writes(object, size_of::<c_int>() as u64);
+            // SAFETY: a mutex that a thread holds is there. The kernel leaves this bit, too: who
+            // looks at the word in a loop sees that it is another one.
+            let native = unsafe { Native::of(object as *mut pthread_mutex_t) };
+            if !native.shared() {
+                native.lock |= OWNER_DIED;
+            }
             gate::touch(object);
         }
     });

@@ -216,9 +216,14 @@ impl Mutex {
         DONE
     }
 
+    /// Is it a robust mutex that `who` holds?
+    pub fn is_robust_of(&self, who: Slot) -> bool {
+        self.held() && self.owner == who && self.health != Health::Indifferent
+    }
+
     /// A robust mutex loses its owner if that is `who`, which ends.
     pub fn orphan(&mut self, who: Slot) -> bool {
-        let lost = self.held() && self.owner == who && self.health != Health::Indifferent;
+        let lost = self.is_robust_of(who);
         if lost {
             self.health = Health::Orphaned;
         }
