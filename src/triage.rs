@@ -266,6 +266,9 @@ impl<'a> Triage<'a> {
             }
             _ => (seen.trace.clone(), false),
         };
+        if reproduced && !endless {
+            inputs::keep_asked(&mut seen.job.inputs, &trace);
+        }
         let mut witness = self.witness(&seen, &failure, &trace, reproduced)?;
         witness.finding.fewest = fewest;
         witness.finding.notes.extend(note);

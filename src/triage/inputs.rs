@@ -3,6 +3,8 @@
 
 use super::{Failure, Result, Seen, Trace, Triage, flags, records_for};
 use raddle_analyzer::inputs::{MOST_CANDIDATES, minimise};
+use raddle_protocol::event::Kind;
+use raddle_protocol::job::Input;
 
 impl Triage<'_> {
     /// Makes the inputs of a failing execution as small as the failure allows; its trace then.
@@ -36,6 +38,15 @@ impl Triage<'_> {
         }
         Ok(best)
     }
+}
+
+/// Leaves out the inputs to which an execution with these records does not come.
+pub(super) fn keep_asked(inputs: &mut Vec<Input>, trace: &Trace) {
+    inputs.retain(|input| {
+        let events = trace.events.iter().filter(|e| e.thread == input.thread);
+        let asked = events.filter(|e| e.kind() == Some(Kind::Input)).count();
+        asked > input.index as usize
+    });
 }
 
 /// An input of a number's size, without its sign.
