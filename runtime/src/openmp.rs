@@ -62,14 +62,7 @@ macro_rules! points {
                 #[unsafe(no_mangle)]
                 #[unsafe(naked)]
                 unsafe extern "C-unwind" fn $name() {
-                    static ENTRY: Entry = Entry::new(
-                        match core::ffi::CStr::from_bytes_with_nul(
-                            concat!(stringify!($name), "\0").as_bytes(),
-                        ) {
-                            Ok(name) => name,
-                            Err(_) => panic!(),
-                        },
-                    );
+                    static ENTRY: Entry = Entry::named(concat!(stringify!($name), "\0"));
                     core::arch::naked_asm!(
                         ".cfi_startproc",
                         "push rdi; push rsi; push rdx; push rcx; push r8; push r9; push rax",

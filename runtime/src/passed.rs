@@ -24,15 +24,7 @@ macro_rules! named {
         const _: () = {
             #[used]
             #[unsafe(link_section = "raddle_real")]
-            static ENTRY: Entry = {
-                const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(
-                    concat!(stringify!($name), "\0").as_bytes(),
-                ) {
-                    Ok(name) => name,
-                    Err(_) => panic!(),
-                };
-                Entry::new(NAME)
-            };
+            static ENTRY: Entry = Entry::named(concat!(stringify!($name), "\0"));
 
             #[unsafe(no_mangle)]
             #[unsafe(naked)]

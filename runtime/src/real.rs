@@ -19,6 +19,14 @@ impl Entry {
         }
     }
 
+    /// The same; the text ends with a zero byte.
+    pub const fn named(text: &'static str) -> Entry {
+        match CStr::from_bytes_with_nul(text.as_bytes()) {
+            Ok(name) => Entry::new(name),
+            Err(_) => panic!("the text ends with its only zero byte"),
+        }
+    }
+
     /// The function's address, looked up at the first call. Ends the process when no library has
     /// the function: the program could not have been linked against it either.
     #[inline]
@@ -105,15 +113,7 @@ macro_rules! real {
         pub unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
             #[used]
             #[unsafe(link_section = "raddle_real")]
-            static ENTRY: $crate::real::Entry = {
-                const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(
-                    concat!(stringify!($name), "\0").as_bytes(),
-                ) {
-                    Ok(name) => name,
-                    Err(_) => panic!(),
-                };
-                $crate::real::Entry::new(NAME)
-            };
+            static ENTRY: $crate::real::Entry = $crate::real::Entry::named(concat!(stringify!($name), "\0"));
             type F = unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?;
             // SAFETY: the address is that of the C function of this name, whose type is declared.
             unsafe { core::mem::transmute::<usize, F>(ENTRY.address())($($arg),*) }

@@ -90,21 +90,17 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
         let Some(kind) = event.kind() else { continue };
         let Some((from, to)) = span(kind, event) else {
             if let Some(write) = objects::begins_or_ends(kind) {
-                let me = order.number(event.thread);
-                let clock = order.clock(me);
-                let touch = Touch {
-                    thread: me,
-                    time: clock.of(me),
-                    event: index as u32,
+                let address = event.object.min(HIGHEST);
+                let operation = objects::Operation {
+                    event: index,
                     write,
-                    atomic: !write,
+                    place: address,
                 };
-                let ordered = |old: &Touch| clock.of(old.thread) >= old.time;
-                let at = event.object.min(HIGHEST);
-                objects.access((at, at + 1), touch, &ordered, &mut |old, address| {
+                let shadow = &mut objects;
+                objects::operate(events, &mut order, shadow, operation, |first, second| {
                     found(Race {
-                        first: access_of(events, old),
-                        second: access_of(events, &touch),
+                        first,
+                        second,
                         address,
                         subject: Subject::Object,
                     });

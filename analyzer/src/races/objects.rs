@@ -4,7 +4,7 @@
 
 use super::order::Order;
 use super::shadow::{Shadow, Touch};
-use super::{Race, Subject, access_of};
+use super::{Access, Race, Subject, access_of};
 use raddle_protocol::event::{Event, Kind};
 use std::ops::Range;
 
@@ -48,6 +48,40 @@ fn made(event: &Event) -> [Option<u64>; 2] {
     }
 }
 
+/// An operation on an object or a descriptor.
+pub struct Operation {
+    /// Its record.
+    pub event: usize,
+    /// It begins or ends the life of what it is on.
+    pub write: bool,
+    /// The byte of the shadow that stands for that.
+    pub place: u64,
+}
+
+/// Enters an operation; `found` gets each one before that it races with, and itself.
+pub fn operate(
+    events: &[Event],
+    order: &mut Order,
+    shadow: &mut Shadow,
+    operation: Operation,
+    mut found: impl FnMut(Access, Access),
+) {
+    let me = order.number(events[operation.event].thread);
+    let clock = order.clock(me);
+    let touch = Touch {
+        thread: me,
+        time: clock.of(me),
+        event: operation.event as u32,
+        write: operation.write,
+        atomic: !operation.write,
+    };
+    let ordered = |old: &Touch| clock.of(old.thread) >= old.time;
+    let bytes = (operation.place, operation.place + 1);
+    shadow.access(bytes, touch, &ordered, &mut |old, _| {
+        found(access_of(events, old), access_of(events, &touch));
+    });
+}
+
 /// Where a descriptor is kept in the shadow.
 fn place(fd: u64) -> Range<u64> {
     fd << 3..(fd << 3) + 1
@@ -68,25 +102,25 @@ pub fn descriptors(events: &[Event], mut found: impl FnMut(Race)) {
             shadow.forget(bytes.start, bytes.end);
         }
         if let Some((fd, closes)) = descriptor(event) {
-            let me = order.number(event.thread);
-            let clock = order.clock(me);
-            let touch = Touch {
-                thread: me,
-                time: clock.of(me),
-                event: index as u32,
+            let operation = Operation {
+                event: index,
                 write: closes,
-                atomic: !closes,
+                place: place(fd.into()).start,
             };
-            let ordered = |old: &Touch| clock.of(old.thread) >= old.time;
-            let bytes = place(fd.into());
-            shadow.access((bytes.start, bytes.end), touch, &ordered, &mut |old, _| {
-                found(Race {
-                    first: access_of(events, old),
-                    second: access_of(events, &touch),
-                    address: fd.into(),
-                    subject: Subject::Descriptor,
-                });
-            });
+            operate(
+                events,
+                &mut order,
+                &mut shadow,
+                operation,
+                |first, second| {
+                    found(Race {
+                        first,
+                        second,
+                        address: fd.into(),
+                        subject: Subject::Descriptor,
+                    });
+                },
+            );
         }
         order.take_in(kind, event);
     }

@@ -21,8 +21,8 @@ const FALSE: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
     True,
-    /// Anything; with its number among the variables.
-    Variable(u32),
+    /// Anything. Each is another one.
+    Variable,
     /// At least two, in order, none twice, none beside its negation.
     And(Rc<[u32]>),
     /// Neither is negated.
@@ -40,7 +40,6 @@ pub struct Circuit {
     ids: HashMap<Gate, u32>,
     /// The first of the variables with this name, which follow one another.
     names: HashMap<String, u32>,
-    variables: u32,
 }
 
 impl Default for Circuit {
@@ -49,7 +48,6 @@ impl Default for Circuit {
             gates: vec![Gate::True],
             ids: HashMap::new(),
             names: HashMap::new(),
-            variables: 0,
         }
     }
 }
@@ -98,7 +96,7 @@ impl Circuit {
             }
             let (what, of) = match self.gate(gate) {
                 Gate::True => ("true", Vec::new()),
-                Gate::Variable(_) => (
+                Gate::Variable => (
                     names.get(&(2 * gate)).map_or("bit", |n| n.as_str()),
                     Vec::new(),
                 ),
@@ -137,8 +135,7 @@ impl Circuit {
         }
         let first = 2 * self.gates.len() as u32;
         for _ in 0..count {
-            self.gates.push(Gate::Variable(self.variables));
-            self.variables += 1;
+            self.gates.push(Gate::Variable);
         }
         self.names.insert(name, first);
         first

@@ -170,7 +170,7 @@ impl Sat {
             self.told[gate as usize] |= matters;
             let not = truth ^ 1;
             match *circuit.gate(gate) {
-                Gate::True | Gate::Variable(_) => {}
+                Gate::True | Gate::Variable => {}
                 Gate::And(ref parts) if sign == 0 => {
                     for &part in parts.iter() {
                         self.follows(&[not, part]);
@@ -280,7 +280,7 @@ impl Model {
         let value = |truth| known(truth).ok_or(truth);
         Ok(match *circuit.gate(gate) {
             Gate::True => true,
-            Gate::Variable(_) => self.variables.get(gate as usize) == Some(&true),
+            Gate::Variable => self.variables.get(gate as usize) == Some(&true),
             Gate::And(ref parts) => {
                 let mut holds = true;
                 for &part in parts.iter() {

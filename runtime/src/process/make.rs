@@ -286,15 +286,7 @@ mod noted {
                 extern "C-unwind" fn note(pc: usize) -> usize {
                     #[used]
                     #[unsafe(link_section = "raddle_real")]
-                    static ENTRY: Entry = {
-                        const NAME: &core::ffi::CStr = match core::ffi::CStr::from_bytes_with_nul(
-                            concat!(stringify!($name), "\0").as_bytes(),
-                        ) {
-                            Ok(name) => name,
-                            Err(_) => panic!(),
-                        };
-                        Entry::new(NAME)
-                    };
+                    static ENTRY: Entry = Entry::named(concat!(stringify!($name), "\0"));
                     if gate::active() {
                         let note: fn(&str, usize) = $note;
                         note(stringify!($name), pc);
