@@ -189,6 +189,9 @@ impl<'f> Formula<'f> {
         self.machines();
         self.too_large |= !memory::constrain(self);
         self.values_within_bounds();
+        if forest.by_value {
+            self.inputs_are_zero();
+        }
         self.atomic_sections();
         self.leave_out_rounds();
         self.known_deadlocks();
@@ -209,6 +212,16 @@ impl<'f> Formula<'f> {
                     _ => value.extract(bits - 1, 0).zero_ext(width - bits),
                 };
                 self.solver.assert(&equal(&value, &short));
+            }
+        }
+    }
+
+    fn inputs_are_zero(&self) {
+        let zero = vectors::constant(0, 8);
+        for ((tree, index), bytes) in self.forest.terms.inputs() {
+            for byte in bytes {
+                let fact = equal(&input_byte(tree, index, byte), &zero);
+                self.solver.assert(&fact);
             }
         }
     }
@@ -353,15 +366,6 @@ impl<'f> Formula<'f> {
         self.at.push(at.clone());
         match node.what {
             What::Open if !node.fatal => self.target(id, Aim::Enter, at),
-            What::Input(index, length) if self.forest.by_value => {
-                for byte in 0..length {
-                    let zero = equal(
-                        &input_byte(node.tree, index, byte),
-                        &vectors::constant(0, 8),
-                    );
-                    self.solver.assert(&zero);
-                }
-            }
             What::Open | What::Input(..) | What::Gone | What::Bound | What::End => {}
             What::Decide(term, _) => {
                 let value = self.value(term);

@@ -1,13 +1,13 @@
 //! From a model of the formula to a job that takes the program there.
 
-use super::forest::{Forest, NodeId, What};
+use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Aim, Formula, Target, input_byte};
 use super::places::Place;
 use super::sat::{Model, bits, holds};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Input, push_step};
 use raddle_protocol::schedule::Step;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What a job is to follow, and what it is to reach.
 #[derive(Clone, Debug, Default)]
@@ -93,18 +93,37 @@ pub fn follow(formula: &Formula<'_>, model: &Model, steps: &[NodeId]) -> Plan {
             plan.prefix.push(Step::choice(choice));
         }
     }
+    let used = formula.forest.terms.inputs();
     for (id, node) in (0..).zip(&formula.forest.nodes) {
         if let What::Input(index, length) = node.what
             && holds(model, &formula.at[id])
         {
-            let byte = |b| bits(model, &input_byte(node.tree, index, b)) as u8;
-            let input = Input {
+            let used = used.get(&(node.tree, index));
+            let mut bytes = content(model, node.tree, index, used);
+            bytes.resize(bytes.len().max(length.min(SHORT) as usize), 0);
+            plan.inputs.push(Input {
                 thread: formula.forest.tree(node.tree).slot,
                 index,
-                bytes: (0..length).map(byte).collect(),
-            };
-            plan.inputs.push(input);
+                bytes,
+            });
         }
     }
     plan
+}
+
+/// Inputs of at most so many bytes are given whole, longer ones up to their last byte that is not
+/// zero.
+const SHORT: u32 = 4096;
+
+/// An input up to its last byte that is not zero; bytes that no term is about are.
+fn content(model: &Model, tree: TreeId, index: u32, used: Option<&BTreeSet<u32>>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for &at in used.into_iter().flatten() {
+        let byte = bits(model, &input_byte(tree, index, at)) as u8;
+        if byte != 0 {
+            bytes.resize(at as usize, 0);
+            bytes.push(byte);
+        }
+    }
+    bytes
 }

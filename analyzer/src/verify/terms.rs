@@ -4,7 +4,7 @@
 use super::forest::TreeId;
 use super::places::Place;
 use raddle_protocol::expr::Op;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Index of a [`Term`]; operands have smaller ones.
 pub type TermId = u32;
@@ -95,6 +95,24 @@ impl Terms {
                 args,
             })
         })
+    }
+
+    /// The bytes that terms are about, of each input: its thread's tree and its index there.
+    pub fn inputs(&self) -> BTreeMap<(TreeId, u32), BTreeSet<u32>> {
+        let mut inputs: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+        for term in &self.all {
+            if let &Term::Input {
+                tree,
+                index,
+                offset,
+                width,
+            } = term
+            {
+                let bytes = offset..offset + u32::from(width / 8);
+                inputs.entry((tree, index)).or_default().extend(bytes);
+            }
+        }
+        inputs
     }
 
     /// How many terms there are.

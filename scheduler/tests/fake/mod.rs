@@ -8,6 +8,7 @@ mod child;
 use raddle_protocol::VERSION;
 use raddle_protocol::shared::{self, Control, Hello, command, env};
 use raddle_scheduler::{Limits, Reuse, Session, StartError, Stdin, StopFlag, Target};
+use std::io::Read;
 use std::time::Duration;
 
 /// What the target is to do: `SERVER` or `SERVER:CHILD` or `SERVER:CHILD:NUMBER`.
@@ -177,6 +178,8 @@ impl Stage {
 
     fn clone_child(&self, child: &str, number: u64) {
         let flags = libc::CLONE_PARENT | libc::SIGCHLD;
+        // Closed on this side when the answer is written: the child plays after that.
+        let (answered, answering) = std::io::pipe().expect("a pipe");
         // SAFETY: a plain fork; this process has one thread.
         let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } as i32;
         if pid == 0 {
@@ -185,9 +188,13 @@ impl Stage {
                 libc::setpgid(0, 0);
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             }
+            drop(answering);
+            let _ = (&answered).read(&mut [0]);
+            drop(answered);
             self.act(child, number);
             exit(0);
         }
         write(self.control_fd, &pid.to_ne_bytes());
+        drop(answering);
     }
 }
