@@ -106,7 +106,7 @@ pub fn meaning(outcome: &Outcome) -> Meaning {
         return Meaning::Finding(Class::Timeout);
     }
     match outcome.end {
-        End::Exit if outcome.code == 0 => Meaning::Fine,
+        End::Exit if outcome.is_success() => Meaning::Fine,
         End::Exit => Meaning::Finding(Class::Exit),
         End::Assertion => Meaning::Finding(Class::Assertion),
         End::Abort | End::Signal => Meaning::Finding(Class::Crash),
@@ -127,8 +127,7 @@ pub fn meaning(outcome: &Outcome) -> Meaning {
 pub fn label(outcome: &Outcome) -> String {
     match meaning(outcome) {
         _ if outcome.end == End::Redundant => "redundant".to_string(),
-        Meaning::Fine => "exit 0".to_string(),
-        Meaning::Finding(Class::Exit) => format!("exit {}", outcome.code),
+        Meaning::Fine | Meaning::Finding(Class::Exit) => format!("exit {}", outcome.code),
         Meaning::Finding(class) => class.name().to_string(),
         Meaning::Void => "assumption".to_string(),
         Meaning::Diverged => "diverged".to_string(),

@@ -86,6 +86,10 @@ pub struct TargetOptions {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub timeout: Duration,
 
+    /// Exit statuses, beside 0, with which all is well
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    pub accept_exit: Vec<u8>,
+
     /// Timed waits and sleeps end only when nothing else can run (default: their end is tried
     /// at every moment)
     #[arg(long)]

@@ -191,7 +191,7 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<Setup> {
         args,
         env.collect(),
         stdin,
-        limits(wall),
+        limits(wall, &witness.recipe.accepted_exits),
         job(witness),
     )
 }

@@ -85,7 +85,7 @@ impl Setup {
                     (false, true) => Reuse::Copies,
                     (false, false) => Reuse::Processes,
                 },
-                ..limits(options.timeout)
+                ..limits(options.timeout, &options.accept_exit)
             },
             program: inspected,
             base,
@@ -180,12 +180,13 @@ pub fn expected_output(path: &Path) -> Result<Reference> {
 }
 
 /// The limits of one execution.
-pub fn limits(wall: std::time::Duration) -> Limits {
+pub fn limits(wall: std::time::Duration, accepted: &[u8]) -> Limits {
     Limits {
         wall,
         output_bytes: OUTPUT_BYTES,
         record_bytes: RECORD_BYTES,
         reuse: Reuse::Processes,
+        accepted: accepted.iter().copied().collect(),
     }
 }
 

@@ -521,6 +521,7 @@ impl<'a> Triage<'a> {
             clock_base: job.clock_base,
             entropy: job.entropy,
             expected_output: None,
+            accepted_exits: self.setup.limits.accepted.iter().collect(),
         }
     }
 

@@ -86,6 +86,74 @@ fn findings_and_paths_are_kept_as_tests() {
     }
 }
 
+#[test]
+fn accepted_exit_statuses_are_no_findings() {
+    let dir = empty("verify-accepted");
+    let (file, include) = ("tests/verify/statuses.c", "-Iexamples/include");
+    let program = named(&compile(Compiler::RaddleCc, file, &[include]), &dir);
+    let tests = dir.join("tests");
+    // Options; exit code, findings, kept paths.
+    let cases: [(&[&str], i32, &[&str], usize); 4] = [
+        (
+            &[],
+            66,
+            &["exit status 1", "exit status 2", "exit status 3"],
+            1,
+        ),
+        (
+            &["--accept-exit", "2"],
+            66,
+            &["exit status 1", "exit status 3"],
+            2,
+        ),
+        (&["--accept-exit", "1,3", "--accept-exit", "2"], 0, &[], 4),
+        (&["--accept-exit", "1,2,4"], 66, &["exit status 3"], 3),
+    ];
+    for (accepted, status, messages, paths) in cases {
+        let _ = std::fs::remove_dir_all(&tests);
+        let keep = tests.to_str().expect("text");
+        let options = [&["verify", "--keep-going", "--keep", keep], accepted].concat();
+        let found = run(&options, &program, &[]);
+        assert_eq!(
+            found.output.status,
+            status,
+            "{accepted:?}\n{}",
+            found.output.all()
+        );
+        let mut said: Vec<&str> = found.summary.findings.iter().map(|f| &*f.message).collect();
+        said.sort_unstable();
+        assert_eq!(said.len(), messages.len(), "{}", found.output.all());
+        assert!(
+            said.iter()
+                .zip(messages)
+                .all(|(said, end)| said.ends_with(end)),
+            "{said:?}"
+        );
+        for n in 0..4 {
+            let label = format!("exit {n}");
+            assert_eq!(
+                found.summary.outcomes.get(&label),
+                Some(&1),
+                "{}",
+                found.output.all()
+            );
+        }
+        let files = kept(&tests);
+        let kept: Vec<PathBuf> = files.into_iter().filter(|f| is_path(f)).collect();
+        assert_eq!(kept.len(), paths, "{}", found.output.all());
+        // What was accepted is known from the file.
+        for file in &kept {
+            let said = replay(&["--quiet"], std::slice::from_ref(file));
+            assert_eq!(said.status, 0, "{}", said.all());
+        }
+    }
+    let plain = compile(Compiler::Gcc, file, &["-DALWAYS", include]);
+    for (accepted, status) in [("3", 0), ("0,1,2,255", 66)] {
+        let found = run(&["run", "-n", "20", "--accept-exit", accepted], &plain, &[]);
+        assert_eq!(found.output.status, status, "{}", found.output.all());
+    }
+}
+
 /// The paths of the repaired program, taken by the one with the bug.
 #[test]
 fn a_kept_path_that_fails_later_is_a_finding() {

@@ -32,6 +32,8 @@ pub struct Outcome {
     /// that, the number of the system call that it was blocked in (`u64::MAX`: none), and the
     /// number of steps.
     pub timed_out: bool,
+    /// The exit status is not 0, but one with which all is well.
+    pub accepted: bool,
 }
 
 impl Outcome {
@@ -46,7 +48,13 @@ impl Outcome {
             stack: Vec::new(),
             waits: Vec::new(),
             timed_out: false,
+            accepted: false,
         }
+    }
+
+    /// Did the program say that all is well?
+    pub fn is_success(&self) -> bool {
+        self.end == End::Exit && (self.code == 0 || self.accepted) && !self.timed_out
     }
 }
 

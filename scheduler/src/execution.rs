@@ -246,7 +246,7 @@ impl Watch<'_> {
         pages.check_head()?;
         let written = pages.outcome()?;
         let running = pages.progress().thread;
-        let outcome = outcome::join(written, ended, running, stuck)?;
+        let outcome = outcome::join(written, ended, running, stuck, self.limits.accepted)?;
         let counters = pages.counters()?;
         records.collect(self)?;
         let nodes = pages.take_nodes()?;

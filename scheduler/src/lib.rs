@@ -34,4 +34,4 @@ pub use modules::{Module, Sanitizer};
 pub use sanitizers::Sanitizers;
 pub use session::Session;
 pub use stop::StopFlag;
-pub use target::{Limits, Reuse, Stdin, Target};
+pub use target::{Limits, Reuse, Statuses, Stdin, Target};

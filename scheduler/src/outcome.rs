@@ -4,17 +4,20 @@ use crate::ended::Ended;
 use crate::error::Corruption;
 use crate::pages::Written;
 use crate::stuck::Stuck;
+use crate::target::Statuses;
 use raddle_protocol::outcome::{Divergence, End};
 use raddle_protocol::trace::Outcome;
 use raddle_protocol::{Slot, slot};
 
 /// The outcome of an execution. `running`: the slot that ran last; `stuck`: what was seen when it
-/// was killed for its time, if it was.
+/// was killed for its time, if it was; `accepted`:
+/// see [`crate::Limits`].
 pub fn join(
     written: Written,
     ended: Ended,
     running: Slot,
     stuck: Option<&Stuck>,
+    accepted: Statuses,
 ) -> Result<Outcome, Corruption> {
     let end = End::from_u32(written.end).ok_or(Corruption::Outcome("unknown end"))?;
     check(end, &written)?;
@@ -27,6 +30,7 @@ pub fn join(
         stack: written.stack,
         waits: written.waits,
         timed_out: stuck.is_some(),
+        accepted: false,
     };
     // An exit that the runtime saw may still change in an exit handler; the kernel knows best.
     if matches!(end, End::None | End::Exit) {
@@ -45,6 +49,7 @@ pub fn join(
             outcome.message = format!("the process {ended}");
         }
     }
+    outcome.accepted = outcome.end == End::Exit && accepted.contains(outcome.code);
     Ok(outcome)
 }
 
@@ -113,7 +118,7 @@ mod tests {
             (written(End::Signal, 8), Ended::Signal(8), End::Signal, 8, 4),
         ];
         for (written, ended, end, code, thread) in cases {
-            let outcome = join(written, ended, 9, None).expect("well-formed");
+            let outcome = join(written, ended, 9, None, Statuses::default()).expect("well-formed");
             assert_eq!(
                 (outcome.end, outcome.code, outcome.thread),
                 (end, code, thread)
@@ -179,7 +184,13 @@ mod tests {
             ),
         ];
         for (stuck, text) in cases {
-            let outcome = join(written(End::None, 0), Ended::Signal(9), 3, Some(&stuck));
+            let outcome = join(
+                written(End::None, 0),
+                Ended::Signal(9),
+                3,
+                Some(&stuck),
+                Statuses::default(),
+            );
             let outcome = outcome.expect("well-formed");
             assert!(outcome.timed_out);
             assert_eq!(

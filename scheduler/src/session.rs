@@ -377,7 +377,7 @@ impl Session {
 fn is_doubtful(trace: &Trace) -> bool {
     let outcome = &trace.outcome;
     match outcome.end {
-        End::Exit => outcome.code != 0,
+        End::Exit => !outcome.is_success(),
         End::Redundant | End::Assumed => false,
         _ => true,
     }

@@ -38,6 +38,34 @@ pub struct Limits {
     pub record_bytes: usize,
     /// What executions may use of earlier ones.
     pub reuse: Reuse,
+    /// Exit statuses beside 0 with which all is well.
+    pub accepted: Statuses,
+}
+
+/// A set of exit statuses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Statuses([u128; 2]);
+
+impl Statuses {
+    /// Is the status one of them?
+    pub fn contains(self, status: i32) -> bool {
+        u8::try_from(status).is_ok_and(|s| self.0[usize::from(s >> 7)] >> (s & 127) & 1 == 1)
+    }
+
+    /// All of them, in order.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).filter(move |&status| self.contains(status.into()))
+    }
+}
+
+impl FromIterator<u8> for Statuses {
+    fn from_iter<I: IntoIterator<Item = u8>>(statuses: I) -> Statuses {
+        let mut set = Statuses::default();
+        for status in statuses {
+            set.0[usize::from(status >> 7)] |= 1 << (status & 127);
+        }
+        set
+    }
 }
 
 /// What executions may use of earlier ones; what they do is the same either way.
@@ -59,6 +87,7 @@ impl Default for Limits {
             output_bytes: 1 << 20,
             record_bytes: 1 << 30,
             reuse: Reuse::Processes,
+            accepted: Statuses::default(),
         }
     }
 }

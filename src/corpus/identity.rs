@@ -116,6 +116,6 @@ fn execution(setup: &Setup) -> Result<DefaultHasher> {
     args.hash(&mut hasher);
     setup.stdin_content()?.hash(&mut hasher);
     (base.flags, base.max_steps, base.clock_base, base.entropy).hash(&mut hasher);
-    setup.limits.wall.hash(&mut hasher);
+    (setup.limits.wall, setup.limits.accepted).hash(&mut hasher);
     Ok(hasher)
 }

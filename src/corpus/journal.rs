@@ -90,6 +90,7 @@ fn recipe(job: &Job) -> Recipe {
         clock_base: job.clock_base,
         entropy: job.entropy,
         expected_output: None,
+        accepted_exits: Vec::new(),
     }
 }
 

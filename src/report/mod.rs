@@ -211,19 +211,39 @@ fn inputs(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     lines
 }
 
-/// An input with its name: as a signed number where it has a number's size, else as bytes.
+/// An input with its name: as a text if it is an argument of the program, as a signed number where
+/// it has a number's size, else as a text or as bytes.
 fn input_text(input: &Input) -> String {
+    let bytes = &input.bytes.0;
+    let is_argument = |name: &String| name.starts_with("argument ");
     let value = match input_number(input) {
-        Some(number) => number.to_string(),
-        None => {
-            let hex: Vec<String> = input.bytes.0.iter().map(|b| format!("{b:02x}")).collect();
-            format!("bytes {}", hex.join(" "))
+        _ if input.name.as_ref().is_some_and(is_argument) => {
+            let end = bytes.iter().position(|&byte| byte == 0);
+            format!("\"{}\"", bytes[..end.unwrap_or(bytes.len())].escape_ascii())
         }
+        Some(number) => number.to_string(),
+        None => text_of(bytes).unwrap_or_else(|| {
+            let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+            format!("bytes {}", hex.join(" "))
+        }),
     };
     match &input.name {
         Some(name) => format!("{name} = {value}"),
         None => format!("input {} = {value}", input.index + 1),
     }
+}
+
+/// Bytes as a quoted text, if that is what they are up to the zeros at their end.
+fn text_of(bytes: &[u8]) -> Option<String> {
+    let zeros = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
+    let text = &bytes[..bytes.len() - zeros];
+    let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let end = match zeros {
+        0 => String::new(),
+        n => format!(" and {n} zero bytes"),
+    };
+    let whole = !text.is_empty() && text.iter().all(is_text);
+    whole.then(|| format!("\"{}\"{end}", text.escape_ascii()))
 }
 
 /// An input as a signed number, if it has a number's size.

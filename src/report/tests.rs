@@ -50,6 +50,7 @@ pub fn sample() -> Witness {
             clock_base: 0,
             entropy: 0,
             expected_output: None,
+            accepted_exits: Vec::new(),
         },
         finding: Finding {
             class: "deadlock".into(),
@@ -195,18 +196,27 @@ fn long_runs_are_shortened_and_preemptions_stay() {
 
 #[test]
 fn inputs_are_numbers_where_they_have_a_numbers_size() {
-    let table: [(&[u8], &str); 5] = [
-        (&[3, 0, 0, 0], "x = 3"),
-        (&[0xff; 4], "x = -1"),
-        (&[0x80], "x = -128"),
-        (&[1, 0, 0, 0, 0, 0, 0, 0x80], "x = -9223372036854775807"),
-        (&[1, 2, 3], "x = bytes 01 02 03"),
+    let table: [(&str, &[u8], &str); 10] = [
+        ("x", &[3, 0, 0, 0], "x = 3"),
+        ("x", &[0xff; 4], "x = -1"),
+        ("x", &[0x80], "x = -128"),
+        (
+            "x",
+            &[1, 0, 0, 0, 0, 0, 0, 0x80],
+            "x = -9223372036854775807",
+        ),
+        ("x", &[1, 2, 3], "x = bytes 01 02 03"),
+        ("x", b"a \"b\"\n", r#"x = "a \"b\"\n""#),
+        ("x", b"abc\0\0", "x = \"abc\" and 2 zero bytes"),
+        ("x", &[0; 3], "x = bytes 00 00 00"),
+        ("argument 1", b"-d\0\x03", "argument 1 = \"-d\""),
+        ("argument 2", b"\xff\0", r#"argument 2 = "\xff""#),
     ];
-    for (bytes, expected) in table {
+    for (name, bytes, expected) in table {
         let input = Input {
             thread: 0,
             index: 0,
-            name: Some("x".into()),
+            name: Some(name.into()),
             bytes: Bytes(bytes.to_vec()),
             site: None,
         };

@@ -9,7 +9,6 @@ use crate::fast::FastMap;
 use crate::words::{Row, put_list};
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 use std::collections::BTreeSet;
 
@@ -175,7 +174,7 @@ impl Guide for Tested {
             place.operation = operation.filter(|operation| self.counts(operation));
         }
         let outcome = &trace.outcome;
-        if outcome.end == End::Exit && outcome.code == 0 {
+        if outcome.is_success() {
             self.look(&operations, execution, &mut run);
         }
         self.run = run;

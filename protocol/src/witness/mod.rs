@@ -180,6 +180,9 @@ pub struct Recipe {
     pub entropy: u64,
     /// With `--same-output`: the hash ([`fnv1a`]) of what the program should have printed.
     pub expected_output: Option<u64>,
+    /// Exit statuses beside 0 with which all is well.
+    #[serde(default)]
+    pub accepted_exits: Vec<u8>,
 }
 
 /// One input of the program.

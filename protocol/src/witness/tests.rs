@@ -46,6 +46,7 @@ fn sample() -> Witness {
             clock_base: u64::MAX,
             entropy: 1,
             expected_output: None,
+            accepted_exits: Vec::new(),
         },
         finding: Finding {
             class: "deadlock".into(),
