@@ -78,6 +78,7 @@ fn check(end: End, written: &Written) -> Result<(), Corruption> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::pages::Progress;
     use crate::stuck::Doing;
     use raddle_protocol::event::Kind;
@@ -118,7 +119,7 @@ mod tests {
             (written(End::Signal, 8), Ended::Signal(8), End::Signal, 8, 4),
         ];
         for (written, ended, end, code, thread) in cases {
-            let outcome = join(written, ended, 9, None, Statuses::default()).expect("well-formed");
+            let outcome = join(written, ended, 9, None, Statuses::NONE).expect("well-formed");
             assert_eq!(
                 (outcome.end, outcome.code, outcome.thread),
                 (end, code, thread)
@@ -136,11 +137,11 @@ mod tests {
         let mut waits = written(End::Deadlock, 0);
         waits.waits = vec![Wait::default()];
         for bad in [unknown, divergence, waits] {
-            assert!(join(bad, Ended::Exit(0), 0, None).is_err());
+            assert!(join(bad, Ended::Exit(0), 0, None, Statuses::NONE).is_err());
         }
         let mut nobody = written(End::Exit, 0);
         nobody.thread = 60_000;
-        let outcome = join(nobody, Ended::Exit(0), 0, None).expect("well-formed");
+        let outcome = join(nobody, Ended::Exit(0), 0, None, Statuses::NONE).expect("well-formed");
         assert_eq!(outcome.thread, slot::NONE);
     }
 
@@ -189,7 +190,7 @@ mod tests {
                 Ended::Signal(9),
                 3,
                 Some(&stuck),
-                Statuses::default(),
+                Statuses::NONE,
             );
             let outcome = outcome.expect("well-formed");
             assert!(outcome.timed_out);
@@ -205,6 +206,7 @@ mod tests {
             Ended::Signal(9),
             3,
             Some(&stuck(unlock, read, false)),
+            Statuses::NONE,
         );
         let outcome = outcome.expect("well-formed");
         assert_eq!(

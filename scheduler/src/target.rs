@@ -43,10 +43,13 @@ pub struct Limits {
 }
 
 /// A set of exit statuses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Statuses([u128; 2]);
 
 impl Statuses {
+    /// Not any.
+    pub const NONE: Statuses = Statuses([0; 2]);
+
     /// Is the status one of them?
     pub fn contains(self, status: i32) -> bool {
         u8::try_from(status).is_ok_and(|s| self.0[usize::from(s >> 7)] >> (s & 127) & 1 == 1)
@@ -60,7 +63,7 @@ impl Statuses {
 
 impl FromIterator<u8> for Statuses {
     fn from_iter<I: IntoIterator<Item = u8>>(statuses: I) -> Statuses {
-        let mut set = Statuses::default();
+        let mut set = Statuses::NONE;
         for status in statuses {
             set.0[usize::from(status >> 7)] |= 1 << (status & 127);
         }
@@ -87,7 +90,7 @@ impl Default for Limits {
             output_bytes: 1 << 20,
             record_bytes: 1 << 30,
             reuse: Reuse::Processes,
-            accepted: Statuses::default(),
+            accepted: Statuses::NONE,
         }
     }
 }

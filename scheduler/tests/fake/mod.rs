@@ -7,7 +7,7 @@ mod child;
 
 use raddle_protocol::VERSION;
 use raddle_protocol::shared::{self, Control, Hello, command, env};
-use raddle_scheduler::{Limits, Reuse, Session, StartError, Stdin, StopFlag, Target};
+use raddle_scheduler::{Limits, Reuse, Session, StartError, Statuses, Stdin, StopFlag, Target};
 use std::io::Read;
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ pub fn limits() -> Limits {
         output_bytes: 4096,
         record_bytes: 256 << 20,
         reuse: Reuse::Processes,
+        accepted: Statuses::NONE,
     }
 }
 
