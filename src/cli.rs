@@ -380,6 +380,11 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub loop_bound: u32,
 
+    /// Condition waits may end although nobody signalled (four in each execution at most); with
+    /// `--strategy frontier`
+    #[arg(long)]
+    pub spurious: bool,
+
     /// Keep in this directory a witness of each finding and of each execution that took a path not
     /// taken before, as tests: `raddle replay DIR/*`
     #[arg(long, value_name = "DIR", conflicts_with_all = ["witness", "witness_dir"])]

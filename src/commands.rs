@@ -193,6 +193,9 @@ fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let mut setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
     outside::apply(&options.outside, &mut setup)?;
+    if options.spurious {
+        setup.base.flags |= flags::SPURIOUS;
+    }
     let mut wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
     if let Some(dir) = &options.keep {
         wishes.place = Place::Folder(dir.clone());

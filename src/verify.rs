@@ -45,6 +45,13 @@ pub fn verify(
     if options.jobs == 0 {
         return Err(Error::usage("`-j 0` asks for no worker", "give at least 1"));
     }
+    if options.spurious && options.strategy != StrategyName::Frontier {
+        let strategy = strategy_name(options.strategy);
+        return Err(Error::usage(
+            format!("`--spurious` and `--strategy {strategy}` exclude each other"),
+            "only the strategy frontier lets waits end for no reason",
+        ));
+    }
     let workers = usize::from(options.jobs);
     let modules = setup.session(&interrupt.search)?.modules().to_vec();
     check_instrumented(setup, &modules)?;
@@ -78,6 +85,9 @@ pub fn verify(
         failed: None,
         found: 0,
     };
+    if options.spurious {
+        exploration.verifier.allow_spurious();
+    }
     let stopped = interrupt.clone();
     exploration.verifier.stop_when(move || stopped.requested());
     if !earlier.is_empty() {

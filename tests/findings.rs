@@ -180,6 +180,48 @@ fn waits_that_end_for_no_reason() {
     }
 }
 
+/// `verify` finds what only a wait that ends for no reason shows, and says that there are more such
+/// ends than it tries only where there are.
+#[test]
+fn verify_lets_waits_end_for_no_reason() {
+    let table: [(&[&str], &[&str], i32); 6] = [
+        (&[], &[], 0),
+        (&[], &["--spurious"], 66),
+        (&["-DENDURED"], &["--spurious"], 0),
+        (&["-DENDURED"], &["--spurious", "-j", "2"], 0),
+        (&["-DFIXED"], &["--spurious"], WITHIN_BOUNDS),
+        (&["-DFIXED"], &["--spurious", "-j", "2"], WITHIN_BOUNDS),
+    ];
+    for (flags, options, status) in table {
+        let source = "tests/findings/spurious.c";
+        let program = compile(Compiler::RaddleCc, source, flags);
+        let run = run(&[&["verify"], options].concat(), &program, &[]);
+        let text = run.output.all();
+        assert_eq!(run.output.status, status, "{} {flags:?}\n{text}", run.shown);
+        let bounded = text.contains("at most four condition waits");
+        assert_eq!(bounded, status == WITHIN_BOUNDS, "{text}");
+        assert!(!run.summary.outcomes.contains_key("diverged"), "{text}");
+        if status == 66 {
+            let witness = run.summary.findings[0].witness.clone().expect("written");
+            let replayed = command("replay", &["-n", "3"], &witness);
+            assert_eq!(replayed.status, 66, "{}", replayed.all());
+            let says = replayed
+                .stdout
+                .contains("needs this wait to end although nobody signalled");
+            assert!(says, "{}", replayed.all());
+        }
+    }
+    let program = compile(Compiler::RaddleCc, "tests/findings/spurious.c", &[]);
+    let mut command = Command::new(raddle());
+    let options = ["verify", "--spurious", "--strategy", "mcr", "--"];
+    let other = output(command.args(options).arg(program), LIMIT);
+    assert!(
+        other.all().contains("exclude each other"),
+        "{}",
+        other.all()
+    );
+}
+
 /// Faults and wake-ups for no reason are a few in each execution, and with `--lazy-time` waits end
 /// late: no search goes through all that there is then.
 #[test]

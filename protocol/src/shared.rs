@@ -126,8 +126,8 @@ pub mod flags {
     /// reports that as not controlled.
     pub const OWN_NETWORK: u32 = 1 << 20;
     /// Condition waits may end although nobody signalled: a [`crate::event::Kind::Choice`] behind
-    /// the [`crate::event::Kind::CondWait`] says whether (1) or not, for four waits of an execution
-    /// at most.
+    /// the [`crate::event::Kind::CondWait`] says whether (1) or not, for [`super::SPURIOUS_WAKE_UPS`]
+    /// waits of an execution at most.
     pub const SPURIOUS: u32 = 1 << 10;
     /// For searches that are to be exhaustive: of a loop that changes nothing only two iterations
     /// are run, also where it is not known what the loop reads
@@ -147,6 +147,10 @@ pub mod flags {
     /// on, even while only one is alive, and what was announced and did not happen is recorded.
     pub const EXHAUSTIVE: u32 = 1 << 14;
 }
+
+/// How many of an execution's condition waits end although nobody signalled, at most
+/// ([`flags::SPURIOUS`]).
+pub const SPURIOUS_WAKE_UPS: u32 = 4;
 
 /// What is not under control where a thread waits in a loop without operations: when others go
 /// first is decided by CPU time ([`flags::WATCH_LOOPS`]).

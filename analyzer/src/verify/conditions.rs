@@ -4,12 +4,18 @@
 //! has the mutex back. Per signal and wait there is a truth, "this signal wakes that waiter". Each
 //! waiter is woken once at most; a signal wakes one of those that wait, if there are any, a broadcast
 //! all of them. A waiter with a deadline that nobody has woken can leave at any time.
+//!
+//! Where waits may end although nobody signalled, there is a truth per wait, "it ends alone". Such a
+//! waiter has left the queue as soon as it waits, and goes on at any time when it can have the mutex:
+//! as the runtime does it, and no less than if it stayed in the queue until then, since a signal that
+//! comes in between either wakes somebody else or is no reason to wake.
 
 use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId};
 use super::formula::Formula;
 use super::places::Place;
 use raddle_protocol::event::Kind;
+use raddle_protocol::shared::SPURIOUS_WAKE_UPS;
 use std::collections::BTreeMap;
 
 /// Steps by place: at most one of each place is executed.
@@ -97,6 +103,61 @@ impl Formula<'_> {
         Bool::new_const(name)
     }
 
+    /// The wait ends although nobody signals.
+    pub fn ends_alone(&self, wait: Place) -> Bool {
+        match self.forest.spurious {
+            true => Bool::new_const(format!("alone{}_{}", wait.tree, wait.step)),
+            false => Bool::from_bool(false),
+        }
+    }
+
+    /// All waits by their places, whatever they wait for.
+    fn waits(&self) -> Steps {
+        let mut all = Steps::new();
+        for (&place, nodes) in self.conditions.values().flat_map(|c| &c.waits) {
+            all.entry(place).or_default().extend(nodes);
+        }
+        all
+    }
+
+    /// At least so many waits end alone: for none, one and so on, up to one more than are allowed.
+    fn alone(&self, waits: &Steps) -> Vec<Bool> {
+        let mut counts = vec![Bool::from_bool(false); SPURIOUS_WAKE_UPS as usize + 2];
+        counts[0] = Bool::from_bool(true);
+        for &place in waits.keys() {
+            let alone = self.ends_alone(place);
+            for n in (1..counts.len()).rev() {
+                let one_more = all(&[counts[n - 1].clone(), alone.clone()]);
+                counts[n] = any(&[counts[n].clone(), one_more]);
+            }
+        }
+        counts
+    }
+
+    /// Only waits that are executed end alone, and not too many.
+    fn few_end_alone(&self) {
+        let waits = self.waits();
+        for (&place, nodes) in &waits {
+            let fact = self.ends_alone(place).implies(self.any_executed(nodes));
+            self.solver.assert(&fact);
+        }
+        if let Some(too_many) = self.alone(&waits).last() {
+            self.solver.assert(&too_many.not());
+        }
+    }
+
+    /// As many waits end alone as are allowed, and one more could.
+    pub fn more_could_end_alone(&self) -> Bool {
+        let waits = self.waits();
+        let counts = self.alone(&waits);
+        let others = waits.iter().map(|(&place, nodes)| {
+            let alone = self.ends_alone(place);
+            all(&[self.any_executed(nodes), alone.not()])
+        });
+        let others: Vec<Bool> = others.collect();
+        all(&[counts[SPURIOUS_WAKE_UPS as usize].clone(), any(&others)])
+    }
+
     fn can_wake(&self, signal: Place, wait: Place) -> bool {
         signal.tree != wait.tree
             && self.coexist(signal.tree, wait.tree)
@@ -109,6 +170,7 @@ impl Formula<'_> {
         let wakes = possible
             .filter(|s| self.can_wake(s.0, wait))
             .map(|&(s, broadcast)| self.wakes(object, s, broadcast, wait));
+        let wakes = wakes.chain([self.ends_alone(wait)]);
         any(&wakes.collect::<Vec<_>>())
     }
 
@@ -120,7 +182,7 @@ impl Formula<'_> {
         }
     }
 
-    /// Somebody has woken the waiter, which has its mutex back or waits for it.
+    /// Somebody has woken the waiter, or it woke alone: it has its mutex back or waits for it.
     pub fn is_woken(&self, wake: NodeId) -> Bool {
         let wait = wait_of(self.forest, wake);
         match (wait, self.forest.node(wake).action()) {
@@ -146,6 +208,9 @@ impl Formula<'_> {
                 let goes_on = self.executed(id).implies(self.needs_signal(id).not());
                 self.solver.assert(&goes_on);
             }
+        }
+        if self.forest.spurious {
+            self.few_end_alone();
         }
         for (&object, condition) in &self.conditions {
             let waits: Vec<Wait> = condition.waits.iter().map(|w| self.wait(w)).collect();
@@ -203,6 +268,8 @@ impl Formula<'_> {
                 any(&[wait.ended.not(), before_end]),
             ];
             self.solver.assert(&wakes.implies(all(&parts)));
+            let alone = self.ends_alone(wait.place);
+            self.solver.assert(&any(&[wakes.not(), alone.not()]));
             for (_, other) in &possible[i + 1..] {
                 self.solver.assert(&any(&[wakes.not(), other.not()]));
             }
@@ -224,6 +291,7 @@ impl Formula<'_> {
             options.push(self.precedes(signal.place, wait.place));
             let expired = self.precedes(wait.end(), signal.place);
             options.push(all(&[wait.expired.clone(), expired]));
+            options.push(self.ends_alone(wait.place));
             for other in signals {
                 let differs = (other.place, other.broadcast) != (signal.place, signal.broadcast);
                 if differs && self.can_wake(other.place, wait.place) {

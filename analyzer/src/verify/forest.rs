@@ -140,6 +140,8 @@ pub struct Forest {
     /// As maximal causality reduction sees the program (papers/mpc.txt, section 2.2): what a read
     /// returns is a decision, and all inputs are zero.
     pub by_value: bool,
+    /// Condition waits may end although nobody signalled: see [`super::conditions`].
+    pub spurious: bool,
     /// The lock that is held in atomic sections, if there are any.
     pub section: Option<u64>,
     /// A round of a loop that was in vain leaves its thread where it was.
@@ -192,6 +194,7 @@ impl Forest {
             unstable: BTreeSet::new(),
             unmodelled: BTreeSet::new(),
             by_value: false,
+            spurious: false,
             section: None,
             folds: false,
             announces_end: false,

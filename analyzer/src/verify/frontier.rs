@@ -49,6 +49,8 @@ pub struct Frontier {
     hazards: HashSet<Hazard>,
     /// Locations whose first content differs between executions, and can be read.
     unsteady: usize,
+    /// More waits can end for no reason than are allowed.
+    wakes_left_out: bool,
     /// What the jobs under way are for, in the order in which they will be observed.
     purposes: VecDeque<Purpose>,
     /// What was known when they were made.
@@ -125,7 +127,16 @@ impl Frontier {
                     tolerant: false,
                 }
             }
-            Found::No => Self::hazard(&self.hazards, &mut self.purposes, &formula, limits, effort),
+            Found::No => {
+                let (known, purposes) = (&self.hazards, &mut self.purposes);
+                let decision = Self::hazard(known, purposes, &formula, limits, effort);
+                if forest.spurious && matches!(decision, Decision::Exhausted) {
+                    formula.solver.assert(&formula.more_could_end_alone());
+                    let none = matches!(formula.check(limits, effort), Answer::Unsat);
+                    self.wakes_left_out = !none;
+                }
+                decision
+            }
             Found::Unknown => Decision::GaveUp(SOLVER),
         }
     }
@@ -153,6 +164,11 @@ impl Frontier {
     /// Locations that were changed without a record before they were first recorded.
     pub fn unsteady(&self) -> usize {
         self.unsteady
+    }
+
+    /// Did the number of waits that may end for no reason leave something out?
+    pub fn wakes_left_out(&self) -> bool {
+        self.wakes_left_out
     }
 
     /// Wrong orders of steps on one object that are reachable.

@@ -57,6 +57,8 @@ use std::time::{Duration, Instant};
 pub struct Verifier {
     strategy: Strategy,
     bounds: Bounds,
+    /// See [`Verifier::allow_spurious`].
+    spurious: bool,
     start: Instant,
     forest: Forest,
     frontier: Frontier,
@@ -88,8 +90,9 @@ impl Verifier {
         Verifier {
             strategy,
             bounds,
+            spurious: false,
             start: Instant::now(),
-            forest: forest(strategy),
+            forest: forest(strategy, false),
             frontier: Frontier::default(),
             mpc: Mpc::default(),
             cores: Cores::default(),
@@ -108,6 +111,13 @@ impl Verifier {
             stopped: None,
             asked: None,
         }
+    }
+
+    /// From the first execution on, condition waits may end although nobody signalled, as
+    /// [`flags::SPURIOUS`] says. Only [`Strategy::Frontier`] explores that.
+    pub fn allow_spurious(&mut self) {
+        self.spurious = true;
+        self.forest.spurious = true;
     }
 
     /// Ends the exploration: the next [`Verifier::next`] is [`Next::Done`], with this reason.
@@ -246,6 +256,9 @@ impl Verifier {
         if tolerant {
             job.flags |= flags::TOLERANT;
         }
+        if self.spurious {
+            job.flags |= flags::SPURIOUS;
+        }
         job.max_steps = self.bounds.steps;
         job
     }
@@ -304,7 +317,7 @@ impl Verifier {
 
     /// What was learnt with too small ranges is worth nothing.
     fn restart(&mut self, job: &Job) {
-        self.forest = forest(self.strategy);
+        self.forest = forest(self.strategy, self.spurious);
         let kept = self.frontier.kept.take().map(|_| String::new());
         self.frontier = Frontier::default();
         self.frontier.kept = kept;
@@ -366,6 +379,12 @@ impl Verifier {
         limits.extend(kinds.map(|k| format!("not modelled: {}", k.text())));
         if self.forest.deadlocks.iter().any(|d| d.cycle) {
             limits.push("what others do while threads wait for each other is not explored".into());
+        }
+        if self.spurious && self.strategy != Strategy::Frontier {
+            limits.push("this strategy lets no condition wait end for no reason".into());
+        }
+        if self.frontier.wakes_left_out() {
+            limits.push(MORE_WAKE_UPS.into());
         }
         if self.forest.clock_matters() {
             limits.push("what the clock shows at other moments is not explored".into());
@@ -445,9 +464,14 @@ impl Verifier {
     }
 }
 
+/// Why the verdict is not the full one where condition waits may end for no reason.
+const MORE_WAKE_UPS: &str =
+    "at most four condition waits of an execution end although nobody signalled";
+
 /// An empty forest, as the strategy sees programs.
-fn forest(strategy: Strategy) -> Forest {
+fn forest(strategy: Strategy, spurious: bool) -> Forest {
     Forest {
+        spurious,
         by_value: strategy == Strategy::Mcr,
         folds: strategy == Strategy::Frontier,
         ..Forest::new()

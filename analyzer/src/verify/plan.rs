@@ -7,6 +7,7 @@ use super::sat::{Model, bits, holds};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Input, push_step};
 use raddle_protocol::schedule::Step;
+use raddle_protocol::shared::SPURIOUS_WAKE_UPS;
 use std::collections::{BTreeSet, HashMap};
 
 /// What a job is to follow, and what it is to reach.
@@ -56,16 +57,29 @@ fn slot(forest: &Forest, node: NodeId) -> u16 {
 
 /// Who waits for which condition, longest first, on the way along a model.
 #[derive(Default)]
-struct Waiting(HashMap<u64, Vec<Place>>);
+struct Waiting {
+    queues: HashMap<u64, Vec<Place>>,
+    /// So many waits have ended although nobody signalled.
+    alone: u32,
+}
 
 impl Waiting {
-    /// One step. The result is which of several waiters a signal wakes.
+    /// One step. The result is which of several waiters a signal wakes, or whether a wait is to end
+    /// alone.
     fn follow(&mut self, formula: &Formula<'_>, model: &Model, step: NodeId) -> Option<u16> {
         let action = formula.forest.node(step).action()?;
         let place = formula.forest.place(step);
-        let queue = self.0.entry(action.object).or_default();
+        let queue = self.queues.entry(action.object).or_default();
         match action.kind {
-            Kind::CondWait => queue.push(place),
+            Kind::CondWait => {
+                let asked = formula.forest.spurious && self.alone < SPURIOUS_WAKE_UPS;
+                let alone = asked && holds(model, &formula.ends_alone(place));
+                self.alone += u32::from(alone);
+                if !alone {
+                    queue.push(place);
+                }
+                return asked.then_some(alone.into());
+            }
             Kind::CondBroadcast => queue.clear(),
             // Who was woken has left the queue already.
             Kind::CondWake => queue.retain(|w| w.tree != place.tree),

@@ -22,6 +22,7 @@ const MENU: Menu = Menu {
     guarded: false,
     loops: false,
     waits: false,
+    spurious: false,
     sync: &[],
 };
 

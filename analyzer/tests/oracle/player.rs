@@ -245,6 +245,8 @@ pub struct Behaviour {
     pub endings: BTreeSet<Ending>,
     /// Every prefix of a local path: (thread, decisions).
     pub paths: BTreeSet<(Slot, Vec<Decision>)>,
+    /// More waits could end for no reason than may.
+    pub leaves_out: bool,
 }
 
 impl Behaviour {
@@ -318,6 +320,7 @@ pub fn all_schedules(
                     let mut next = machine.clone();
                     let t = next.index_of(slot).expect("enabled threads exist");
                     next.step_with(t, choice, &mut recorder.clone());
+                    behaviour.leaves_out |= next.leaves_out();
                     if next.ending.is_some() || seen.insert(next.state()) {
                         states += 1;
                         open.push(next);

@@ -120,6 +120,8 @@ pub struct Program {
     pub barriers: Vec<u16>,
     /// Does main begin with a step of its own?
     pub main_starts: bool,
+    /// Condition waits may end although nobody signalled, a few in an execution.
+    pub spurious: bool,
 }
 
 /// One instruction of the flat form.

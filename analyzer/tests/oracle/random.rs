@@ -41,6 +41,8 @@ pub struct Menu {
     pub loops: bool,
     /// Loops that wait for a value in memory.
     pub waits: bool,
+    /// Condition waits may end for no reason.
+    pub spurious: bool,
     /// Operations on these in every other statement.
     pub sync: &'static [Family],
 }
@@ -158,6 +160,7 @@ pub fn program(seed: u64, menu: Menu) -> Program {
         main_starts: dice.roll(2) == 0,
         semaphores: vec![dice.roll(3) as u16, dice.roll(2) as u16],
         barriers: vec![2],
+        spurious: menu.spurious,
     }
 }
 

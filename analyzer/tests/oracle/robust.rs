@@ -24,6 +24,7 @@ const MENU: Menu = Menu {
     guarded: false,
     loops: false,
     waits: false,
+    spurious: false,
     sync: &[],
 };
 

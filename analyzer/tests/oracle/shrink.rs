@@ -116,6 +116,7 @@ fn random_programs() {
         guarded: false,
         loops: false,
         waits: false,
+        spurious: false,
         sync: &[],
     };
     let (mut failures, mut optimal) = (0, 0);

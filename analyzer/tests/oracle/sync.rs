@@ -5,6 +5,7 @@ use crate::program::{MUTEXES, Op, Patience, Stmt, Sync};
 use crate::recorder::{Recorder, Value};
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind, RW_TIMED};
+use raddle_protocol::shared::SPURIOUS_WAKE_UPS;
 use raddle_protocol::slot;
 use std::collections::BTreeMap;
 
@@ -51,6 +52,8 @@ struct RwLock {
 pub struct Objects {
     /// Who waits, longest first.
     conditions: BTreeMap<u8, Vec<Slot>>,
+    /// How many waits have begun, where they may end for no reason, and how many do.
+    waits: (u32, u32),
     semaphores: Vec<u16>,
     locks: BTreeMap<u8, RwLock>,
     /// Who has arrived in the current round.
@@ -172,9 +175,25 @@ impl Machine {
             Op::Do(Stmt::Sync(_, Sync::Signal(c))) if self.threads[t].status == Status::Running => {
                 self.objects.conditions.get(c).map_or(0, Vec::len)
             }
+            Op::Do(Stmt::Sync(_, Sync::Wait(..)))
+                if self.threads[t].status == Status::Running && self.may_end_alone() =>
+            {
+                2
+            }
             _ => 0,
         });
         waiting.max(1)
+    }
+
+    /// May the next wait end for no reason?
+    fn may_end_alone(&self) -> bool {
+        self.code.program.spurious && self.objects.waits.1 < SPURIOUS_WAKE_UPS
+    }
+
+    /// Have so many waits ended for no reason that another one could not?
+    pub fn leaves_out(&self) -> bool {
+        let (begun, alone) = self.objects.waits;
+        alone == SPURIOUS_WAKE_UPS && begun > alone
     }
 
     /// Can the thread have the mutex now?
@@ -281,7 +300,17 @@ impl Machine {
         let mut choices = 1;
         match op {
             Sync::Wait(c, m, patience) => {
-                self.objects.conditions.entry(c).or_default().push(me);
+                let alone = choice == 1;
+                if self.may_end_alone() {
+                    choices = 2;
+                }
+                if self.code.program.spurious {
+                    self.objects.waits.0 += 1;
+                    self.objects.waits.1 += u32::from(alone);
+                }
+                if !alone {
+                    self.objects.conditions.entry(c).or_default().push(me);
+                }
                 self.release(me, m);
                 let timed = patience == Patience::Timed;
                 event.aux = u32::from(timed);
@@ -291,7 +320,7 @@ impl Machine {
                     condition: c,
                     mutex: m,
                     timed,
-                    woken: false,
+                    woken: alone,
                     left: false,
                 });
             }

@@ -7,11 +7,9 @@
 
 use crate::gate;
 use crate::serial::Serial;
-use raddle_protocol::shared::flags;
+use raddle_protocol::shared::{SPURIOUS_WAKE_UPS, flags};
 
-/// So many of an execution's waits end for no reason at most.
-const MOST: u32 = 4;
-
+/// So many waits of this execution end for no reason.
 static TAKEN: Serial<u32> = Serial::new(0);
 
 /// Does the wait that begins end for no reason? `None` where that is not asked: the caller writes
@@ -19,7 +17,7 @@ static TAKEN: Serial<u32> = Serial::new(0);
 pub fn chosen() -> Option<bool> {
     // SAFETY: the running thread; the reference is not kept over a switch.
     let taken = unsafe { TAKEN.get() };
-    if gate::flags() & flags::SPURIOUS == 0 || *taken >= MOST {
+    if gate::flags() & flags::SPURIOUS == 0 || *taken >= SPURIOUS_WAKE_UPS {
         return None;
     }
     let chosen = gate::choose(2) == 1;
