@@ -36,10 +36,13 @@ intercept! {
     fn mremap(at: *mut c_void, len: size_t, new: size_t, flags: c_int, to: *mut c_void) -> *mut c_void,
         pc => {
             let moved = real::mremap(at, len, new, flags, to);
-            match moved == at {
-                true => moved,
-                false => mapped(moved, new, pc),
+            if moved != at {
+                return mapped(moved, new, pc);
             }
+            if let Some(more) = new.checked_sub(len).filter(|&more| more > 0) {
+                mapped(moved.wrapping_byte_add(len), more, pc);
+            }
+            moved
         };
     fn shmat(id: c_int, at: *const c_void, flags: c_int) -> *mut c_void,
         pc => mapped(real::shmat(id, at, flags), size_of_segment(id), pc);
