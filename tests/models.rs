@@ -81,7 +81,7 @@ fn verify_reaches_what_all_inputs_reach() {
 
 #[test]
 fn a_function_without_a_model_is_named() {
-    for (scenario, name) in [(11, "strverscmp"), (14, "sscanf"), (15, "getopt")] {
+    for (scenario, name) in [(11, "strverscmp"), (14, "sscanf"), (15, "argp_parse")] {
         let scenario = format!("-DSCENARIO={scenario}");
         let found = verify(&[&scenario, "-DBYTES=1", "-O1"]);
         assert_eq!(found.summary.verdict, "verified-within-bounds");
@@ -128,6 +128,20 @@ const OUTSIDES: &[Outside] = &[
     (9, &["--symbolic-file", TWO_BYTES], &[TWO_BYTES], &[0, 1]),
     (11, &[], &[], &[0, 1, 2, 3, 4]),
     (12, &[], &[], &[0, 1, 2, 3, 4, 5, 6, 7]),
+    // Nothing to the options, -a, -b that takes the next one, --, -z, another letter.
+    (
+        13,
+        &["--symbolic-arg", "1:2"],
+        &["x", "-b", "7"],
+        &[3, 8, 9, 16, 18, 20],
+    ),
+    // --al, --at, --at=, --at=7, --si=, --si=7, --si, what is wrong or ambiguous, no option.
+    (
+        14,
+        &["--symbolic-arg", "1:6"],
+        &["x"],
+        &[4, 8, 9, 10, 13, 14, 20, 21, 22],
+    ),
 ];
 
 /// Paths of the checkout, in full.

@@ -98,6 +98,10 @@ models! {
     Getdelim = ["getdelim", "__getdelim"], I64 (Ptr, Ptr, I32, Ptr);
     Fopen = ["fopen", "fopen64"], Ptr (Ptr, Ptr);
     Open = ["open", "open64"], I32 (Ptr, I32) variadic;
+    Getopt = ["getopt"], I32 (I32, Ptr, Ptr);
+    PosixGetopt = ["__posix_getopt"], I32 (I32, Ptr, Ptr);
+    GetoptLong = ["getopt_long"], I32 (I32, Ptr, Ptr, Ptr, Ptr);
+    GetoptLongOnly = ["getopt_long_only"], I32 (I32, Ptr, Ptr, Ptr, Ptr);
 }
 
 impl Model {
@@ -202,7 +206,7 @@ pub fn reads_files(name: &str) -> bool {
 
 /// The argument of the function with this name that is an array of texts, up to a null pointer.
 pub fn texts(name: &str) -> Option<usize> {
-    const NAMES: &[&str] = &[
+    const SECOND: &[&str] = &[
         "getopt",
         "__posix_getopt",
         "getopt_long",
@@ -212,7 +216,11 @@ pub fn texts(name: &str) -> Option<usize> {
         "execvp",
         "execvpe",
     ];
-    NAMES.contains(&name).then_some(1)
+    match name {
+        "argp_parse" => Some(2),
+        "posix_spawn" | "posix_spawnp" => Some(4),
+        _ => SECOND.contains(&name).then_some(1),
+    }
 }
 
 /// Does a call of the function with this name take nothing from memory that could be symbolic, or

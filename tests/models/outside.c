@@ -1,6 +1,7 @@
 /* Programs that read what they did not name as an input. The exit status says what they got. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,5 +65,29 @@ int main(int argc, char **argv)
     sum = klee_int("n") == -5;
     return 4 * sum + 2 * (__VERIFIER_nondet_ulonglong() == 0x123456789aULL) +
            (__VERIFIER_nondet_u16() == 0xffff);
+#elif SCENARIO == 13
+    /* Two more arguments follow: -b 7. */
+    while ((c = getopt(argc, argv, "ab:")) != -1)
+        switch (c) {
+        case 'a':
+            sum |= 1;
+            break;
+        case 'b':
+            sum |= optarg[0] == '7' ? 2 : 4;
+            break;
+        default:
+            return 8 + (optopt == 'z');
+        }
+    return sum | (optind < argc ? 16 : 0);
+#elif SCENARIO == 14
+    const struct option names[] = {{"al", 0, &sum, 1}, {"at", 2, &sum, 2}, {"si", 1, NULL, 3}, {0}};
+    int index = -1;
+    c = getopt_long(argc, argv, "", names, &index);
+    if (c == '?' || c < 0)
+        return c < 0 ? 22 : optopt == 3 ? 20 : 21;
+    sum += c;
+    if (sum != index + 1 || (c != 0) != (sum == 3))
+        return 30;
+    return 4 * sum + (optarg ? 1 + (optarg[0] == '7') : 0);
 #endif
 }

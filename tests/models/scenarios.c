@@ -1,6 +1,7 @@
 /* Programs of one to three input bytes that decide by functions of the C library, or in wide numbers
  * and vectors; the exit status is the result. With -DBRUTE the program tries every input and prints every status. */
 #define _GNU_SOURCE
+#include <argp.h>
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -100,7 +101,8 @@ static int scenario(byte *in)
         return sscanf(text, "%[a-f]", other) == 77;
     case 15:
         copy = text;
-        return getopt(2, (char *[]){"program", text, NULL}, "a") == 77;
+        return argp_parse(&(struct argp){0}, 2, (char *[]){"program", text, NULL},
+                          ARGP_NO_ERRS | ARGP_NO_EXIT, NULL, NULL) == 77;
     case 16:
         return wide_numbers(in);
     case 17:

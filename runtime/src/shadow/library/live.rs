@@ -2,7 +2,7 @@
 
 use super::byte_access;
 use super::machine::{Machine, Val};
-use crate::shadow::access::{Access, decide};
+use crate::shadow::access::Access;
 use crate::shadow::nodes::{Expr, Nodes};
 use crate::shadow::{blocks, branch, built, renew, world};
 use crate::{os, vars};
@@ -15,11 +15,11 @@ pub struct Live {
 }
 
 impl Live {
-    fn word(&self, kind: Kind, at: u64) -> Access {
+    fn whole(&self, kind: Kind, at: u64, width: u8) -> Access {
         Access {
             kind,
             at,
-            size: 8,
+            size: u32::from(width / 8),
             pc: self.pc,
         }
     }
@@ -43,23 +43,20 @@ impl Machine for Live {
     }
 
     fn write_value(&mut self, at: u64, value: Val) {
-        let access = Access {
-            kind: Kind::Write,
-            at,
-            size: u32::from(value.width / 8),
-            pc: self.pc,
-        };
+        let access = self.whole(Kind::Write, at, value.width);
         access.write(value.value, value.expr);
     }
 
     fn write_word(&mut self, at: u64, value: u64) {
-        self.word(Kind::Write, at).write(value, 0);
+        self.whole(Kind::Write, at, 64).write(value, 0);
     }
 
-    fn read_word(&mut self, at: u64) -> u64 {
-        let (value, expr) = self.word(Kind::Read, at).read();
-        decide(expr, value, Why::Address, self.pc);
-        value
+    fn read_value(&mut self, at: u64, width: u8) -> Val {
+        let (value, expr) = self.whole(Kind::Read, at, width).read();
+        Val {
+            expr,
+            ..Val::of(width, value)
+        }
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) {
@@ -114,5 +111,13 @@ impl Machine for Live {
     fn fail(&mut self, error: i32) {
         // SAFETY: the running thread's own variable.
         unsafe { *libc::__errno_location() = error };
+    }
+
+    fn complain(&mut self, text: &[u8]) {
+        unsafe extern "C" {
+            static stderr: *mut libc::FILE;
+        }
+        // SAFETY: a stream of the C library, and a text of this length.
+        unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stderr) };
     }
 }

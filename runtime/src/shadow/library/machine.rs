@@ -58,8 +58,8 @@ pub trait Machine {
     fn write_value(&mut self, at: u64, value: Val);
     /// Writes a word.
     fn write_word(&mut self, at: u64, value: u64);
-    /// Reads a word; a symbolic one is decided upon.
-    fn read_word(&mut self, at: u64) -> u64;
+    /// Reads a value of 8, 16, 32 or 64 bits.
+    fn read_value(&mut self, at: u64, width: u8) -> Val;
     /// As `memmove`.
     fn copy(&mut self, to: u64, from: u64, len: u64);
     /// As `memset`.
@@ -76,6 +76,20 @@ pub trait Machine {
     fn give_back(&mut self, at: u64, len: u64);
     /// Sets `errno`.
     fn fail(&mut self, error: i32);
+    /// Prints on standard error.
+    fn complain(&mut self, text: &[u8]);
+
+    /// Reads an address; a symbolic one is decided upon.
+    fn read_word(&mut self, at: u64) -> u64 {
+        let word = self.read_value(at, 64);
+        self.concrete(word, Why::Address)
+    }
+
+    /// Reads an `int`; a symbolic one is decided upon.
+    fn read_number(&mut self, at: u64) -> i32 {
+        let number = self.read_value(at, 32);
+        self.concrete(number, Why::Size) as i32
+    }
 
     /// An operation on two values of equal width.
     fn binary(&mut self, op: Op, a: Val, b: Val) -> Val {

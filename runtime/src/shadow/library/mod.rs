@@ -6,6 +6,7 @@ mod foreign;
 mod live;
 mod machine;
 mod numbers;
+mod options;
 mod scan;
 mod sort;
 mod streams;
@@ -20,6 +21,7 @@ use core::ffi::c_void;
 use live::Live;
 use machine::{Machine, Val};
 use numbers::Reading;
+use options::{Form, Request};
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::Ty;
@@ -132,6 +134,9 @@ impl<M: Machine> Call<'_, M> {
         if matches!(self.model, SwapFour | SwapTwo) {
             let number = self.argument(0);
             return numbers::swapped(self.m, number);
+        }
+        if let Some(form) = options::form(self.model) {
+            return self.option(form);
         }
         let first = self.address(0);
         let second = self.argument(1);
@@ -255,11 +260,27 @@ impl<M: Machine> Call<'_, M> {
                 let all = self.elements(array, 2);
                 pointer(sort::search(self.m, first, all))
             }
-            Character | SwapFour | SwapTwo => unreachable!("it has no address"),
+            Character | SwapFour | SwapTwo | Getopt | PosixGetopt | GetoptLong | GetoptLongOnly => {
+                unreachable!("it does not begin with an address")
+            }
             Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open => {
                 unreachable!("they read the outside")
             }
         }
+    }
+
+    /// getopt and its kin.
+    fn option(mut self, form: Form) -> Val {
+        let long = matches!(form, Form::Long | Form::LongOnly);
+        let request = Request {
+            form,
+            count: self.size(0) as i32,
+            arguments: self.address(1),
+            letters: self.address(2),
+            names: if long { self.address(3) } else { 0 },
+            index: if long { self.address(4) } else { 0 },
+        };
+        options::next(self.m, request)
     }
 
     /// The elements of an array at `first`; count, size and order are arguments from `from` on.
