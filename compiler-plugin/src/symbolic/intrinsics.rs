@@ -1,7 +1,7 @@
 //! Intrinsic functions that have an expression, in terms of plain operations.
 
 use super::Body;
-use super::leaf::{leaves, width};
+use super::leaf::{MAX_WIDTH, leaves, width};
 use super::terms::{Term, Terms};
 use crate::access::Access;
 use crate::ir::{Emit, Layout, Value};
@@ -24,7 +24,7 @@ enum Meaning {
     Funnel(bool),
     /// Result and whether it overflowed; signed or not.
     Overflow(Op, bool),
-    /// Addition or subtraction that stops at the bounds; signed or not.
+    /// Addition, subtraction or shift to the left that stops at the bounds; signed or not.
     Saturating(Op, bool),
     /// -1, 0 or 1; signed or not.
     ThreeWay(bool),
@@ -94,12 +94,16 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         "sadd.with.overflow" => Meaning::Overflow(Op::Add, true),
         "usub.with.overflow" => Meaning::Overflow(Op::Sub, false),
         "ssub.with.overflow" => Meaning::Overflow(Op::Sub, true),
-        "umul.with.overflow" if bits <= 64 => Meaning::Overflow(Op::Mul, false),
-        "smul.with.overflow" if bits <= 64 => Meaning::Overflow(Op::Mul, true),
+        "umul.with.overflow" if bits <= 64 || bits == MAX_WIDTH => {
+            Meaning::Overflow(Op::Mul, false)
+        }
+        "smul.with.overflow" if bits <= 64 || bits == MAX_WIDTH => Meaning::Overflow(Op::Mul, true),
         "uadd.sat" => Meaning::Saturating(Op::Add, false),
         "usub.sat" => Meaning::Saturating(Op::Sub, false),
         "sadd.sat" => Meaning::Saturating(Op::Add, true),
         "ssub.sat" => Meaning::Saturating(Op::Sub, true),
+        "ushl.sat" => Meaning::Saturating(Op::Shl, false),
+        "sshl.sat" => Meaning::Saturating(Op::Shl, true),
         "bitreverse" => Meaning::BitReverse,
         "ucmp" => Meaning::ThreeWay(false),
         "scmp" => Meaning::ThreeWay(true),
@@ -306,6 +310,7 @@ impl Terms<'_> {
             (Op::Add, false) => self.binary(emit, Op::Ult, result, a),
             (Op::Sub, false) => self.binary(emit, Op::Ult, a, b),
             (Op::Add | Op::Sub, true) => self.left_range(emit, op, a, b, result),
+            _ if a.width == MAX_WIDTH => self.product_left_range(emit, signed, a, b),
             _ => {
                 let extend = if signed { Op::SExt } else { Op::ZExt };
                 let (x, y) = (
@@ -320,9 +325,58 @@ impl Terms<'_> {
         vec![result.expr, flag.expr]
     }
 
+    /// Did a product of 128 bits leave its range? By the products of the halves, which fit.
+    fn product_left_range(&self, emit: &mut Emit, signed: bool, a: Term, b: Term) -> Term {
+        let zero = Term::constant(emit, a.width, 0);
+        let [x, y] = match signed {
+            true => [a, b].map(|one| self.absolute(emit, one)),
+            false => [a, b],
+        };
+        let half = a.width / 2;
+        let [(x_high, x_low), (y_high, y_low)] = [x, y].map(|one| {
+            let high = self.shifted(emit, Op::LShr, one, half);
+            let low = self.cast(emit, Op::Extract, one, half);
+            (high, self.cast(emit, Op::ZExt, low, a.width))
+        });
+        let first = self.binary(emit, Op::Ne, x_high, zero);
+        let second = self.binary(emit, Op::Ne, y_high, zero);
+        let both = self.binary(emit, Op::And, first, second);
+        let one = self.binary(emit, Op::Mul, x_high, y_low);
+        let other = self.binary(emit, Op::Mul, x_low, y_high);
+        let middle = self.binary(emit, Op::Add, one, other);
+        let above = self.shifted(emit, Op::LShr, middle, half);
+        let above = self.binary(emit, Op::Ne, above, zero);
+        let low = self.binary(emit, Op::Mul, x_low, y_low);
+        let middle = self.shifted(emit, Op::Shl, middle, half);
+        let whole = self.binary(emit, Op::Add, middle, low);
+        let carry = self.binary(emit, Op::Ult, whole, low);
+        let over = self.binary(emit, Op::Or, both, above);
+        let over = self.binary(emit, Op::Or, over, carry);
+        if !signed {
+            return over;
+        }
+        // The greatest size below zero is one more than above.
+        let signs = self.binary(emit, Op::Xor, a, b);
+        let negative = self.binary(emit, Op::Slt, signs, zero);
+        let least = Term::least(emit, a.width);
+        let below = self.binary(emit, Op::Ult, least, whole);
+        let above = self.binary(emit, Op::Ule, least, whole);
+        let beyond = self.ite(emit, negative, below, above);
+        self.binary(emit, Op::Or, over, beyond)
+    }
+
+    /// Did bits get lost on the way to the left?
+    fn shifted_out(&self, emit: &mut Emit, back: Op, a: Term, by: Term, shifted: Term) -> Term {
+        let again = self.binary(emit, back, shifted, by);
+        self.binary(emit, Op::Ne, again, a)
+    }
+
     fn saturating_signed(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Term {
         let plain = self.binary(emit, op, a, b);
-        let over = self.left_range(emit, op, a, b, plain);
+        let over = match op {
+            Op::Shl => self.shifted_out(emit, Op::AShr, a, b, plain),
+            _ => self.left_range(emit, op, a, b, plain),
+        };
         let zero = Term::constant(emit, a.width, 0);
         let negative = self.binary(emit, Op::Slt, a, zero);
         let least = Term::least(emit, a.width);
@@ -334,8 +388,11 @@ impl Terms<'_> {
 
     fn saturating(&self, emit: &mut Emit, op: Op, a: Term, b: Term) -> Term {
         let plain = self.binary(emit, op, a, b);
-        if op == Op::Add {
-            let over = self.binary(emit, Op::Ult, plain, a);
+        if matches!(op, Op::Add | Op::Shl) {
+            let over = match op {
+                Op::Shl => self.shifted_out(emit, Op::LShr, a, b, plain),
+                _ => self.binary(emit, Op::Ult, plain, a),
+            };
             let most = Term::ones(emit, a.width);
             self.ite(emit, over, most, plain)
         } else {

@@ -57,6 +57,10 @@ static u128 broad = 7; static x4 lanes = {1, 2, 3, 4};
 static NOINLINE x4 turned(x4 x, u32 by, x16 y) {
   x4 z = __builtin_shufflevector(x, lanes, 1, 6, 3, 0); z[by & 3] ^= by;
   return z + (x4)y * x; }
+static NOINLINE u64 overflows(i128 x, i128 y) {
+  i128 z; return __builtin_mul_overflow(x, y, &z) ? 77 : (u64)(z >> 60); }
+static NOINLINE u64 overflows_unsigned(u128 x, u128 y) {
+  u128 z; return __builtin_mul_overflow(x, y, &z) ? 77 : (u64)(z >> 60); }
 static NOINLINE i128 twice(i128 x, u64 y) { return x < 0 ? x - y : x * 3 + y; }
 "#;
 
@@ -392,6 +396,10 @@ impl Program<'_> {
                     "__builtin_elementwise_sub_sat((i64)(A), (i64)(B))",
                     "__builtin_elementwise_add_sat((u32)(A), (u32)(B))",
                     "(u64)((u128)(A) * (u128)(B) >> 64)",
+                    "overflows((i128)(A) << 50, (i128)(i32)(B) << 22)",
+                    "overflows((i128)(A) << 60, (i128)(i8)(B) << 3)",
+                    "overflows_unsigned((u128)(A) << 50, (u128)(u32)(B) << 22)",
+                    "overflows_unsigned((u128)(A) << 3, (u128)(B) << 60)",
                     "(u64)((u128)(A) << ((B) & 127) >> 70)",
                     "((i128)(A) >> ((B) & 127))",
                     "((u128)(i128)(A) / ((u128)(u32)(B) | 1))",
