@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Compiler, compile, in_parallel, replay_fails, run};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 const SOURCE: &str = "tests/harness/programs.c";
@@ -75,4 +76,43 @@ fn an_exhaustive_search_does_not_claim_to_have_seen_what_sections_hide() {
     let found = run(&["run", "--policy", "dpor"], &program(0, "-O0", true), &[]);
     let all = found.output.all();
     assert_eq!(found.summary.verdict, "explored-within-bounds", "{all}");
+}
+
+/// Scenarios of `numbers.c`, the exit statuses, and whether something is not followed.
+const NUMBERS: &[(u32, &[u32], bool)] = &[
+    (0, &[0, 1, 2, 3], true),
+    (1, &[0, 1, 2], true),
+    (2, &[0, 1], true),
+    (3, &[0, 1, 2], false),
+    (4, &[0, 1, 2, 3], false),
+];
+
+#[test]
+fn inputs_may_be_numbers_of_any_type() {
+    let mut cases = Vec::new();
+    for row in NUMBERS {
+        cases.extend(["-O0", "-O2"].map(|level| (row, level)));
+    }
+    in_parallel(&cases, |&(&(scenario, statuses, is_lost), level)| {
+        let scenario = format!("-DSCENARIO={scenario}");
+        let source = "tests/harness/numbers.c";
+        let program = compile(Compiler::RaddleCc, source, &[&scenario, level, "-w"]);
+        let found = run(&["verify", "--keep-going", "--no-shrink"], &program, &[]);
+        let summary = &found.summary;
+        let expected: BTreeSet<String> = statuses.iter().map(|n| format!("exit {n}")).collect();
+        let seen: BTreeSet<String> = summary.outcomes.keys().cloned().collect();
+        let lost = format!("{:?}", summary.concretised);
+        let is_said = match is_lost {
+            true => lost.contains("floating point"),
+            false => summary.concretised.is_empty() && summary.bounds.is_empty(),
+        };
+        if seen != expected || !is_said {
+            let all = found.output.all();
+            return Err(format!("{scenario} {level}: {seen:?}, {lost}\n{all}"));
+        }
+        summary
+            .findings
+            .iter()
+            .try_for_each(|finding| replay_fails(finding, &[]))
+    });
 }

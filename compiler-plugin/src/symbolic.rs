@@ -241,8 +241,14 @@ impl Body<'_> {
     }
 
     fn lose_all(&mut self, i: Value, operands: &[Value], why: Why) {
-        let exprs: Vec<Value> = operands.iter().flat_map(|&one| self.shadow(one)).collect();
-        self.terms.lose(&mut self.before(i), exprs, why);
+        let mut emit = self.before(i);
+        let (numbers, others): (Vec<Value>, Vec<Value>) =
+            operands.iter().partition(|&&one| arith::is_number(one));
+        for number in numbers {
+            self.terms.try_number(&mut emit, self.term(number));
+        }
+        let exprs: Vec<Value> = others.iter().flat_map(|&one| self.shadow(one)).collect();
+        self.terms.lose(&mut emit, exprs, why);
     }
 
     /// `extractvalue` and `insertvalue`.

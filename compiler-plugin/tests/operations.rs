@@ -252,6 +252,22 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "{ i64, i1 }",
         "%r = call { i64, i1 } @llvm.uadd.with.overflow.i64(i64 %n, i64 %n)",
     ),
+    (
+        "call",
+        "{ i128, i1 }",
+        "%s = sext i64 %n to i128\n \
+         %r = call { i128, i1 } @llvm.smul.with.overflow.i128(i128 %s, i128 %s)",
+    ),
+    (
+        "call",
+        "i32",
+        "%r = call i32 @llvm.sshl.sat.i32(i32 %a, i32 %b)",
+    ),
+    (
+        "call",
+        "i32",
+        "%r = call i32 @llvm.ushl.sat.i32(i32 %a, i32 %b)",
+    ),
 ];
 
 /// Operations without an example: their function has no symbolic body, or nothing to compare.
@@ -352,6 +368,7 @@ fn the_plugin_does_what_the_table_says() {
             "symbolic" => builds.iter().any(|hook| calls(hook)) && !calls("lost"),
             "decided" => calls("branch") && !calls("lost"),
             "counted" => calls("lost"),
+            "tried" => calls("number") && !calls("lost"),
             _ => !builds.iter().any(|hook| calls(hook)) || calls("lost"),
         };
         if !holds {

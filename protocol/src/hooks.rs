@@ -378,6 +378,17 @@ pub const TABLE: &[Hook] = &[
         ],
     ),
     hook("raddle_sym_lost", Void, &[I32 /* why */]),
+    // Before an operation on a floating point number that is not followed: decides whether it is
+    // one of a few numbers, and if not, it is lost.
+    hook(
+        "raddle_sym_number",
+        Void,
+        &[
+            I32, /* expr */
+            I64, /* its bits */
+            I32, /* how many: 32 or 64 */
+        ],
+    ),
     // A round begins of a loop that hands nothing on from round to round and writes to memory by
     // atomic updates only. `again`: 1 if the thread comes from the round before.
     hook("raddle_sym_round", Void, &[I32 /* again */]),
@@ -456,6 +467,9 @@ pub const HARNESS: &[Hook] = &[
     hook("__VERIFIER_nondet_unsigned_char", I8, &[]),
     hook("__VERIFIER_nondet_unsigned_int", I32, &[]),
     hook("__VERIFIER_nondet_u64", I64, &[]),
+    hook("__VERIFIER_nondet_pthread_t", I64, &[]),
+    hook("__VERIFIER_nondet_pointer", Ptr, &[]),
+    hook("__VERIFIER_nondet_pchar", Ptr, &[]),
     hook("__VERIFIER_nondet_memory", Void, &[Ptr, I64]),
     hook("klee_int", I32, &[Ptr]),
     hook("klee_range", I32, &[I32, I32, Ptr]),

@@ -76,6 +76,12 @@ pub fn why_not(i: Value) -> Why {
     }
 }
 
+/// Is it a floating point number of which some values are tried?
+pub fn is_number(value: Value) -> bool {
+    let kind = value.ty().kind();
+    matches!(kind, Kind::LLVMFloatTypeKind | Kind::LLVMDoubleTypeKind)
+}
+
 impl Body<'_> {
     pub(super) fn arithmetic(&mut self, i: Value) {
         let a = self.term(i.operand(0));

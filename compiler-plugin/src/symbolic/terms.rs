@@ -249,6 +249,16 @@ impl Terms<'_> {
         }
     }
 
+    /// A floating point number that goes into what is not followed.
+    pub fn try_number(&self, emit: &mut Emit, number: Term) {
+        if let Some(symbolic) = self.any(emit, [number.expr]) {
+            emit.when(symbolic, |emit| {
+                let arguments = [number.expr, number.wide(emit), emit.c32(number.width)];
+                self.hooks.call(emit, "raddle_sym_number", &arguments);
+            });
+        }
+    }
+
     /// The expression that the hook just called left behind.
     pub fn result(&self, emit: &Emit) -> Value {
         self.hooks.read_variable(emit, RESULT, emit.int(32))

@@ -382,6 +382,12 @@ void raddle_sym_lost(u32 why) {
   if (dump) fprintf(dump, "l %u\n", why);
 }
 
+void raddle_sym_number(u32 expr, u64 value, u32 width) {
+  if (!expr || nodes[expr].width != width) fail("a number of %u bits, expression %u", width, expr);
+  if (nodes[expr].value != value) fail("a number that is not %" PRIx64, value);
+  raddle_sym_lost(6);
+}
+
 void raddle_sym_bounds(void *base, u64 size, void *at, u64 len, u64 exprs) {
   u32 at_expr = (u32)exprs, len_expr = (u32)(exprs >> 32);
   if (!exprs) fail("bounds of a concrete access at %p", at);

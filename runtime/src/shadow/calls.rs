@@ -25,7 +25,7 @@ const fn row(name: &'static CStr, takes: u32) -> Modelled {
     }
 }
 
-static MODELLED: Serial<[Modelled; 39]> = Serial::new([
+static MODELLED: Serial<[Modelled; 46]> = Serial::new([
     row(c"pthread_create", 1 << 3),
     row(c"thrd_create", 1 << 2),
     row(c"exit", 1),
@@ -56,6 +56,13 @@ static MODELLED: Serial<[Modelled; 39]> = Serial::new([
     row(c"__VERIFIER_nondet_unsigned_char", 0),
     row(c"__VERIFIER_nondet_unsigned_int", 0),
     row(c"__VERIFIER_nondet_u64", 0),
+    row(c"__VERIFIER_nondet_pthread_t", 0),
+    row(c"__VERIFIER_nondet_pointer", 0),
+    row(c"__VERIFIER_nondet_pchar", 0),
+    row(c"__VERIFIER_nondet_float", 0),
+    row(c"__VERIFIER_nondet_double", 0),
+    row(c"__VERIFIER_nondet_int128", 0),
+    row(c"__VERIFIER_nondet_uint128", 0),
     row(c"klee_int", 0),
     row(c"klee_range", 0),
     row(c"klee_choose", 1),
@@ -98,6 +105,16 @@ pub fn argument(name: &CStr, index: usize) -> Expr {
 pub fn give_result(name: &CStr, expr: Expr, value: u64, pc: usize) {
     if !vars::give_result(address(name), expr) {
         branch(expr, value, Why::Call, pc);
+    }
+}
+
+/// As [`give_result`], of a result in two registers.
+pub fn give_results(name: &CStr, exprs: [Expr; 2], values: [u64; 2], pc: usize) {
+    if vars::give_result(address(name), exprs[0]) {
+        vars::set_argument(1, exprs[1]);
+    } else {
+        let both = exprs.into_iter().zip(values);
+        both.for_each(|(expr, value)| branch(expr, value, Why::Call, pc));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a program calls itself: inputs, assumptions, errors. Names of raddle, KLEE and SV-COMP.
 
 use super::access::Access;
-use super::calls::{argument, give_result};
+use super::calls::{argument, give_result, give_results};
 use super::inputs::Input;
 use super::nodes::Expr;
 use super::simplify::Operand;
@@ -22,6 +22,19 @@ crate::export! {
     fn __VERIFIER_error() = error_from;
     /// As most of SV-COMP's programs define it, for those that only declare it.
     fn __VERIFIER_assert(condition: u32) = assert_from;
+    /// Not in the table, which has no such types, as those that follow.
+    fn __VERIFIER_nondet_float() -> f32 = nondet_float;
+    fn __VERIFIER_nondet_double() -> f64 = nondet_double;
+    fn __VERIFIER_nondet_int128() -> Wide = nondet_int128;
+    fn __VERIFIER_nondet_uint128() -> Wide = nondet_uint128;
+}
+
+/// A number of 128 bits, as functions return it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Wide {
+    low: u64,
+    high: u64,
 }
 
 crate::hooks! { ROWS:
@@ -51,6 +64,9 @@ crate::hooks! { ROWS:
     fn __VERIFIER_nondet_unsigned_char() -> u8 = nondet_unsigned_char;
     fn __VERIFIER_nondet_unsigned_int() -> u32 = nondet_unsigned_int;
     fn __VERIFIER_nondet_u64() -> u64 = nondet_u64;
+    fn __VERIFIER_nondet_pthread_t() -> u64 = nondet_pthread_t;
+    fn __VERIFIER_nondet_pointer() -> Address = nondet_pointer;
+    fn __VERIFIER_nondet_pchar() -> Address = nondet_pchar;
     fn __VERIFIER_nondet_memory(at: Address, len: u64) = nondet_memory;
     fn klee_int(name: Name) -> u32 = klee_int_from;
     fn klee_range(begin: u32, end: u32, name: Name) -> u32 = klee_range_from;
@@ -290,6 +306,70 @@ nondets! {
     nondet_unsigned_char, c"__VERIFIER_nondet_unsigned_char": u8, 8;
     nondet_unsigned_int, c"__VERIFIER_nondet_unsigned_int": u32, 32;
     nondet_u64, c"__VERIFIER_nondet_u64": u64, 64;
+    nondet_pthread_t, c"__VERIFIER_nondet_pthread_t": u64, 64;
+    nondet_pointer, c"__VERIFIER_nondet_pointer": Address, 64;
+    nondet_pchar, c"__VERIFIER_nondet_pchar": Address, 64;
+}
+
+unsafe extern "C-unwind" fn nondet_float(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> f32 {
+    f32::from_bits(nondet(c"__VERIFIER_nondet_float", 4, 32, pc) as u32)
+}
+
+unsafe extern "C-unwind" fn nondet_double(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> f64 {
+    f64::from_bits(nondet(c"__VERIFIER_nondet_double", 8, 64, pc))
+}
+
+unsafe extern "C-unwind" fn nondet_int128(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Wide {
+    wide(c"__VERIFIER_nondet_int128", pc)
+}
+
+unsafe extern "C-unwind" fn nondet_uint128(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) -> Wide {
+    wide(c"__VERIFIER_nondet_uint128", pc)
+}
+
+/// The next input, of 16 bytes, as the result of the function `name`.
+fn wide(name: &CStr, pc: usize) -> Wide {
+    if !gate::active() {
+        return Wide { low: 0, high: 0 };
+    }
+    let input = Input::next(16);
+    let [low, high] = [0, 8].map(|offset| input.value(offset, 8));
+    if !vars::symbolic() {
+        input.record(0, 0, name.as_ptr(), pc);
+        return Wide { low, high };
+    }
+    let exprs = [0, 8].map(|offset| input.expr(offset, 8));
+    input.record(0, exprs[0], name.as_ptr(), pc);
+    give_results(name, exprs, [low, high], pc);
+    Wide { low, high }
 }
 
 unsafe extern "C-unwind" fn reach_error_from(

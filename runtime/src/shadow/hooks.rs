@@ -36,6 +36,7 @@ crate::hooks! { ROWS:
     fn raddle_sym_call_wide(callee: Address, index: u32, expr: u32, low: u64, high: u64) = call_wide;
     fn raddle_sym_branch(expr: u32, value: u64, why: u32) = branch_from;
     fn raddle_sym_lost(why: u32) = lost_from;
+    fn raddle_sym_number(expr: u32, value: u64, width: u32) = number;
     fn raddle_sym_round(again: u32) = round;
     fn raddle_sym_bounds(base: Address, size: u64, at: Address, len: u64, exprs: u64) = bounds;
 }
@@ -305,6 +306,17 @@ unsafe extern "C-unwind" fn branch_from(
 ) {
     let why = Why::from_u8(why as u8).unwrap_or(Why::Branch);
     branch(expr, value, why, pc);
+}
+
+unsafe extern "C-unwind" fn number(
+    expr: u32,
+    value: u64,
+    width: u32,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    super::floating::decide(expr, value, width as u8, pc);
 }
 
 unsafe extern "C-unwind" fn round(again: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {

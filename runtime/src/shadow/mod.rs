@@ -12,6 +12,7 @@ mod bounds;
 mod calls;
 mod cells;
 mod endless;
+mod floating;
 mod harness;
 mod hooks;
 mod inputs;
