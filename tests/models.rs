@@ -11,7 +11,7 @@ use std::time::Duration;
 const SOURCE: &str = "tests/models/scenarios.c";
 
 /// Scenarios with the number of input bytes.
-const SCENARIOS: [(u32, u32); 15] = [
+const SCENARIOS: [(u32, u32); 16] = [
     (1, 3),
     (2, 2),
     (3, 3),
@@ -27,6 +27,7 @@ const SCENARIOS: [(u32, u32); 15] = [
     (16, 2),
     (17, 2),
     (18, 2),
+    (19, 3),
 ];
 
 fn brute_force(flags: &[&str]) -> BTreeSet<String> {
@@ -142,6 +143,14 @@ const OUTSIDES: &[Outside] = &[
         &["x"],
         &[4, 8, 9, 10, 13, 14, 20, 21, 22],
     ),
+    (15, &["--symbolic-stdin", "3"], &[], &[1, 2, 3, 4]),
+    (
+        16,
+        &["--symbolic-file", TWO_BYTES],
+        &[TWO_BYTES],
+        &[0, 1, 2, 3, 4, 5],
+    ),
+    (17, &["--symbolic-stdin", "2"], &[], &[1, 2, 3]),
 ];
 
 /// Paths of the checkout, in full.
@@ -198,11 +207,36 @@ fn inputs_from_outside_take_every_value() {
 
 #[test]
 fn reads_that_are_not_followed_are_named() {
-    let case = (10, &["--symbolic-stdin", "2"][..], &[][..], &[][..]);
-    let found = verify_outside(&case, "-O1");
-    assert_eq!(found.summary.verdict, "verified-within-bounds");
+    for (scenario, name) in [(10, "scanf"), (18, "ungetc")] {
+        let case = (scenario, &["--symbolic-stdin", "2"][..], &[][..], &[][..]);
+        let found = verify_outside(&case, "-O1");
+        is_named(&found, name);
+    }
+}
+
+fn is_named(found: &Run, name: &str) {
+    let all = found.output.all();
+    assert_eq!(found.summary.verdict, "verified-within-bounds", "{all}");
     let named = format!("{:?}", found.summary.concretised);
-    assert!(named.contains("scanf"), "{named}\n{}", found.output.all());
+    assert!(named.contains(name), "{named}\n{all}");
+}
+
+/// C++ streams, and calls of the C library where an exception may be caught.
+#[test]
+fn reads_of_cpp_that_are_not_followed_are_named() {
+    for (scenario, name) in [(1, "getchar"), (2, "_ZNSirs"), (3, "getline")] {
+        let scenario = format!("-DSCENARIO={scenario}");
+        let source = "tests/models/streams.cpp";
+        let program = compile(Compiler::RaddleCxx, source, &[&scenario, "-O0", "-w"]);
+        let options = [
+            "verify",
+            "--keep-going",
+            "--no-shrink",
+            "--symbolic-stdin",
+            "2",
+        ];
+        is_named(&run(&options, &program, &[]), name);
+    }
 }
 
 const ONE_BODY: &str = "tests/models/one_body.c";

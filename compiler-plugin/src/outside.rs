@@ -4,7 +4,7 @@
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, Ty};
-use raddle_protocol::library::{Model, Output, is_silent};
+use raddle_protocol::library::{Model, Output, is_silent, reads_files};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {
@@ -38,7 +38,8 @@ impl Foreign {
         let blind = callee.is_some_and(|callee| !callee.is_declaration());
         let shape =
             pointers | output.map_or(0, |_| FOREIGN_OUTPUT) | if blind { FOREIGN_BLIND } else { 0 };
-        (shape != 0).then_some(Foreign { name, shape })
+        let reads = name.as_deref().is_some_and(reads_files);
+        (shape != 0 || reads).then_some(Foreign { name, shape })
     }
 
     /// Does what it is given leave the program?

@@ -102,6 +102,13 @@ models! {
     PosixGetopt = ["__posix_getopt"], I32 (I32, Ptr, Ptr);
     GetoptLong = ["getopt_long"], I32 (I32, Ptr, Ptr, Ptr, Ptr);
     GetoptLongOnly = ["getopt_long_only"], I32 (I32, Ptr, Ptr, Ptr, Ptr);
+    Scanf = ["scanf", "__isoc99_scanf", "__isoc23_scanf"], I32 (Ptr) variadic;
+    Fscanf = ["fscanf", "__isoc99_fscanf", "__isoc23_fscanf"], I32 (Ptr, Ptr) variadic;
+    Ungetc = ["ungetc"], I32 (I32, Ptr);
+    Memmem = ["memmem"], Ptr (Ptr, I64, Ptr, I64);
+    Memccpy = ["memccpy"], Ptr (Ptr, Ptr, I32, I64);
+    Strcasestr = ["strcasestr"], Ptr (Ptr, Ptr);
+    Stpncpy = ["stpncpy"], Ptr (Ptr, Ptr, I64);
 }
 
 impl Model {
@@ -163,6 +170,8 @@ impl Output {
 
 /// Does the function with this name read streams or files in a way that no [`Model`] follows?
 pub fn reads_files(name: &str) -> bool {
+    // What is in the table is named by this where it is called in another way, such as inside a
+    // `try` block.
     const NAMES: &[&str] = &[
         "scanf",
         "fscanf",
@@ -172,13 +181,53 @@ pub fn reads_files(name: &str) -> bool {
         "__isoc99_fscanf",
         "__isoc99_vscanf",
         "__isoc99_vfscanf",
+        "__isoc23_scanf",
+        "__isoc23_fscanf",
+        "__isoc23_vscanf",
+        "__isoc23_vfscanf",
+        "wscanf",
+        "fwscanf",
+        "getc",
+        "fgetc",
+        "getchar",
+        "fgets",
+        "fread",
+        "read",
+        "getline",
+        "getdelim",
+        "fopen",
+        "fopen64",
+        "open",
+        "open64",
+        "__fgets_chk",
+        "__fgets_unlocked_chk",
+        "__fread_chk",
+        "__fread_unlocked_chk",
+        "__read_chk",
+        "__pread_chk",
+        "__pread64_chk",
+        "__open_2",
+        "__open64_2",
+        "__openat_2",
+        "__openat64_2",
+        "_IO_getc",
+        "__uflow",
+        "__underflow",
         "freopen",
+        "freopen64",
         "openat",
         "openat64",
         "pread",
         "pread64",
         "readv",
         "preadv",
+        "preadv64",
+        "preadv2",
+        "preadv64v2",
+        "aio_read",
+        "aio_read64",
+        "lio_listio",
+        "lio_listio64",
         "mmap",
         "mmap64",
         "stat",
@@ -186,6 +235,10 @@ pub fn reads_files(name: &str) -> bool {
         "fstat",
         "fstat64",
         "lstat",
+        "lstat64",
+        "fstatat",
+        "fstatat64",
+        "statx",
         "fgetwc",
         "getwc",
         "getwchar",
@@ -193,15 +246,42 @@ pub fn reads_files(name: &str) -> bool {
         "getw",
         "gets",
         "sendfile",
+        "sendfile64",
         "splice",
+        "copy_file_range",
+        "syscall",
         "dup",
         "dup2",
+        "dup3",
         "fork",
+        "vfork",
         "popen",
+        "posix_spawn",
+        "posix_spawnp",
+        "execl",
+        "execlp",
+        "execle",
+        "execv",
+        "execve",
+        "execvp",
+        "execvpe",
+        "fexecve",
         "system",
         "ungetc",
     ];
-    NAMES.contains(&name)
+    // Members of `std::istream`, `std::getline`, `operator>>`, files and buffers.
+    const CPP: &[&str] = &[
+        "_ZNSi",
+        "_ZSt7getline",
+        "_ZStrs",
+        "_ZSt2ws",
+        "_ZNSt14basic_ifstream",
+        "_ZNSt13basic_fstream",
+        "_ZNSt13basic_filebuf",
+        "_ZNSt15basic_streambuf",
+        "_ZNSt13basic_istream",
+    ];
+    NAMES.contains(&name) || CPP.iter().any(|start| name.starts_with(start))
 }
 
 /// The argument of the function with this name that is an array of texts, up to a null pointer.

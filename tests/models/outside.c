@@ -58,7 +58,8 @@ int main(int argc, char **argv)
     return sum;
 #elif SCENARIO == 10
     /* Not followed, and said so. */
-    return scanf("%d", &c) == 77;
+    float number;
+    return scanf("%f", &number) == 77;
 #elif SCENARIO == 11
     return klee_range(-2, 3, "v") + 2;
 #elif SCENARIO == 12
@@ -89,5 +90,31 @@ int main(int argc, char **argv)
     if (sum != index + 1 || (c != 0) != (sum == 3))
         return 30;
     return 4 * sum + (optarg ? 1 + (optarg[0] == '7') : 0);
+#elif SCENARIO == 15
+    int count = 0, number;
+    while (scanf("%d", &number) == 1) {
+        count++;
+        sum += number;
+    }
+    return count == 2 && sum == 12 ? 1 : sum == 345 ? 2 : feof(stdin) ? 3 : 4;
+#elif SCENARIO == 16
+    /* What does not match is left to others. */
+    FILE *file = fopen(argv[1], "r");
+    sum = fscanf(file, "%1[a-c]", line);
+    c = getc(file);
+    fclose(file);
+    return sum == 1 ? (line[0] == 'b') + 2 * (c == '!') : c == 'x' ? 4 : 5;
+#elif SCENARIO == 17
+    c = getchar();
+    if (ungetc(c, stdin) != c || getchar() != c)
+        return 9;
+    if (c == '7')
+        return ungetc('7', stdin) == '7' && getchar() == '7' ? 1 : 9;
+    return getchar() == 'z' ? 2 : 3;
+#elif SCENARIO == 18
+    /* Another one than was read: not followed, and said so. */
+    getchar();
+    ungetc('q', stdin);
+    return getchar() != 'q';
 #endif
 }

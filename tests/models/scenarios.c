@@ -98,7 +98,7 @@ static int scenario(byte *in)
         return !copy ? 1 : copy == text ? 2 : *copy == '7' ? 3 : 4;
     case 14:
         /* A format without a model. */
-        return sscanf(text, "%[a-f]", other) == 77;
+        return sscanf(text, "%f", (float *)other) == 77;
     case 15:
         copy = text;
         return argp_parse(&(struct argp){0}, 2, (char *[]){"program", text, NULL},
@@ -111,6 +111,10 @@ static int scenario(byte *in)
         number = (int)htonl(in[0] << 16 | in[1] << 9);
         return (number == 0x00044200) + 2 * (number < 0) + 4 * (ntohs((uint16_t)(in[0] + 1)) == 256) +
                8 * (ntohl(htonl(in[0])) == in[0]);
+    case 19:
+        copy = memccpy(other, text, ';', 3);
+        return (memmem(text, 3, "ab", 2) != NULL) + 2 * (strcasestr(text, "gO") != NULL) +
+               4 * (copy == other + 2) + 8 * (stpncpy(other, text, 3) == other + 1);
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

@@ -227,6 +227,16 @@ impl Source {
         Source::find(|source| source.stands_for == held)
     }
 
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        self.input.len
+    }
+
+    /// The byte at `offset`.
+    pub fn byte(&self, offset: u64) -> u8 {
+        self.input.byte(offset)
+    }
+
     /// The expression of the byte at `offset`.
     pub fn expr(&self, offset: u64) -> Expr {
         match offset < self.input.len {

@@ -26,6 +26,7 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::Ty;
 use raddle_protocol::library::Model;
+use scan::Text;
 use sort::Elements;
 use strings::ALL;
 
@@ -184,10 +185,21 @@ impl<M: Machine> Call<'_, M> {
                     first
                 })
             }
-            Strncpy => {
+            Strncpy | Stpncpy => {
                 let (from, size) = (self.address(1), self.size(2));
-                strings::copy_padded(self.m, first, from, size);
-                pointer(first)
+                let len = strings::copy_padded(self.m, first, from, size);
+                pointer(match self.model {
+                    Stpncpy => first + len,
+                    _ => first,
+                })
+            }
+            Memmem => {
+                let (len, what, size) = (self.size(1), self.address(2), self.size(3));
+                pointer(strings::find_block(self.m, first, len, what, size))
+            }
+            Memccpy => {
+                let (from, what, limit) = (self.address(1), self.argument(2), self.size(3));
+                pointer(strings::copy_until(self.m, first, from, what, limit))
             }
             Strcat => {
                 let from = self.address(1);
@@ -202,9 +214,10 @@ impl<M: Machine> Call<'_, M> {
             Strchr => pointer(strings::find_in_text(self.m, first, second, false, false)),
             Strrchr => pointer(strings::find_in_text(self.m, first, second, false, true)),
             Strchrnul => pointer(strings::find_in_text(self.m, first, second, true, false)),
-            Strstr => {
+            Strstr | Strcasestr => {
                 let what = self.address(1);
-                pointer(strings::find_text(self.m, first, what))
+                let fold = self.model == Strcasestr;
+                pointer(strings::find_text(self.m, first, what, fold))
             }
             Strspn | Strcspn => {
                 let set = self.address(1);
@@ -222,7 +235,11 @@ impl<M: Machine> Call<'_, M> {
             }
             Sscanf => {
                 let format = self.address(1);
-                scan::scan(self.m, first, format, &self.values[2..])
+                let text = Text {
+                    start: first,
+                    end: None,
+                };
+                scan::scan(self.m, text, format, &self.values[2..]).0
             }
             StrtokR => {
                 let (set, state) = (self.address(1), self.address(2));
@@ -263,7 +280,8 @@ impl<M: Machine> Call<'_, M> {
             Character | SwapFour | SwapTwo | Getopt | PosixGetopt | GetoptLong | GetoptLongOnly => {
                 unreachable!("it does not begin with an address")
             }
-            Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open => {
+            Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open | Ungetc
+            | Scanf | Fscanf => {
                 unreachable!("they read the outside")
             }
         }

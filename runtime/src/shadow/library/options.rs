@@ -427,7 +427,9 @@ impl<M: Machine> Search<'_, M> {
             if name == 0 {
                 break;
             }
-            if strings::length(self.m, name, ALL) == len && self.are_same(text, name, len) {
+            if strings::length(self.m, name, ALL) == len
+                && strings::are_same(self.m, text, name, len)
+            {
                 return Ok(Some(option));
             }
         }
@@ -437,7 +439,9 @@ impl<M: Machine> Search<'_, M> {
             if name == 0 {
                 break;
             }
-            if strings::length(self.m, name, ALL) <= len || !self.are_same(text, name, len) {
+            if strings::length(self.m, name, ALL) <= len
+                || !strings::are_same(self.m, text, name, len)
+            {
                 continue;
             }
             let Some(first) = found else {
@@ -469,17 +473,6 @@ impl<M: Machine> Search<'_, M> {
 
     fn name(&mut self, option: u64) -> u64 {
         self.m.read_word(self.request.names + option * NAME_SIZE)
-    }
-
-    /// Decides at once whether bytes are the same.
-    fn are_same(&mut self, a: u64, b: u64, len: u64) -> bool {
-        let mut same = Val::of(1, 1);
-        for i in 0..len {
-            let (x, y) = (self.m.read(a + i), self.m.read(b + i));
-            let equal = self.m.binary(Op::Eq, x, y);
-            same = self.m.binary(Op::And, same, equal);
-        }
-        self.m.holds(same)
     }
 
     fn mean_the_same(&mut self, a: u64, b: u64) -> bool {

@@ -1,4 +1,4 @@
-//! sscanf, in the C locale, of integers, characters and words. What the text looks like is decided,
+//! scanf and its kin, in the C locale, of integers, characters, words and sets of characters. What the text looks like is decided,
 //! the numbers are expressions. As the GNU C library does it (stdio-common/vfscanf-internal.c in
 //! version 2.36), which takes "0x" without a digit for 0.
 
@@ -28,6 +28,42 @@ struct Conversion {
     /// Bytes of the integer.
     size: u8,
     what: u8,
+    /// Of `[`: the characters.
+    set: Set,
+}
+
+/// A set of characters, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Set([u64; 4]);
+
+impl Set {
+    const NONE: Set = Set([0; 4]);
+
+    fn add(&mut self, byte: u8) {
+        self.0[usize::from(byte) / 64] |= 1 << (byte % 64);
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte) / 64] >> (byte % 64) & 1 != 0
+    }
+
+    /// Decides whether it is in there.
+    fn holds(&self, m: &mut impl Machine, byte: Val) -> bool {
+        let mut inside = Val::of(1, 0);
+        let mut next = 0u16;
+        while let Some(first) = (next..256).find(|&c| self.has(c as u8)) {
+            let end = (first..256).find(|&c| !self.has(c as u8)).unwrap_or(256);
+            let from = m.with(Op::Sub, byte, first.into());
+            let there = m.with(Op::Ult, from, u64::from(end - first));
+            // All of them are no run that a byte can count.
+            inside = match end - first {
+                256 => Val::of(1, 1),
+                _ => m.choose(there, Val::of(1, 1), inside),
+            };
+            next = end;
+        }
+        m.holds(inside)
+    }
 }
 
 /// Why reading ends early.
@@ -50,10 +86,29 @@ pub fn knows(m: &mut impl Machine, format: u64) -> bool {
     }
 }
 
+/// What is read.
+#[derive(Clone, Copy)]
+pub struct Text {
+    pub start: u64,
+    /// Where a stream ends, a NUL behind; a text without it ends with a NUL.
+    pub end: Option<u64>,
+}
+
+/// How far reading went.
+pub struct Progress {
+    pub at: u64,
+    /// It was seen that there is no more.
+    pub saw_end: bool,
+}
+
 /// Reads `text` by a format that [`knows`] knows; `places` are the addresses for the results. How
 /// many were stored.
-pub fn scan(m: &mut impl Machine, text: u64, format: u64, places: &[u64]) -> Val {
-    let mut reader = Reader { text, at: text };
+pub fn scan(m: &mut impl Machine, text: Text, format: u64, places: &[u64]) -> (Val, Progress) {
+    let mut reader = Reader {
+        text,
+        at: text.start,
+        saw_end: false,
+    };
     let (mut format, mut places) = (format, places.iter().copied());
     let mut done = 0u64;
     let stop = loop {
@@ -78,10 +133,12 @@ pub fn scan(m: &mut impl Machine, text: u64, format: u64, places: &[u64]) -> Val
             Err(stop) => break Some(stop),
         }
     };
-    match stop {
+    let Reader { at, saw_end, .. } = reader;
+    let result = match stop {
         Some(Stop::Input) if done == 0 => Val::of(32, u64::MAX),
         _ => Val::of(32, done),
-    }
+    };
+    (result, Progress { at, saw_end })
 }
 
 /// The next part of a format; a symbolic byte of it is decided upon.
@@ -113,9 +170,14 @@ fn part(m: &mut impl Machine, at: &mut u64) -> Part {
         };
         byte = next(m);
     }
+    let mut set = Set::NONE;
     match byte {
         b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'n' => {}
         b'c' | b's' | b'%' if size == 4 => {}
+        b'[' if size == 4 => match set_of(m, at) {
+            Some(found) => set = found,
+            None => return Part::Unknown,
+        },
         _ => return Part::Unknown,
     }
     Part::Conversion(Conversion {
@@ -123,7 +185,38 @@ fn part(m: &mut impl Machine, at: &mut u64) -> Part {
         width: if width == 0 { u64::MAX } else { width },
         size,
         what: byte,
+        set,
     })
+}
+
+/// The characters between brackets; `None`: it does not end.
+fn set_of(m: &mut impl Machine, at: &mut u64) -> Option<Set> {
+    let mut set = Set::NONE;
+    let mut byte = next_byte(m, at);
+    let others = byte == b'^';
+    if others {
+        byte = next_byte(m, at);
+    }
+    let mut before = 0;
+    let mut is_first = true;
+    while byte != b']' || is_first {
+        let mut ahead = *at;
+        let after = next_byte(m, &mut ahead);
+        if byte == 0 {
+            return None;
+        }
+        if byte == b'-' && !is_first && !matches!(after, 0 | b']') && before <= after {
+            (before..after).for_each(|c| set.add(c));
+        } else {
+            set.add(byte);
+        }
+        (before, is_first) = (byte, false);
+        byte = next_byte(m, at);
+    }
+    if others {
+        set.0 = set.0.map(|part| !part);
+    }
+    Some(set)
 }
 
 fn next_byte(m: &mut impl Machine, at: &mut u64) -> u8 {
@@ -134,8 +227,9 @@ fn next_byte(m: &mut impl Machine, at: &mut u64) -> u8 {
 
 /// Where the text is read.
 struct Reader {
-    text: u64,
+    text: Text,
     at: u64,
+    saw_end: bool,
 }
 
 impl Reader {
@@ -147,9 +241,20 @@ impl Reader {
             }
             self.at += 1;
         }
+        self.look();
     }
 
-    fn is_at_end(&self, m: &mut impl Machine) -> bool {
+    /// The next byte of a stream is asked for, if only to be given back.
+    fn look(&mut self) -> bool {
+        let is_end = Some(self.at) == self.text.end;
+        self.saw_end |= is_end;
+        is_end
+    }
+
+    fn is_at_end(&mut self, m: &mut impl Machine) -> bool {
+        if self.text.end.is_some() {
+            return self.look();
+        }
         let byte = m.read(self.at);
         m.is(byte, 0)
     }
@@ -160,7 +265,7 @@ impl Reader {
             self.at += 1;
             return Ok(false);
         }
-        match m.is(byte, 0) {
+        match self.is_at_end(m) {
             true => Err(Stop::Input),
             false => Err(Stop::Match),
         }
@@ -173,22 +278,31 @@ impl Reader {
         place: Option<u64>,
     ) -> Result<(), Stop> {
         let Conversion { width, size, .. } = conversion;
-        if !matches!(conversion.what, b'c' | b'n') {
+        if !matches!(conversion.what, b'c' | b'n' | b'[') {
             self.skip(m);
         }
         match conversion.what {
             b'n' => {
-                let read = Val::word(self.at - self.text);
+                let read = Val::word(self.at - self.text.start);
                 store(m, place, read, size);
                 return Ok(());
             }
             b'%' => return self.literal(m, b'%').map(|_| ()),
             _ if self.is_at_end(m) => return Err(Stop::Input),
             b'c' => self.characters(m, if width == u64::MAX { 1 } else { width }, place),
-            b's' => self.word(m, width, place),
+            b's' => {
+                self.word(m, width, place, |m, byte| !is_space(m, byte));
+            }
+            b'[' => {
+                let set = conversion.set;
+                if self.word(m, width, place, |m, byte| set.holds(m, byte)) == 0 {
+                    return Err(Stop::Match);
+                }
+            }
             what => {
-                let value = self.number(m, what, width)?;
-                store(m, place, value, size);
+                let value = self.number(m, what, width);
+                self.look();
+                store(m, place, value?, size);
             }
         }
         Ok(())
@@ -207,11 +321,18 @@ impl Reader {
         }
     }
 
-    fn word(&mut self, m: &mut impl Machine, width: u64, place: Option<u64>) {
+    /// Reads what belongs to a word; how many bytes.
+    fn word<M: Machine>(
+        &mut self,
+        m: &mut M,
+        width: u64,
+        place: Option<u64>,
+        belongs: impl Fn(&mut M, Val) -> bool,
+    ) -> u64 {
         let mut len = 0;
         while len < width && !self.is_at_end(m) {
             let byte = m.read(self.at);
-            if is_space(m, byte) {
+            if !belongs(m, byte) {
                 break;
             }
             if let Some(place) = place {
@@ -220,9 +341,10 @@ impl Reader {
             len += 1;
             self.at += 1;
         }
-        if let Some(place) = place {
+        if let Some(place) = place.filter(|_| len > 0) {
             m.write(place + len, Val::byte(0));
         }
+        len
     }
 
     fn number(&mut self, m: &mut impl Machine, what: u8, width: u64) -> Result<Val, Stop> {

@@ -1,9 +1,12 @@
 //! Reading standard input and files that are symbolic: the C library reads, and the bytes that it
-//! delivers get the expressions of their places in the file.
+//! delivers get the expressions of their places in the file. What scanf reads is read by its model,
+//! and the stream put behind it.
 
 use super::Call;
+use super::foreign::{self, List};
 use super::live::Live;
 use super::machine::{Machine, Val};
+use super::scan::{self, Text};
 use crate::io;
 use crate::shadow::outside::Source;
 use core::ffi::{c_char, c_int};
@@ -42,16 +45,26 @@ impl Place {
         now.saturating_sub(self.offset)
     }
 
+    /// The byte at an offset from here, if it is the one that was read: the program may have put
+    /// back another.
+    fn byte(self, offset: u64, read: u8) -> Val {
+        let offset = self.offset + offset;
+        let expr = match self.source.byte(offset) == read {
+            true => self.source.expr(offset),
+            false => 0,
+        };
+        Val {
+            expr,
+            ..Val::byte(read)
+        }
+    }
+
     /// Gives `len` bytes at `at`, which were read from here, their expressions. Each but the last is
     /// decided not to be the `delimiter`, and the last whether it is.
     fn deliver(self, m: &mut Live, at: u64, len: u64, delimiter: Option<u8>) {
         for i in 0..len {
             // SAFETY: the C library wrote these bytes.
-            let value = unsafe { *((at + i) as *const u8) };
-            let byte = Val {
-                expr: self.source.expr(self.offset + i),
-                ..Val::byte(value)
-            };
+            let byte = self.byte(i, unsafe { *((at + i) as *const u8) });
             m.write(at + i, byte);
             if let Some(delimiter) = delimiter {
                 m.is(byte, delimiter.into());
@@ -67,6 +80,8 @@ unsafe extern "C" {
     fn fread(to: u64, size: u64, count: u64, stream: u64) -> u64;
     fn fgetc(stream: u64) -> c_int;
     fn fopen(path: *const c_char, mode: u64) -> u64;
+    fn ungetc(c: c_int, stream: u64) -> c_int;
+    fn vfscanf(stream: u64, format: u64, list: *mut List) -> c_int;
 }
 
 /// Is the model one of those here?
@@ -74,7 +89,17 @@ pub fn is_ours(model: Model) -> bool {
     use Model::*;
     matches!(
         model,
-        Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open
+        Getc | Getchar
+            | Fgets
+            | Fread
+            | Read
+            | Getline
+            | Getdelim
+            | Fopen
+            | Open
+            | Ungetc
+            | Scanf
+            | Fscanf
     )
 }
 
@@ -132,8 +157,78 @@ impl Call<'_, Live> {
                 let (delimiter, stream) = (self.size(2) as u8, self.address(3));
                 self.line(delimiter, stream)
             }
+            Model::Ungetc => self.put_back(),
+            Model::Scanf => {
+                let format = self.address(0);
+                // SAFETY: a variable of the C library.
+                self.scan_stream(unsafe { stdin } as u64, format, 1)
+            }
+            Model::Fscanf => {
+                let (stream, format) = (self.address(0), self.address(1));
+                self.scan_stream(stream, format, 2)
+            }
             _ => self.open(),
         }
+    }
+
+    /// ungetc: what is put back is followed if it is what was read.
+    fn put_back(&mut self) -> Val {
+        let (given, stream) = (self.argument(0), self.address(1));
+        let is_end = self.m.is(given, u64::from(u32::MAX));
+        let byte = self.m.low(given, 8);
+        if let Some(place) = Place::of_stream(stream).filter(|_| !is_end) {
+            let before = place.offset.checked_sub(1).map(|offset| Val {
+                expr: place.source.expr(offset),
+                ..Val::byte(place.source.byte(offset))
+            });
+            if !before.is_some_and(|before| self.m.same(byte, before)) {
+                foreign::lose(b"ungetc", self.m.pc);
+            }
+        }
+        // SAFETY: the program's call.
+        let put = unsafe { ungetc(given.value as c_int, stream) };
+        match put {
+            0.. => self.m.extend(Op::ZExt, byte, 32),
+            _ => Val::of(32, u64::from(put as u32)),
+        }
+    }
+
+    /// scanf and fscanf; the addresses for the results are arguments from `from` on.
+    fn scan_stream(&mut self, stream: u64, format: u64, from: usize) -> Val {
+        let places = &self.values[from..];
+        let place = Place::of_stream(stream);
+        let known = place.filter(|_| scan::knows(self.m, format));
+        let Some(place) = known else {
+            if place.is_some() {
+                foreign::lose(self.model.names()[0].as_bytes(), self.m.pc);
+            }
+            // SAFETY: the program's call, with its arguments in a list.
+            let read = unsafe { vfscanf(stream, format, &mut List::of(places)) };
+            return Val::of(32, u64::from(read as u32));
+        };
+        let left = place.source.len().saturating_sub(place.offset);
+        let start = self.m.borrow(left + 1);
+        for i in 0..left {
+            let byte = place.byte(i, place.source.byte(place.offset + i));
+            self.m.write(start + i, byte);
+        }
+        let end = start + left;
+        self.m.write(end, Val::byte(0));
+        let text = Text {
+            start,
+            end: Some(end),
+        };
+        let (result, progress) = scan::scan(self.m, text, format, places);
+        let behind = place.offset + (progress.at - start);
+        // SAFETY: the program's stream. A read at the end marks it as ended.
+        unsafe {
+            libc::fseeko(stream as *mut FILE, behind as i64, libc::SEEK_SET);
+            if progress.saw_end {
+                fgetc(stream);
+            }
+        }
+        self.m.give_back(start, left + 1);
+        result
     }
 
     fn character(&mut self, stream: u64) -> Val {
@@ -143,11 +238,7 @@ impl Call<'_, Live> {
         let value = Val::of(32, u64::from(read as u32));
         match place {
             Some(place) if read >= 0 => {
-                let expr = place.source.expr(place.offset);
-                let byte = Val {
-                    expr,
-                    ..Val::byte(read as u8)
-                };
+                let byte = place.byte(0, read as u8);
                 self.m.extend(Op::ZExt, byte, 32)
             }
             _ => value,

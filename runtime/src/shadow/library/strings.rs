@@ -103,8 +103,8 @@ pub fn find_in_text(m: &mut impl Machine, text: u64, what: Val, or_end: bool, la
     found
 }
 
-/// strstr.
-pub fn find_text(m: &mut impl Machine, text: u64, what: u64) -> u64 {
+/// strstr, and strcasestr (`fold`).
+pub fn find_text(m: &mut impl Machine, text: u64, what: u64, fold: bool) -> u64 {
     let len = length(m, what, ALL);
     if len == 0 {
         return text;
@@ -112,7 +112,10 @@ pub fn find_text(m: &mut impl Machine, text: u64, what: u64) -> u64 {
     for at in text.. {
         let mut same = 0;
         while same < len {
-            let (x, y) = (m.read(at + same), m.read(what + same));
+            let (mut x, mut y) = (m.read(at + same), m.read(what + same));
+            if fold {
+                (x, y) = (lower(m, x), lower(m, y));
+            }
             if !m.same(x, y) {
                 break;
             }
@@ -127,6 +130,37 @@ pub fn find_text(m: &mut impl Machine, text: u64, what: u64) -> u64 {
         }
     }
     0
+}
+
+/// Decides at once whether blocks are the same.
+pub fn are_same(m: &mut impl Machine, a: u64, b: u64, len: u64) -> bool {
+    let mut same = Val::of(1, 1);
+    for i in 0..len {
+        let (x, y) = (m.read(a + i), m.read(b + i));
+        let equal = m.binary(Op::Eq, x, y);
+        same = m.binary(Op::And, same, equal);
+    }
+    m.holds(same)
+}
+
+/// memmem.
+pub fn find_block(m: &mut impl Machine, block: u64, len: u64, what: u64, size: u64) -> u64 {
+    let Some(last) = len.checked_sub(size) else {
+        return 0;
+    };
+    let found = (0..=last).find(|&i| are_same(m, block + i, what, size));
+    found.map_or(0, |i| block + i)
+}
+
+/// memccpy.
+pub fn copy_until(m: &mut impl Machine, to: u64, from: u64, what: Val, limit: u64) -> u64 {
+    let found = find(m, from, what, limit, false);
+    let len = match found {
+        0 => limit,
+        at => at - from + 1,
+    };
+    m.copy(to, from, len);
+    if found == 0 { 0 } else { to + len }
 }
 
 /// How many bytes at the start are (or, `inside` false, are not) in the set.
@@ -158,11 +192,12 @@ pub fn copy_text(m: &mut impl Machine, to: u64, from: u64) -> u64 {
     len
 }
 
-/// strncpy.
-pub fn copy_padded(m: &mut impl Machine, to: u64, from: u64, size: u64) {
+/// strncpy: copies and pads; how many bytes came before the padding.
+pub fn copy_padded(m: &mut impl Machine, to: u64, from: u64, size: u64) -> u64 {
     let len = length(m, from, size);
     m.copy(to, from, len);
     m.fill(to + len, Val::byte(0), size - len);
+    len
 }
 
 /// strcat and strncat.

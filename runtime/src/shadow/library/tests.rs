@@ -3,6 +3,7 @@
 //! does on another input.
 
 mod options;
+mod streams;
 
 use super::machine::{Machine, Val};
 use super::{Call, characters};
@@ -391,6 +392,10 @@ const FORMATS: &[&CStr] = &[
     c"a%d",
     c"%4i%n",
     c"-%zu",
+    c"%[0-9a]%n%d",
+    c" %2[^x-z7]%n%c",
+    c"%*[]-: ]%x",
+    c"%[-+]%[--9]%n",
 ];
 
 /// Arguments of a call.
@@ -408,10 +413,14 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         Bzero => vec![Text(0), size],
         Strlen | Strdup | Atoi | Atol => vec![Text(0)],
         Strnlen | Strndup => vec![Text(0), size],
-        Strcmp | Strcasecmp | Strstr | Strspn | Strcspn | Strpbrk => vec![Text(0), Text(1)],
+        Strcmp | Strcasecmp | Strstr | Strcasestr | Strspn | Strcspn | Strpbrk => {
+            vec![Text(0), Text(1)]
+        }
         Strncmp | Strncasecmp => vec![Text(0), Text(1), size],
         Strcpy | Stpcpy | Strcat => vec![Target, Text(0)],
-        Strncpy | Strncat => vec![Target, Text(0), size],
+        Strncpy | Stpncpy | Strncat => vec![Target, Text(0), size],
+        Memmem => vec![Text(0), size, Text(1), number(rng.below(3))],
+        Memccpy => vec![Target, Text(0), Char, size],
         Strchr | Strrchr | Strchrnul => vec![Text(0), Char],
         Strtok => vec![Text(0), Text(1)],
         Sscanf => {
@@ -428,7 +437,8 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         }
         Qsort => vec![Text(0), number(rng.below(5)), number(1), Order],
         // Sorted for the inputs of the test.
-        Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open => {
+        Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open | Ungetc
+        | Scanf | Fscanf => {
             unreachable!("they read the outside")
         }
         Getopt | PosixGetopt | GetoptLong | GetoptLongOnly => unreachable!("tested in options"),

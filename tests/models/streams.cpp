@@ -1,0 +1,23 @@
+// Reads of standard input that are not followed.
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+int main()
+{
+#if SCENARIO == 1
+    try {
+        return std::getchar() == 300;
+    } catch (int) {
+        return 2;
+    }
+#elif SCENARIO == 2
+    int number = 0;
+    std::cin >> number;
+    return number == 77;
+#elif SCENARIO == 3
+    std::string line;
+    std::getline(std::cin, line);
+    return line == "ab";
+#endif
+}
