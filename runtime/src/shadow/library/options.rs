@@ -252,33 +252,20 @@ impl<M: Machine> Search<'_, M> {
         if from == to {
             return (self.at, to);
         }
-        let (mut bottom, middle, mut top) = (from, to, self.at);
-        while top > middle && middle > bottom {
-            if top - middle > middle - bottom {
-                let len = middle - bottom;
-                self.swap(bottom, top - len, len);
-                top -= len;
-            } else {
-                let len = top - middle;
-                self.swap(bottom, middle, len);
-                bottom += len;
+        for option in to..self.at {
+            for index in (option - (to - from)..option).rev() {
+                self.swap_with_next(index);
             }
         }
         (from + (self.at - to), self.at)
     }
 
-    fn swap(&mut self, a: i32, b: i32, len: i32) {
-        for i in 0..len {
-            let (first, second) = (self.argument(a + i), self.argument(b + i));
-            let place = |index: i32| {
-                self.request
-                    .arguments
-                    .wrapping_add_signed(8 * i64::from(index))
-            };
-            let (to_first, to_second) = (place(a + i), place(b + i));
-            self.m.write_word(to_first, second);
-            self.m.write_word(to_second, first);
-        }
+    fn swap_with_next(&mut self, index: i32) {
+        let both = [index, index + 1].map(|i| self.argument(i));
+        let offset = 8 * i64::from(index);
+        let place = self.request.arguments.wrapping_add_signed(offset);
+        self.m.write_word(place, both[1]);
+        self.m.write_word(place + 8, both[0]);
     }
 
     /// The next letter of a group.
