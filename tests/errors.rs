@@ -15,7 +15,7 @@ const OVERFLOWS: &[&str] = &[
 
 /// Options of the compiler, the class of the finding, and a part of its message. The number of the
 /// scenario is the place in this list.
-const ERRORS: [(&[&str], &str, &str); 13] = [
+const ERRORS: [(&[&str], &str, &str); 14] = [
     (&[], "crash", "SIGFPE"),
     (&[], "crash", "SIGFPE"),
     (
@@ -61,6 +61,7 @@ const ERRORS: [(&[&str], &str, &str); 13] = [
         "misuse",
         "7 bytes at offset 2 of a variable of 8 bytes",
     ),
+    (&[], "crash", "SIGSEGV at address 0x0"),
 ];
 
 type Case = (usize, &'static str, bool);

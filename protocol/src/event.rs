@@ -410,6 +410,12 @@ kinds! {
     QueueReceive = 176, true, "message received";
     /// semop, semtimedop. `object`: the set.
     SemaphoreSet = 177, true, "semop";
+    /// Not a step: in runs with [`crate::shared::flags::SYMBOLIC`], directly after the
+    /// [`Kind::DescriptorRead`] or [`Kind::DescriptorWrite`] of a pipe or an event counter that nobody
+    /// outside can reach, by a call that waits and moves what it moves as a whole: `aux`: how many
+    /// bytes the call asked for; `object`, `value`, `pc`: `size` of the bytes that it moved, at most
+    /// 24 (see [`Event::name_bytes`]). As many records as it takes, at least one.
+    Moved = 213, false, "bytes moved";
     /// A message queue or a set of semaphores is opened, looked at, changed or removed, by other
     /// calls than these. `object`: 0 where it has none yet.
     QueueControl = 178, true, "queue or semaphores";
@@ -519,6 +525,21 @@ impl Event {
             bytes[8 * i..8 * i + 8].copy_from_slice(&word.to_le_bytes());
         }
         bytes
+    }
+
+    /// The [`Kind::Moved`] records for these bytes, of a call that asked for so many.
+    pub fn moved(thread: Slot, asked: u32, bytes: &[u8]) -> impl Iterator<Item = Event> + '_ {
+        let records = bytes.len().div_ceil(24).max(1);
+        (0..records).map(move |n| {
+            let part = &bytes[24 * n..];
+            let part = &part[..part.len().min(24)];
+            Event {
+                kind: Kind::Moved as u8,
+                size: part.len() as u8,
+                aux: asked,
+                ..Event::name(thread, part)
+            }
+        })
     }
 
     /// The name in a [`Kind::Name`] record.

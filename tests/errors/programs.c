@@ -202,10 +202,23 @@ static int known_length(void)
     return 0;
 }
 
+/* A thread without a start routine. */
+static int no_routine(void)
+{
+    pthread_t other;
+    unsigned x = input();
+    if (FIX || x != 50)
+        pthread_create(&other, NULL, move, NULL);
+    else
+        pthread_create(&other, NULL, NULL, NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+
 int main(void)
 {
     static int (*const all[])(void) = {division, least, of_file, of_function, of_heap,
                                        of_length, null, after_free, moving, overflow,
-                                       round_too_many, known_index, known_length};
+                                       round_too_many, known_index, known_length, no_routine};
     return all[SCENARIO]();
 }

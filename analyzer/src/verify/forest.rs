@@ -4,6 +4,7 @@
 //! function of its local path, so each outcome of a node leads to exactly one next node. A node
 //! about which nothing is known yet is [`What::Open`].
 
+use super::channels::Messages;
 use super::footprint::Footprint;
 use super::terms::{TermId, Terms};
 use raddle_protocol::Slot;
@@ -125,6 +126,8 @@ pub struct Forest {
     /// Where threads stand once they have initialised an object other than a mutex, whose
     /// initialisation is a step.
     pub begins: BTreeMap<u64, BTreeSet<NodeId>>,
+    /// What was passed on by pipes and event counters.
+    pub messages: Messages,
     /// Who looked at the clock, and who moved it.
     pub clock: Clock,
     /// Deadlocks seen: see [`Pattern`].
@@ -186,6 +189,7 @@ impl Forest {
             init: HashMap::new(),
             contents: BTreeMap::new(),
             begins: BTreeMap::new(),
+            messages: Messages::default(),
             clock: Clock::default(),
             facts: 0,
             deadlocks: Vec::new(),

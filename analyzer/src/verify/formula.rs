@@ -6,10 +6,12 @@
 //! reached and the thread comes that far. The constraints: program order and creation; a join
 //! after an end of the joined thread; sections of one lock one after the other, a failed attempt
 //! within another's section (`exclusion`); a wait for a condition ends by a signal (`conditions`);
-//! operations on semaphores, barriers and once controls follow one another (`objects`); each read
+//! operations on semaphores, barriers, once controls and event counters follow one another
+//! (`objects`); what is read from a pipe was written to it before (`channels`); each read
 //! gets the value of the last write before it (`memory`). The process has not ended: a prefix is what
 //! happens before that. An order is asked for only between steps that are executed.
 
+use super::channels::{self, Pipes};
 use super::circuit::{Bool, all, any};
 use super::conditions::{self, Conditions};
 use super::flow;
@@ -67,6 +69,7 @@ pub struct Formula<'f> {
     pub locks: Locks,
     pub conditions: Conditions,
     pub objects: Objects,
+    pub pipes: Pipes,
     order: Order,
     pub solver: Solver,
     /// The thread stands, or has stood, at the node.
@@ -152,6 +155,7 @@ impl<'f> Formula<'f> {
             locks,
             conditions: conditions::collect(forest),
             objects: objects::collect(forest),
+            pipes: channels::collect(forest),
             order: Order::default(),
             solver: context.solver(),
             at: Vec::with_capacity(forest.nodes.len()),
@@ -187,6 +191,7 @@ impl<'f> Formula<'f> {
         self.exclusion();
         self.condition_variables();
         self.machines();
+        self.pipes();
         self.too_large |= !memory::constrain(self);
         self.values_within_bounds();
         if forest.by_value {
@@ -446,6 +451,11 @@ impl<'f> Formula<'f> {
                     }
                 }
             }
+            objects::Result::Seen(results) => {
+                let other = results.into_iter().map(|(_, when)| when.not());
+                let unseen: Vec<Bool> = other.chain([exec.clone()]).collect();
+                self.target(id, Aim::Outcome(None), all(&unseen));
+            }
             objects::Result::Value(value) => {
                 let seen = self.forest.node(id).next.iter();
                 let other = |n: &(u64, NodeId)| {
@@ -518,7 +528,7 @@ impl<'f> Formula<'f> {
                 let exec = self.executed(id);
                 let when = match self.results(id) {
                     objects::Result::One => None,
-                    objects::Result::Few(results) => {
+                    objects::Result::Few(results) | objects::Result::Seen(results) => {
                         results.into_iter().find(|r| r.0 == outcome).map(|r| r.1)
                     }
                     objects::Result::Value(value) => {
@@ -606,6 +616,9 @@ impl<'f> Formula<'f> {
         node.action().is_some_and(|a| match a.kind {
             Kind::ThreadJoin => a.value != UNKNOWN,
             Kind::SemWait | Kind::BarrierLeave | Kind::OnceEnter | Kind::CondWake => true,
+            Kind::DescriptorRead => {
+                channels::is_channel(a.object) && self.forest.messages.follows(a.object)
+            }
             _ => self.takes(id) == Some(Taking::Waits) && node.after(EDEADLK).is_none(),
         })
     }

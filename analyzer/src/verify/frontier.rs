@@ -8,7 +8,7 @@ use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
 use super::sat::Model;
 use super::solver::{Answer, Context, Effort, Limits};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// How often an execution may miss its frontier before that is given up.
 const ATTEMPTS: u32 = 2;
@@ -49,6 +49,8 @@ pub struct Frontier {
     hazards: HashSet<Hazard>,
     /// Locations whose first content differs between executions, and can be read.
     unsteady: usize,
+    /// What of pipes and event counters is beyond the formula.
+    channel_bounds: BTreeSet<&'static str>,
     /// More waits can end for no reason than are allowed.
     wakes_left_out: bool,
     /// What the jobs under way are for, in the order in which they will be observed.
@@ -72,6 +74,7 @@ impl Frontier {
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
         }
+        self.channel_bounds = formula.channel_bounds();
         let targets = std::mem::take(&mut formula.targets);
         let attempts = &self.attempts;
         let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
@@ -88,8 +91,7 @@ impl Frontier {
                 true => errors(forest, &wanted),
                 false => Vec::new(),
             };
-            // As much effort as the questions had together, were all of them small.
-            let times = u32::try_from(self.decisions).unwrap_or(u32::MAX);
+            let times = effort_of(self.decisions);
             let found = errors_alone(&formula, &errors, limits, (effort, times));
             let (aims, answer) = match found {
                 Some(model) => (&errors, Answer::Sat(model)),
@@ -166,6 +168,11 @@ impl Frontier {
         self.unsteady
     }
 
+    /// What of pipes and event counters was left out.
+    pub fn channel_bounds(&self) -> impl Iterator<Item = &'static str> {
+        self.channel_bounds.iter().copied()
+    }
+
     /// Did the number of waits that may end for no reason leave something out?
     pub fn wakes_left_out(&self) -> bool {
         self.wakes_left_out
@@ -177,7 +184,8 @@ impl Frontier {
     }
 
     /// Looks for frontiers in as many parts as there are `workers`, at the same time: no more than
-    /// one job for each part. Nothing: there are no frontiers.
+    /// one job for each part. Nothing: there are no frontiers. Errors alone are asked for first as
+    /// often as by [`Frontier::decide`], in the question about the first part.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -189,10 +197,20 @@ impl Frontier {
         workers: usize,
     ) -> Result<Vec<(Plan, bool)>, &'static str> {
         self.facts = forest.facts;
+        self.decisions += 1;
         self.purposes.clear();
         let attempts = &self.attempts;
+        let decisions = self.decisions;
         let parts: Vec<Part> = std::thread::scope(|scope| {
-            let ask = |n| scope.spawn(move || part(attempts, forest, limits, (n, workers)));
+            let ask = |n| {
+                let errors = decisions.is_power_of_two() && n == 0;
+                let share = Share {
+                    n,
+                    of: workers,
+                    errors: errors.then_some(decisions),
+                };
+                scope.spawn(move || part(attempts, forest, limits, share))
+            };
             let threads: Vec<_> = (0..workers).map(ask).collect();
             let joined = threads.into_iter().map(|thread| thread.join());
             joined
@@ -265,8 +283,19 @@ struct Part {
     effort: Effort,
 }
 
-/// Looks for a frontier among those targets that have number `n` in each group of `of`.
-fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usize, usize)) -> Part {
+/// The targets that a part is about.
+#[derive(Clone, Copy)]
+struct Share {
+    /// Those with this number in each group.
+    n: usize,
+    /// The size of a group.
+    of: usize,
+    /// First, all errors alone; how often was asked what to do next.
+    errors: Option<u64>,
+}
+
+/// Looks for a frontier among the targets of a share.
+fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) -> Part {
     let mut effort = Effort::default();
     // The solver's terms belong to a thread.
     let mut context = Context::default();
@@ -281,16 +310,29 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
     for target in dropped {
         formula.solver.assert(&target.condition.not());
     }
-    let wanted: Vec<&Target> = wanted.into_iter().skip(n).step_by(of).collect();
-    if wanted.is_empty() {
+    let errors = match share.errors {
+        Some(_) => errors(forest, &wanted),
+        None => Vec::new(),
+    };
+    let wanted = wanted.into_iter().skip(share.n).step_by(share.of);
+    let wanted: Vec<&Target> = wanted.collect();
+    if wanted.is_empty() && errors.is_empty() {
         let plan = Ok(None);
         return Part { plan, effort };
     }
     formula.exclude_idle_rounds();
-    formula.solver.assert(&reached(&wanted));
-    let plan = match formula.check(limits, &mut effort) {
+    let times = share.errors.map_or(1, effort_of);
+    let found = errors_alone(&formula, &errors, limits, (&mut effort, times));
+    let (aims, answer) = match found {
+        Some(model) => (&errors, Answer::Sat(model)),
+        None => {
+            formula.solver.assert(&reached(&wanted));
+            (&wanted, formula.check(limits, &mut effort))
+        }
+    };
+    let plan = match answer {
         Answer::Sat(model) => {
-            let plan = to_frontier(&formula, &model, &wanted);
+            let plan = to_frontier(&formula, &model, aims);
             let tolerant = plan.aims.iter().any(|aim| attempts.contains_key(aim));
             Ok(Some((plan, tolerant)))
         }
@@ -298,6 +340,11 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, (n, of): (usiz
         Answer::Unknown => Err(SOLVER),
     };
     Part { plan, effort }
+}
+
+/// As much effort for errors alone as so many questions had together, were all of them small.
+fn effort_of(decisions: u64) -> u32 {
+    u32::try_from(decisions).unwrap_or(u32::MAX)
 }
 
 /// The targets that may be errors.

@@ -1,5 +1,6 @@
 //! Adds what one execution showed to the forest.
 
+use super::channels::{self, is_channel};
 use super::contents::Contents;
 use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
@@ -252,7 +253,10 @@ impl Insertion<'_> {
             Kind::ThreadCreate => event.value as Slot == slot::NONE,
             _ => false,
         };
-        if failed || !is_modelled(event, kind, self.outcome(event, kind)) {
+        let moved = channels::moved(self.trace, i);
+        let transfer = self.forest.transfer(event, moved, at);
+        let known = transfer.is_some() || is_modelled(event, kind, self.outcome(event, kind));
+        if failed || !known {
             self.forest.unmodelled.insert(kind);
         }
         self.forest.announces_end |= kind == Kind::ProcessEnd;
@@ -289,7 +293,10 @@ impl Insertion<'_> {
         if failed {
             action.value = UNKNOWN;
         }
-        let outcome = self.outcome(event, kind);
+        let mut outcome = self.outcome(event, kind);
+        if let Some(transfer) = transfer {
+            (action.value, outcome) = transfer;
+        }
         let followed = self.move_on(event, at, What::Step(action), outcome);
         if self.forest.by_value && followed && is_access(kind) {
             self.decide_value(event, kind, at, term);
@@ -442,9 +449,12 @@ impl Insertion<'_> {
     /// A step that a thread announced and did not take.
     fn announce(&mut self, event: &Event, kind: Kind, at: NodeId) {
         // A creation is not known before it happens: its tree is made with it. The size of an
-        // access is not in the record. Both stay open, and are always enabled.
+        // access is not in the record, nor what is written to a pipe. They stay open, and are always
+        // enabled.
+        let channel = channels::transfers(kind) && is_channel(event.object);
         if kind == Kind::ThreadCreate
             || is_access(kind)
+            || channel && kind == Kind::DescriptorWrite
             || self.forest.node(at).what != What::Open
             || self.bounded(at)
         {
@@ -452,7 +462,7 @@ impl Insertion<'_> {
         }
         // The size of this record is the kind of the step.
         let step = Event { size: 0, ..*event };
-        if !is_modelled(&step, kind, 0) && kind != Kind::CondLeave {
+        if !is_modelled(&step, kind, 0) && kind != Kind::CondLeave && !channel {
             self.forest.unmodelled.insert(kind);
         }
         let action = self.announced(event, kind, at);
@@ -729,6 +739,7 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         // Their orders are looked at on their own: see `hazards`.
         MutexInit | MutexDestroy | Free => true,
         CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy => true,
+        Close => is_channel(event.object) && event.value == 0,
         kind => is_access(kind),
     }
 }

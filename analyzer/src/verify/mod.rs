@@ -5,6 +5,7 @@
 
 mod atomic;
 mod blocks;
+mod channels;
 mod circuit;
 mod conditions;
 mod contents;
@@ -383,6 +384,8 @@ impl Verifier {
         if self.spurious && self.strategy != Strategy::Frontier {
             limits.push("this strategy lets no condition wait end for no reason".into());
         }
+        let channels = self.frontier.channel_bounds();
+        limits.extend(channels.map(|b| format!("bound reached: {b}")));
         if self.frontier.wakes_left_out() {
             limits.push(MORE_WAKE_UPS.into());
         }

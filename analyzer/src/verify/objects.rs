@@ -1,13 +1,14 @@
-//! Semaphores, barriers and once controls in the formula: small machines whose operations follow
+//! Semaphores, barriers, once controls and event counters in the formula: small machines whose operations follow
 //! one another.
 //!
 //! Each operation finds what the operation before it left behind, or the first content. What is
 //! found decides whether it can happen, how it comes out and what it leaves. The content is the count
-//! of a semaphore; how many threads have ever arrived at a barrier; 0, 1 or 2 for a once control
+//! of a semaphore or an event counter; how many threads have ever arrived at a barrier; 0, 1 or 2 for a once control
 //! whose routine has not begun, runs, has returned.
 
+use super::channels;
 use super::circuit::{Bool, all, any};
-use super::forest::{Forest, NodeId, TreeId};
+use super::forest::{Action, Forest, NodeId, TreeId};
 use super::formula::Formula;
 use super::insert::{EAGAIN, ETIMEDOUT};
 use super::places::Place;
@@ -43,7 +44,8 @@ pub fn collect(forest: &Forest) -> Objects {
     let mut objects = Objects::new();
     for (id, node) in (0..).zip(&forest.nodes) {
         if let Some(action) = node.action()
-            && operates(action.kind)
+            && (operates(action.kind)
+                || channels::counts(action) && forest.messages.follows(action.object))
         {
             // A step that was never taken only finds: nobody comes after it.
             let operations = objects.entry(action.object).or_default();
@@ -61,6 +63,8 @@ pub enum Result {
     Few(Vec<(u64, Bool)>),
     /// As this value.
     Value(BV),
+    /// In one of these ways, or in others that are not known yet.
+    Seen(Vec<(u64, Bool)>),
 }
 
 fn number(value: u64) -> BV {
@@ -82,9 +86,11 @@ fn at_last(object: u64) -> BV {
 }
 
 /// What the operation leaves.
-fn left(kind: Kind, found: &BV) -> BV {
+fn left(action: &Action, found: &BV) -> BV {
     let one = number(1);
-    match kind {
+    match action.kind {
+        Kind::DescriptorRead => number(0),
+        Kind::DescriptorWrite => found.add(&number(action.value)),
         Kind::SemWait => found.sub(&one),
         Kind::SemTryWait | Kind::SemTimedWait => is(found, 0).ite(found, &found.sub(&one)),
         Kind::SemPost | Kind::BarrierArrive => found.add(&one),
@@ -97,7 +103,7 @@ fn left(kind: Kind, found: &BV) -> BV {
 /// With this content the operation has to wait.
 fn waits_with(kind: Kind, content: &BV) -> Bool {
     match kind {
-        Kind::SemWait => is(content, 0),
+        Kind::SemWait | Kind::DescriptorRead => is(content, 0),
         Kind::OnceEnter => is(content, RUNNING),
         _ => Bool::from_bool(false),
     }
@@ -118,6 +124,12 @@ impl Formula<'_> {
             Kind::BarrierArrive => either(self.completes(action.object, &found), 1, 0),
             Kind::OnceEnter => either(is(&found, 0), 1, 0),
             Kind::SemGetValue => Result::Value(found),
+            Kind::DescriptorRead if self.objects.contains_key(&action.object) => {
+                Result::Value(found)
+            }
+            Kind::DescriptorRead if channels::is_channel(action.object) => {
+                self.received(id, action)
+            }
             _ => Result::One,
         }
     }
@@ -182,8 +194,8 @@ impl Formula<'_> {
         let found = found(place);
         let mut lefts: Vec<(Bool, BV)> = Vec::new();
         for &id in nodes {
-            let kind = self.forest.node(id).action().map(|a| a.kind);
-            let value = kind.map_or_else(|| found.clone(), |kind| left(kind, &found));
+            let action = self.forest.node(id).action();
+            let value = action.map_or_else(|| found.clone(), |action| left(action, &found));
             match lefts.iter_mut().find(|l| l.1 == value) {
                 Some(same) => same.0 = any(&[same.0.clone(), self.executed(id)]),
                 None => lefts.push((self.executed(id), value)),
@@ -298,6 +310,9 @@ impl Formula<'_> {
     pub fn object_blocks(&self, id: NodeId) -> Bool {
         match self.forest.node(id).action() {
             Some(a) if a.kind == Kind::BarrierLeave => self.round_is_complete(id, None).not(),
+            Some(a) if channels::transfers(a.kind) && !self.objects.contains_key(&a.object) => {
+                self.is_drained(a)
+            }
             Some(a) => waits_with(a.kind, &at_last(a.object)),
             None => Bool::from_bool(false),
         }

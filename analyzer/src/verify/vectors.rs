@@ -169,7 +169,7 @@ impl BV {
         any(&high).ite(&filled, &moved)
     }
 
-    fn ult(&self, other: &BV) -> Bool {
+    pub fn ult(&self, other: &BV) -> Bool {
         let less = |less, (a, b): (&Bool, &Bool)| Bool::majority(&a.not(), b, &less);
         self.pairs(other).fold(Bool::from_bool(false), less)
     }

@@ -377,6 +377,27 @@ fn with_waits_that_end_for_no_reason() {
 }
 
 #[test]
+fn with_pipes_and_event_counters() {
+    let sync = &[Family::Pipes];
+    check_many(52_000..52_150, Menu { sync, ..SYNC }, &[]);
+    let sync = &[Family::Counters];
+    check_many(53_000..53_150, Menu { sync, ..SYNC }, &[]);
+    let sync = &[Family::Pipes, Family::Counters, Family::Semaphores];
+    let menu = Menu {
+        sync,
+        threads: 3,
+        statements: 3,
+        inputs: 1,
+        loops: true,
+        unjoined: true,
+        exits: true,
+        nested_threads: true,
+        ..SYNC
+    };
+    check_many(54_000..54_150, menu, &[(1, 0), (2, 0), (3, 0)]);
+}
+
+#[test]
 fn with_semaphores() {
     let sync = &[Family::Semaphores];
     check_many(7000..7150, Menu { sync, ..SYNC }, &[]);

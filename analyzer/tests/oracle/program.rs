@@ -101,6 +101,14 @@ pub enum Sync {
     /// The register gets 1 if this thread is to run the routine, which [`Sync::OnceDone`] ends.
     Once(u8),
     OnceDone(u8),
+    /// Writes so many bytes (the last number) to a pipe: this one and those that follow it.
+    Send(u8, u8, u8),
+    /// Reads so many bytes at most, at least one; the register gets them.
+    Receive(u8, u8),
+    /// Adds to an event counter.
+    Add(u8, u16),
+    /// The register gets what an event counter has come to, which then is 0.
+    Take(u8),
     /// Until [`Sync::End`] nobody else takes a step.
     Begin,
     End,
@@ -116,6 +124,8 @@ pub struct Program {
     pub recursive: Vec<u8>,
     /// Counts of the semaphores at the start.
     pub semaphores: Vec<u16>,
+    /// What the event counters hold at the start.
+    pub counters: Vec<u16>,
     /// How many threads make a round of each barrier.
     pub barriers: Vec<u16>,
     /// Does main begin with a step of its own?

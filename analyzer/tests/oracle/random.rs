@@ -56,6 +56,8 @@ pub enum Family {
     Barriers,
     Once,
     TimedLocks,
+    Pipes,
+    Counters,
     /// Atomic ones, in which there are accesses only.
     Sections,
 }
@@ -159,6 +161,10 @@ pub fn program(seed: u64, menu: Menu) -> Program {
         },
         main_starts: dice.roll(2) == 0,
         semaphores: vec![dice.roll(3) as u16, dice.roll(2) as u16],
+        counters: match menu.sync.contains(&Family::Counters) {
+            true => vec![dice.roll(2) as u16, 0],
+            false => Vec::new(),
+        },
         barriers: vec![2],
         spurious: menu.spurious,
     }
@@ -224,6 +230,23 @@ impl Writer<'_> {
         let (take, give) = match self.menu.sync[n] {
             Family::Conditions => return self.condition(reg, body),
             Family::Sections => return self.section(body),
+            Family::Pipes => {
+                let p = self.dice.roll(2) as u8;
+                let count = 1 + self.dice.roll(2) as u8;
+                let op = match self.dice.roll(5) {
+                    0..3 => Sync::Send(p, self.dice.roll(3) as u8, count),
+                    _ => Sync::Receive(p, count),
+                };
+                return body.push(Stmt::Sync(reg, op));
+            }
+            Family::Counters => {
+                let e = self.dice.roll(2) as u8;
+                let op = match self.dice.roll(5) {
+                    0..3 => Sync::Add(e, 1 + self.dice.roll(2) as u16),
+                    _ => Sync::Take(e),
+                };
+                return body.push(Stmt::Sync(reg, op));
+            }
             Family::Barriers => return body.push(Stmt::Sync(reg, Sync::Barrier(0))),
             Family::Semaphores => {
                 let s = self.dice.roll(2) as u8;

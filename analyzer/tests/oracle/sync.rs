@@ -4,6 +4,7 @@ use crate::machine::{EBUSY, Machine, Status, record};
 use crate::program::{MUTEXES, Op, Patience, Stmt, Sync};
 use crate::recorder::{Recorder, Value};
 use raddle_protocol::Slot;
+use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind, RW_TIMED};
 use raddle_protocol::shared::SPURIOUS_WAKE_UPS;
 use raddle_protocol::slot;
@@ -55,6 +56,9 @@ pub struct Objects {
     /// How many waits have begun, where they may end for no reason, and how many do.
     waits: (u32, u32),
     semaphores: Vec<u16>,
+    counters: Vec<u16>,
+    /// What was written and not read.
+    pipes: BTreeMap<u8, Vec<u8>>,
     locks: BTreeMap<u8, RwLock>,
     /// Who has arrived in the current round.
     barriers: BTreeMap<u8, Vec<Slot>>,
@@ -95,6 +99,8 @@ impl Sync {
             Sync::Barrier(_) => Kind::BarrierArrive,
             Sync::Once(_) => Kind::OnceEnter,
             Sync::OnceDone(_) => Kind::OnceDone,
+            Sync::Send(..) | Sync::Add(..) => Kind::DescriptorWrite,
+            Sync::Receive(..) | Sync::Take(_) => Kind::DescriptorRead,
             Sync::Begin => Kind::MutexLock,
             Sync::End => Kind::MutexUnlock,
         }
@@ -105,6 +111,12 @@ impl Sync {
             Sync::Wait(c, ..) | Sync::Signal(c) | Sync::Broadcast(c) => condition(c),
             Sync::TimedLock(m) => mutex(m),
             Sync::Begin | Sync::End => mutex(SECTION),
+            Sync::Send(p, ..) | Sync::Receive(p, _) => {
+                descriptor::object(What::Pipe, slot::MAIN, p.into())
+            }
+            Sync::Add(e, _) | Sync::Take(e) => {
+                descriptor::object(What::Event, slot::MAIN, u32::from(e) + 16)
+            }
             Sync::SemWait(s, _) | Sync::SemPost(s) | Sync::SemValue(s) => {
                 0xb000 + 64 * u64::from(s)
             }
@@ -162,6 +174,13 @@ impl Machine {
             .clone_from(&self.code.program.semaphores);
         for (s, &count) in (0u8..).zip(&self.code.program.semaphores) {
             let object = Sync::SemPost(s).object();
+            rec.step(slot::MAIN, Kind::Init, 0, 0, object, count.into(), 0);
+        }
+        self.objects
+            .counters
+            .clone_from(&self.code.program.counters);
+        for (e, &count) in (0u8..).zip(&self.code.program.counters) {
+            let object = Sync::Take(e).object();
             rec.step(slot::MAIN, Kind::Init, 0, 0, object, count.into(), 0);
         }
         for (b, &count) in (0u8..).zip(&self.code.program.barriers) {
@@ -245,6 +264,8 @@ impl Machine {
         match op {
             Sync::TimedLock(m) => self.may_lock(who, m),
             Sync::SemWait(s, _) => self.objects.semaphores[usize::from(s)] > 0,
+            Sync::Take(e) => self.objects.counters[usize::from(e)] > 0,
+            Sync::Receive(p, _) => self.objects.pipes.get(&p).is_some_and(|p| !p.is_empty()),
             Sync::Read(l, _) => self.lock(l).writer.is_none_or(|w| w == who),
             Sync::Write(l, _) => {
                 let lock = self.lock(l);
@@ -258,7 +279,7 @@ impl Machine {
     pub fn sync_waits(&self, t: usize, op: Sync) -> bool {
         let patient = match op {
             Sync::SemWait(_, p) | Sync::Read(_, p) | Sync::Write(_, p) => p == Patience::Waits,
-            Sync::Once(_) => true,
+            Sync::Once(_) | Sync::Receive(..) | Sync::Take(_) => true,
             _ => false,
         };
         patient && !self.is_ready(self.threads[t].slot, op)
@@ -298,6 +319,7 @@ impl Machine {
             ..record(op.kind(), me)
         };
         let mut choices = 1;
+        let mut moved = None;
         match op {
             Sync::Wait(c, m, patience) => {
                 let alone = choice == 1;
@@ -399,6 +421,29 @@ impl Machine {
             Sync::OnceDone(o) => {
                 self.objects.once.insert(o, None);
             }
+            Sync::Send(p, first, count) => {
+                let bytes: Vec<u8> = (first..first + count).collect();
+                self.objects.pipes.entry(p).or_default().extend(&bytes);
+                event.value = count.into();
+                moved = Some((count.into(), bytes));
+            }
+            Sync::Receive(p, most) => {
+                let pipe = self.objects.pipes.entry(p).or_default();
+                let count = pipe.len().min(most.into());
+                let bytes: Vec<u8> = pipe.drain(..count).collect();
+                event.value = count as u64;
+                moved = Some((most.into(), bytes));
+            }
+            Sync::Add(e, by) => {
+                self.objects.counters[usize::from(e)] += by;
+                event.value = 8;
+                moved = Some((8, u64::from(by).to_le_bytes().to_vec()));
+            }
+            Sync::Take(e) => {
+                let count = std::mem::take(&mut self.objects.counters[usize::from(e)]);
+                event.value = 8;
+                moved = Some((8, u64::from(count).to_le_bytes().to_vec()));
+            }
             Sync::Begin => {
                 self.acquire(me, SECTION);
                 rec.event(Event {
@@ -409,6 +454,14 @@ impl Machine {
             Sync::End => self.release(me, SECTION),
         }
         rec.event(event);
+        let mut shown = event.value;
+        if let Some((asked, bytes)) = moved {
+            Event::moved(me, asked, &bytes).for_each(|record| rec.event(record));
+            if event.kind() == Some(Kind::DescriptorRead) {
+                let word = bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
+                shown = word | (bytes.len() as u64) << 24;
+            }
+        }
         if choices > 1 {
             let choice = Event {
                 aux: choices as u32,
@@ -417,10 +470,12 @@ impl Machine {
             };
             rec.event(choice);
         }
-        let shown = match op {
-            Sync::Wait(..) | Sync::Signal(_) | Sync::Broadcast(_) | Sync::Barrier(_) => return,
-            _ => event.value,
-        };
+        if matches!(
+            op,
+            Sync::Wait(..) | Sync::Signal(_) | Sync::Broadcast(_) | Sync::Barrier(_)
+        ) {
+            return;
+        }
         self.result(t, register, pc, shown);
     }
 

@@ -9,7 +9,8 @@ use crate::os::syscall;
 use core::ffi::{c_int, c_uint};
 use raddle_protocol::Slot;
 use raddle_protocol::descriptor::What;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::shared::flags as job_flags;
 
 /// Copies of descriptors that were closed while a thread waited on them have numbers from here on.
 const HIDDEN: usize = 900;
@@ -56,7 +57,20 @@ pub fn event(count: c_uint, flags: c_int, pc: usize) -> isize {
             0,
         )
     };
-    anonymous(What::Event, fd, false, pc)
+    let result = anonymous(What::Event, fd, false, pc);
+    let plain = flags & !libc::EFD_CLOEXEC == 0;
+    if let Some(object) = table::find(fd as c_int).filter(|_| fd >= 0 && plain)
+        && gate::flags() & job_flags::SYMBOLIC != 0
+    {
+        gate::log_full(Event {
+            kind: Kind::Init as u8,
+            object: object.number,
+            value: count.into(),
+            pc: pc as u64,
+            ..Event::default()
+        });
+    }
+    result
 }
 
 /// `close`. Whoever waits on the descriptor may have begun to before: then the wait goes on.

@@ -19,8 +19,8 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
     // SAFETY: the caller's promise.
     Some(unsafe {
         match number {
-            SYS_read => functions::read(fd, b as *mut c_void, c, pc),
-            SYS_write => functions::write(fd, b as *const c_void, c, pc),
+            SYS_read => functions::read_silently(fd, b as *mut c_void, c, pc),
+            SYS_write => functions::write_silently(fd, b as *const c_void, c, pc),
             SYS_readv => functions::read_vector(fd, b as *const iovec, c as c_int, pc),
             SYS_writev => functions::write_vector(fd, b as *const iovec, c as c_int, pc),
             SYS_recvfrom => {

@@ -2,21 +2,104 @@
 
 use super::table::{self, Object};
 use super::transfer::{self, Way};
-use super::wait::answer;
+use super::wait::{FOLLOWED, answer, is_followed, tell_moved};
 use crate::foreign::tsan::{filled, reads};
 use crate::intercept;
 use crate::os::syscall;
+use crate::shadow::one_body;
 use core::ffi::{c_int, c_uint, c_void};
 use libc::{
     SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_write, SYS_writev,
 };
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+use raddle_protocol::event::Kind;
 
-/// `read`, of anything.
+/// `read`, of anything, by the program itself.
 ///
 /// # Safety
 /// As `read`; so for all functions here.
 pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize {
+    if !is_followed(fd, len) {
+        // SAFETY: the caller's promise.
+        return unsafe { read_silently(fd, into, len, pc) };
+    }
+    // What arrives becomes the program's after the step, byte by byte, as by code of its own.
+    let mut bytes = [0u8; FOLLOWED];
+    // SAFETY: as many bytes as there is room for.
+    let result = unsafe { read_silently(fd, bytes.as_mut_ptr().cast(), len, pc) };
+    if let Some(bytes) = bytes.get(..result.max(0) as usize) {
+        tell_moved(len, bytes);
+        for (at, byte) in (into as u64..).zip(bytes) {
+            one_body::write(Kind::Write, at, 1, (*byte).into(), pc);
+        }
+    }
+    result
+}
+
+/// `write`, to anything, likewise.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> isize {
+    if !is_followed(fd, len) {
+        // SAFETY: the caller's promise.
+        return unsafe { write_silently(fd, from, len, pc) };
+    }
+    // What goes away is read before the step, and decided upon.
+    let mut bytes = [0u8; FOLLOWED];
+    for (at, byte) in (from as u64..).zip(&mut bytes[..len]) {
+        *byte = one_body::read(Kind::Read, at, 1, pc) as u8;
+    }
+    // SAFETY: so many bytes were read.
+    let result = unsafe { write_silently(fd, bytes.as_ptr().cast(), len, pc) };
+    if result == len as isize {
+        tell_moved(len, &bytes[..len]);
+    }
+    result
+}
+
+/// `eventfd_read`: 0 or a negative errno.
+///
+/// # Safety
+/// As `eventfd_read`.
+unsafe fn take(fd: c_int, into: *mut u64, pc: usize) -> isize {
+    let mut count = [0; size_of::<u64>()];
+    // SAFETY: as many bytes as there is room for.
+    let result = unsafe { read_silently(fd, count.as_mut_ptr().cast(), count.len(), pc) };
+    if result != count.len() as isize {
+        return result;
+    }
+    let value = u64::from_ne_bytes(count);
+    match is_followed(fd, count.len()) {
+        true => {
+            tell_moved(count.len(), &count);
+            one_body::write(Kind::Write, into as u64, 8, value, pc);
+        }
+        // SAFETY: the caller's promise.
+        false => unsafe { into.write(value) },
+    }
+    0
+}
+
+/// `eventfd_write`: 0 or a negative errno.
+fn add(fd: c_int, value: u64, pc: usize) -> isize {
+    let count = value.to_ne_bytes();
+    // SAFETY: bytes of our own.
+    let result = unsafe { write_silently(fd, count.as_ptr().cast(), count.len(), pc) };
+    if result != count.len() as isize {
+        return result;
+    }
+    if is_followed(fd, count.len()) {
+        tell_moved(count.len(), &count);
+    }
+    0
+}
+
+/// `read`, of anything.
+///
+/// # Safety
+/// See [`read`].
+pub unsafe fn read_silently(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize {
     // SAFETY: the caller's promise.
     unsafe {
         match table::find(fd) {
@@ -34,7 +117,7 @@ pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize
 ///
 /// # Safety
 /// See [`read`].
-pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> isize {
+pub unsafe fn write_silently(fd: c_int, from: *const c_void, len: usize, pc: usize) -> isize {
     // SAFETY: the caller's promise.
     unsafe {
         match table::find(fd) {
@@ -356,14 +439,8 @@ intercept! {
         pc => answer(send_messages(fd, messages, count, flags, pc)) as c_int;
     fn recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, limit: *mut libc::timespec) -> c_int,
         pc => answer(receive_messages(fd, messages, count, flags, pc)) as c_int;
-    fn eventfd_read(fd: c_int, into: *mut u64) -> c_int, pc => {
-        let result = crate::io::functions::read(fd, into.cast(), size_of::<u64>(), pc);
-        answer(if result == size_of::<u64>() as isize { 0 } else { result }) as c_int
-    };
-    fn eventfd_write(fd: c_int, value: u64) -> c_int, pc => {
-        let result = crate::io::functions::write(fd, (&raw const value).cast(), size_of::<u64>(), pc);
-        answer(if result == size_of::<u64>() as isize { 0 } else { result }) as c_int
-    };
+    fn eventfd_read(fd: c_int, into: *mut u64) -> c_int, pc => answer(take(fd, into, pc)) as c_int;
+    fn eventfd_write(fd: c_int, value: u64) -> c_int, pc => answer(add(fd, value, pc)) as c_int;
     fn sendfile(to: c_int, from: c_int, at: *mut off_t, len: size_t) -> ssize_t, pc => {
         let call = || syscall(libc::SYS_sendfile, to as usize, from as usize, at as usize, len, 0, 0);
         answer(transfer::between(from, to, true, pc, call).unwrap_or_else(call))

@@ -229,7 +229,13 @@ impl Operation {
 
     /// The operation has taken effect: whoever waits may go on.
     pub fn conclude(&self, result: isize) {
-        if gate::flags() & flags::SYMBOLIC != 0 {
+        let moves = matches!(
+            self.kind,
+            Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Close
+        );
+        // What the analyzer cannot follow of those it names itself.
+        let known = moves && is_channel(self.object);
+        if gate::flags() & flags::SYMBOLIC != 0 && !known {
             gate::uncontrolled("descriptors, which verify does not model");
         }
         settle::settle(self.kind, self.object);
@@ -252,6 +258,29 @@ impl Operation {
             pc: self.pc as u64,
             ..Event::default()
         });
+    }
+}
+
+/// Is it a pipe or an event counter?
+fn is_channel(object: u64) -> bool {
+    matches!(descriptor::what_of(object), Some(What::Pipe | What::Event))
+}
+
+/// Calls that move more bytes are not followed: these lie on the program's stack meanwhile.
+pub const FOLLOWED: usize = 1024;
+
+/// Does the analyzer follow a call that waits and moves so many bytes (see [`Kind::Moved`])?
+pub fn is_followed(fd: c_int, len: usize) -> bool {
+    gate::flags() & flags::SYMBOLIC != 0
+        && (1..=FOLLOWED).contains(&len)
+        && table::find(fd).is_some_and(|o| is_channel(o.number) && !o.is_outside())
+        && raw::status_flags(fd) & (libc::O_NONBLOCK | libc::O_DIRECT) == 0
+}
+
+/// Says what such a call, which asked for `asked` bytes, has moved.
+pub fn tell_moved(asked: usize, bytes: &[u8]) {
+    for record in Event::moved(gate::me(), asked as u32, bytes) {
+        gate::log_full(record);
     }
 }
 
