@@ -2,8 +2,8 @@
 //! for each policy, beside the best number that is published; executions a second of the repaired
 //! twin on one core; and how the number grows with the threads of the program.
 //!
-//! `cargo bench --bench marks -- [--seeds N] [--limit N] [--policy P]… [WORD…]`: only marks whose name
-//! has one of the words.
+//! `cargo bench --bench marks -- [--seeds N] [--limit N] [--policy P]… [--to FILE] [WORD…]`: only marks
+//! whose name has one of the words. `./dev marks` writes `docs/marks.md`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -31,6 +31,8 @@ struct Wishes {
     limit: u64,
     policies: Vec<String>,
     words: Vec<String>,
+    /// The file for the tables.
+    to: Option<String>,
 }
 
 impl Wishes {
@@ -40,6 +42,7 @@ impl Wishes {
             limit: 2000,
             policies: Vec::new(),
             words: Vec::new(),
+            to: None,
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
@@ -51,6 +54,7 @@ impl Wishes {
                 "--bench" => {}
                 "--seeds" => wishes.seeds = number(),
                 "--limit" => wishes.limit = number(),
+                "--to" => wishes.to = arguments.next(),
                 "--policy" => wishes.policies.extend(arguments.next()),
                 _ => wishes.words.push(argument),
             }
@@ -115,11 +119,21 @@ fn knows(policy: &str) -> bool {
     common::output(&mut command, common::LIMIT).status != 64
 }
 
-fn table(wishes: &Wishes) {
+/// Prints a line that goes into the file, too.
+fn say(text: &mut String, line: &str) {
+    println!("{line}");
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn table(wishes: &Wishes, text: &mut String) {
     let policies = &wishes.policies;
     let names = policies.join(" | ");
-    println!("| program | published | {names} | steer/s | random/s |");
-    println!("|---{}|", "|---".repeat(policies.len() + 3));
+    say(
+        text,
+        &format!("| program | published | {names} | steer/s | random/s |"),
+    );
+    say(text, &format!("|---{}|", "|---".repeat(policies.len() + 3)));
     for mark in MARKS.iter().filter(|mark| wishes.wants(mark)) {
         let cells = Mutex::new(vec![String::new(); policies.len()]);
         let numbers: Vec<usize> = (0..policies.len()).collect();
@@ -130,15 +144,24 @@ fn table(wishes: &Wishes) {
         });
         let cells = cells.into_inner().expect("no worker panics here");
         let published = mark.published.map_or("-".to_string(), |n| n.to_string());
-        print!("| {} | {published} | {} |", title(mark), cells.join(" | "));
-        println!(" {} | {} |", rate(mark, "steer"), rate(mark, "random"));
+        let row = [
+            title(mark),
+            published,
+            cells.join(" | "),
+            rate(mark, "steer"),
+            rate(mark, "random"),
+        ];
+        say(text, &format!("| {} |", row.join(" | ")));
     }
 }
 
 /// The programs whose number of threads is an argument.
-fn growth(wishes: &Wishes) {
-    println!("\n| threads, policy steer | {} |", THREADS.join(" | "));
-    println!("|---{}|", "|---".repeat(THREADS.len()));
+fn growth(wishes: &Wishes, text: &mut String) {
+    say(
+        text,
+        &format!("\n| threads, policy steer | {} |", THREADS.join(" | ")),
+    );
+    say(text, &format!("|---{}|", "|---".repeat(THREADS.len())));
     for name in ["reorder", "twostage"] {
         let sized = |mark: &&Mark| mark.name == name && wishes.wants(mark);
         let Some(mark) = MARKS.iter().find(sized) else {
@@ -148,12 +171,23 @@ fn growth(wishes: &Wishes) {
             let args: &'static [&'static str] = Box::leak(Box::new([threads]));
             mean(&Mark { args, ..*mark }, "steer", wishes)
         });
-        println!("| {name} | {} |", cells.join(" | "));
+        say(text, &format!("| {name} | {} |", cells.join(" | ")));
     }
 }
 
 fn main() {
     let wishes = Wishes::of_arguments();
-    table(&wishes);
-    growth(&wishes);
+    let mut text = format!(
+        "# Executions until the bug\n\nWritten by `./dev marks`: the programs of `tests/marks`, of \
+         which others have published how many executions their best search needs (a dash: nobody \
+         has). Mean executions to the first finding over {} seeds, at most {} each, with the options \
+         that users get; of those that found nothing the limit counts. Then executions a second of \
+         the repaired program on one core, with everything that is looked for.\n\n",
+        wishes.seeds, wishes.limit
+    );
+    table(&wishes, &mut text);
+    growth(&wishes, &mut text);
+    if let Some(path) = &wishes.to {
+        std::fs::write(path, text).expect("the tables can be written");
+    }
 }
