@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Found, Summary, Verdict, count, instrumented, sees_accesses, sees_memory};
 use crate::symbols::readable;
-use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of};
+use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of, is_doubtful};
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
@@ -147,9 +147,9 @@ fn attend(
             Err(RecvTimeoutError::Disconnected) => return Ok(examining),
         };
         let started = Instant::now();
-        let n = match &what {
-            What::Failed(seen) => Some(seen.execution - 1),
-            What::Shown(_) => None,
+        let (n, doubtful) = match &what {
+            What::Failed(seen) => (Some(seen.execution - 1), is_doubtful(seen)),
+            What::Shown(_) => (None, false),
         };
         let examined = progress.aside(|| match what {
             What::Failed(seen) => triage.examine(seen),
@@ -167,7 +167,10 @@ fn attend(
             match examined {
                 Examined::Finding => found += 1,
                 Examined::Known => state.known += 1,
-                Examined::Unfair => state.limits.unfair += 1,
+                Examined::Unfair => {
+                    state.limits.unfair += 1;
+                    state.doubts |= doubtful;
+                }
                 Examined::Suppressed => {}
             }
             if examined == Examined::Finding && !campaign.keep_going {
@@ -301,6 +304,8 @@ struct State {
     executions: u64,
     outcomes: BTreeMap<String, u64>,
     limits: Limits,
+    /// Loops that seemed to wait for ever did not.
+    doubts: bool,
     instrumented: BTreeMap<String, String>,
     /// Some module's accesses to memory are steps.
     sees_memory: bool,
@@ -353,6 +358,7 @@ impl<'a> Shared<'a> {
                 search,
                 next: 0,
                 finished: false,
+                doubts: false,
                 executions: 0,
                 outcomes: BTreeMap::new(),
                 limits,
@@ -415,6 +421,10 @@ impl<'a> Shared<'a> {
                         job.flags |= keeper.flags(n);
                     }
                     job.flags |= self.lookout.flags(n);
+                    // A search that is to end goes on as it began.
+                    if state.doubts && job.flags & flags::EXACT_SPINS == 0 {
+                        job.flags |= flags::DOUBT_SPINS;
+                    }
                     return Some((n, job));
                 }
                 Next::Wait => {
@@ -667,9 +677,9 @@ impl State {
         }
         if self.limits.unfair > 0 {
             notes.push(format!(
-                "{} executions reached the step limit under an unfair schedule and end under a \
-                 fair one; they are no findings",
-                self.limits.unfair
+                "{} seemed to have no end, and came to one when run on fairly: no finding (a loop may \
+                 depend on what no hook tells; `--busy-waits run` takes none for one that waits)",
+                count(self.limits.unfair, "execution")
             ));
         }
         if self.known > 0 {

@@ -136,6 +136,8 @@ pub struct Triage<'a> {
 
 /// What never ends does not end within so many fair steps either.
 const FAIR_STEPS: u64 = 1_000_000;
+/// Loops that seem to wait for ever, and do not, end within so many steps.
+const DOUBTED_STEPS: u64 = 200_000;
 /// The witness of a livelock holds so many steps.
 const LIVELOCK_STEPS: u64 = 20_000;
 /// So much of what the program printed goes into the witness, from the end.
@@ -183,7 +185,9 @@ impl<'a> Triage<'a> {
         if self.is_suppressed(&failure, &seen.trace)? {
             return Ok(Examined::Suppressed);
         }
-        if seen.trace.outcome.end == End::StepLimit && seen.class == Class::Livelock {
+        let end = seen.trace.outcome.end;
+        let seems_endless = end == End::StepLimit || is_doubtful(&seen);
+        if seems_endless && seen.class == Class::Livelock {
             match self.fairly(&seen, &seen.trace.taken)? {
                 Fair::Ends => return Ok(Examined::Unfair),
                 Fair::Fails(other) => {
@@ -195,7 +199,8 @@ impl<'a> Triage<'a> {
                     self.keep(seen, failure)?;
                     return Ok(Examined::Finding);
                 }
-                Fair::GoesOn => cut_short(&mut seen),
+                Fair::GoesOn if end == End::StepLimit => cut_short(&mut seen),
+                Fair::GoesOn => {}
             }
         }
         self.keep(seen, failure)?;
@@ -431,7 +436,8 @@ impl<'a> Triage<'a> {
     }
 
     /// A schedule without end may only be unfair: one thread spins while the one that it waits
-    /// for is never chosen. Does the execution end when it goes on fairly from here?
+    /// for is never chosen; or it depends on what no hook tells, so that loops that seem to wait for
+    /// ever do not. Does the execution end when it goes on fairly from here?
     fn fairly(&mut self, seen: &Seen, taken: &[Step]) -> Result<Fair> {
         let mut job = seen.job.clone();
         job.prefix = taken.to_vec();
@@ -439,7 +445,13 @@ impl<'a> Triage<'a> {
         job.flags |= flags::TOLERANT;
         // Who sleeps gets its turn.
         job.flags &= !flags::LAZY_TIME;
-        job.max_steps = job.max_steps.saturating_add(FAIR_STEPS);
+        match is_doubtful(seen) {
+            true => {
+                job.flags |= flags::DOUBT_SPINS;
+                job.max_steps = total_steps(taken) + DOUBTED_STEPS;
+            }
+            false => job.max_steps = job.max_steps.saturating_add(FAIR_STEPS),
+        }
         let Some(trace) = self.run(&job)? else {
             return Ok(Fair::GoesOn);
         };
@@ -588,6 +600,11 @@ pub fn class_of(trace: &Trace, expected_output: Option<u64>) -> Option<Class> {
         }
         _ => None,
     }
+}
+
+/// Do threads seem to wait in loops for ever? (Under `verify` the compiler knows such loops.)
+pub fn is_doubtful(seen: &Seen) -> bool {
+    seen.trace.outcome.end == End::Livelock && seen.job.flags & flags::SYMBOLIC == 0
 }
 
 /// The start of an execution without end says as much as millions of steps.

@@ -191,6 +191,33 @@ fn loops_whose_reads_are_not_seen_are_no_livelocks() {
     });
 }
 
+/// What a function of the C library keeps decides how long a loop goes on: such a loop is a
+/// livelock only if it does not end, and sampling looks at what comes after it.
+#[test]
+fn loops_that_depend_on_what_is_not_seen_are_no_livelocks() {
+    let mut cases = Vec::new();
+    for policy in ["steer", "random", "rr", "dpor"] {
+        cases.push((policy, vec!["-DENDLESS"], Some("livelock")));
+        for kind in [&[][..], &["-DTRY"]] {
+            cases.push((policy, kind.to_vec(), None));
+            if policy != "dpor" {
+                cases.push((policy, [kind, &["-DBUG"]].concat(), Some("deadlock")));
+            }
+        }
+    }
+    in_parallel(&cases, |(policy, flags, class)| {
+        let options = ["-n", "20", "--policy", policy];
+        let run = run_spin("drawn", flags, &options);
+        let found = run.summary.findings.first().map(|f| f.class.as_str());
+        let expected = if class.is_some() { 66 } else { 0 };
+        let claims = class.is_none() && run.summary.complete == Some(true);
+        if run.output.status != expected || found != *class || claims {
+            return Err(format!("{}\n{}", run.shown, run.output.all()));
+        }
+        Ok(())
+    });
+}
+
 /// That a thread ends changes the robust mutexes that it holds.
 #[test]
 fn the_end_of_an_owner_is_noticed() {

@@ -135,6 +135,10 @@ pub mod flags {
     pub const EXACT_SPINS: u32 = 1 << 13;
     /// Loops that change nothing are run like any others.
     pub const RUN_SPINS: u32 = 1 << 18;
+    /// What loops do may depend on what no hook tells (variables of a library): whoever goes round
+    /// one lets others go first after some rounds, as in code without hooks, and is never taken for
+    /// one that waits for ever.
+    pub const DOUBT_SPINS: u32 = 1 << 23;
     /// A timer of CPU time looks for threads that wait in loops without operations, and lets others
     /// go first ([`super::BUSY_WAIT`]). Never together with [`super::JobWords::rewind`], nor in a
     /// copy of an execution.

@@ -14,7 +14,8 @@
 //! as well. Threads that hold one lock and try another can miss each other for ever, which no
 //! parking ends: each wakes the others.
 //!
-//! What uninstrumented code reads is not known. Its loops are never parked, also where they try locks:
+//! What uninstrumented code reads is not known, nor what a function of it that a loop calls changes:
+//! whoever tells of a livelock goes on first as if no loop were known ([`flags::DOUBT_SPINS`]). Its loops are never parked, also where they try locks:
 //! they may look at something else, too. After some iterations others go first, each time (fairness,
 //! as in Musuvathi and Qadeer, PLDI 2008, section 3).
 
@@ -481,11 +482,12 @@ impl<O: Os> Gate<O> {
     #[cold]
     fn iterated(&mut self, me: Slot, kind: Kind, object: u64, pc: usize, may_wait: bool) -> bool {
         let (changes, patience) = (self.spins.changes, self.spins.patience);
+        let doubted = self.flags & flags::DOUBT_SPINS != 0;
         let os = &mut self.pages.os;
         let track = &mut self.spins.tracks[me];
         let foreign = &self.spins.foreign[me];
         let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
-        let known = track.reads > 0 && track.state.tells;
+        let known = track.reads > 0 && track.state.tells && !doubted;
         let parks = same && known && !track.noticed && may_wait;
         // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with
         // others' calls.
