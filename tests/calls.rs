@@ -405,7 +405,7 @@ fn check(
     let wanted: BTreeSet<String> = expected.iter().map(|&status| label(status)).collect();
     let findings = &run.summary.findings;
     let kept = || findings.iter().filter(|found| found.witness.is_some());
-    let replays = || kept().all(|found| replay_fails(found, &["-q", "-n", "5"]).is_ok());
+    let replays = || kept().all(|found| replay_fails(found, &["-q", "-n", "40"]).is_ok());
     let right = match how {
         All | Brute | Classes => seen == wanted && run.summary.complete == Some(true),
         Sampled => seen == wanted,

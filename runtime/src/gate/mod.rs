@@ -34,6 +34,7 @@ use crate::serial::Serial;
 use crate::substrate;
 use ::core::ffi::c_int;
 use ::core::fmt;
+use ::core::sync::atomic::{Ordering, compiler_fence};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
@@ -123,6 +124,8 @@ pub struct Fatal<'a> {
 
 static GATE: Serial<Gate<Kernel>> = Serial::new(Gate::new(Kernel::new()));
 static ACTIVE: Serial<bool> = Serial::new(false);
+/// [`passively`] has been called, and will be active again.
+static PASSIVE: Serial<bool> = Serial::new(false);
 /// The process that obeys the job; 0: none yet.
 static PROCESS: Serial<i32> = Serial::new(0);
 
@@ -202,12 +205,27 @@ pub fn set_active(active: bool) {
 /// Runs `f`, whose intercepted calls pass through to the real functions: library code that the
 /// runtime itself calls is no part of the program.
 pub fn passively<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: a plain flag; nobody else runs while it is changed, since nothing in `f` switches.
-    let was = ::core::mem::replace(unsafe { ACTIVE.get() }, false);
+    // SAFETY: plain flags; nobody else runs while they are changed, since nothing in `f` switches.
+    let (was, was_passive) = unsafe { (*ACTIVE.get(), *PASSIVE.get()) };
+    // A signal in between is to find one of them set.
+    // SAFETY: as above.
+    unsafe { *PASSIVE.get() = was || was_passive };
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { *ACTIVE.get() = false };
     let result = crate::io::letting_through(f);
     // SAFETY: as above.
     unsafe { *ACTIVE.get() = was };
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { *PASSIVE.get() = was_passive };
     result
+}
+
+/// Does this process obey the job, if perhaps not at this very moment? For handlers of signals.
+pub fn obeys() -> bool {
+    // SAFETY: plain flags and a number.
+    unsafe { active() || *PASSIVE.get() && *PROCESS.get() == crate::os::process() }
 }
 
 /// The running thread. `slot::MAIN` while not active.
@@ -616,13 +634,9 @@ pub fn cancel_of(s: Slot) -> Cancel {
 /// allocated belongs to `s`, and nothing is controlled meanwhile.
 pub fn as_thread<R>(s: Slot, f: impl FnOnce() -> R) -> R {
     let former = gate().impersonate(s);
-    // SAFETY: the running thread.
-    let active = unsafe { ::core::mem::replace(ACTIVE.get(), false) };
     let logging = ::core::mem::replace(&mut gate().logging, false);
-    let result = crate::io::letting_through(f);
+    let result = passively(f);
     gate().logging = logging;
-    // SAFETY: as above.
-    unsafe { *ACTIVE.get() = active };
     gate().impersonate(former);
     result
 }

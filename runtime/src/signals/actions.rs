@@ -188,7 +188,7 @@ fn at_once(signal: c_int, code: c_int) -> bool {
 extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo.
     let code = unsafe { (*info).si_code };
-    if gate::active() && !at_once(signal, code) {
+    if gate::obeys() && !at_once(signal, code) {
         // SAFETY: as above.
         keep(unsafe { read_info(info) });
         return;
