@@ -169,15 +169,18 @@ fn waits_that_end_for_no_reason() {
         );
         if status == 66 {
             assert_eq!(classes(&run), ["assertion"]);
-            let witness = run.summary.findings[0].witness.clone().expect("written");
-            let replayed = command("replay", &["-n", "3"], &witness);
-            assert_eq!(replayed.status, 66, "{}", replayed.all());
-            let says = replayed
-                .stdout
-                .contains("needs this wait to end although nobody signalled");
-            assert!(says, "{}", replayed.all());
+            needs_a_wait_to_end(&run);
         }
     }
+}
+
+/// The finding replays, and says that a wait had to end for no reason.
+fn needs_a_wait_to_end(run: &Run) {
+    let witness = run.summary.findings[0].witness.clone().expect("written");
+    let replayed = command("replay", &["-n", "3"], &witness);
+    assert_eq!(replayed.status, 66, "{}", replayed.all());
+    let text = "needs this wait to end although nobody signalled";
+    assert!(replayed.stdout.contains(text), "{}", replayed.all());
 }
 
 /// `verify` finds what only a wait that ends for no reason shows, and says that there are more such
@@ -202,13 +205,7 @@ fn verify_lets_waits_end_for_no_reason() {
         assert_eq!(bounded, status == WITHIN_BOUNDS, "{text}");
         assert!(!run.summary.outcomes.contains_key("diverged"), "{text}");
         if status == 66 {
-            let witness = run.summary.findings[0].witness.clone().expect("written");
-            let replayed = command("replay", &["-n", "3"], &witness);
-            assert_eq!(replayed.status, 66, "{}", replayed.all());
-            let says = replayed
-                .stdout
-                .contains("needs this wait to end although nobody signalled");
-            assert!(says, "{}", replayed.all());
+            needs_a_wait_to_end(&run);
         }
     }
     let program = compile(Compiler::RaddleCc, "tests/findings/spurious.c", &[]);

@@ -10,8 +10,8 @@ use raddle_protocol::trace::Outcome;
 use raddle_protocol::{Slot, slot};
 
 /// The outcome of an execution. `running`: the slot that ran last; `stuck`: what was seen when it
-/// was killed for its time, if it was; `accepted`:
-/// see [`crate::Limits`].
+/// was killed for its time, if it was; `accepted`: see
+/// [`crate::Limits`].
 pub fn join(
     written: Written,
     ended: Ended,

@@ -1,10 +1,10 @@
-//! Semaphores, barriers, once controls and event counters in the formula: small machines whose operations follow
-//! one another.
+//! Semaphores, barriers, once controls and event counters in the formula: small machines whose
+//! operations follow one another.
 //!
 //! Each operation finds what the operation before it left behind, or the first content. What is
-//! found decides whether it can happen, how it comes out and what it leaves. The content is the count
-//! of a semaphore or an event counter; how many threads have ever arrived at a barrier; 0, 1 or 2 for a once control
-//! whose routine has not begun, runs, has returned.
+//! found decides whether it can happen, how it comes out and what it leaves. The content is the
+//! count of a semaphore or an event counter; how many threads have ever arrived at a barrier; 0, 1
+//! or 2 for a once control whose routine has not begun, runs, has returned.
 
 use super::channels;
 use super::circuit::{Bool, all, any};

@@ -15,8 +15,8 @@
 //! parking ends: each wakes the others.
 //!
 //! What uninstrumented code reads is not known, nor what a function of it that a loop calls changes:
-//! whoever tells of a livelock goes on first as if no loop were known ([`flags::DOUBT_SPINS`]). Its loops are never parked, also where they try locks:
-//! they may look at something else, too. After some iterations others go first, each time (fairness,
+//! whoever tells of a livelock goes on first as if no loop were known ([`flags::DOUBT_SPINS`]). Its
+//! loops are never parked, also where they try locks: they may look at something else, too. After some iterations others go first, each time (fairness,
 //! as in Musuvathi and Qadeer, PLDI 2008, section 3).
 
 use super::Pending;

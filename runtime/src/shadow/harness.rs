@@ -274,14 +274,23 @@ unsafe extern "C-unwind" fn klee_range_from(
     value
 }
 
-macro_rules! nondets {
-    ($($function:ident, $name:literal: $ty:ty, $bits:expr;)*) => {$(
+/// Functions without arguments, as hooks.
+macro_rules! without_arguments {
+    ($($function:ident($pc:ident) -> $ty:ty => $result:expr;)*) => {$(
         unsafe extern "C-unwind" fn $function(
-            _: usize, _: usize, _: usize, _: usize, _: usize, pc: usize,
+            _: usize, _: usize, _: usize, _: usize, _: usize, $pc: usize,
         ) -> $ty {
-            nondet($name, size_of::<$ty>() as u64, $bits, pc) as $ty
+            $result
         }
     )*};
+}
+
+macro_rules! nondets {
+    ($($function:ident, $name:literal: $ty:ty, $bits:expr;)*) => {
+        without_arguments! {$(
+            $function(pc) -> $ty => nondet($name, size_of::<$ty>() as u64, $bits, pc) as $ty;
+        )*}
+    };
 }
 
 nondets! {
@@ -311,48 +320,12 @@ nondets! {
     nondet_pchar, c"__VERIFIER_nondet_pchar": Address, 64;
 }
 
-unsafe extern "C-unwind" fn nondet_float(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> f32 {
-    f32::from_bits(nondet(c"__VERIFIER_nondet_float", 4, 32, pc) as u32)
-}
-
-unsafe extern "C-unwind" fn nondet_double(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> f64 {
-    f64::from_bits(nondet(c"__VERIFIER_nondet_double", 8, 64, pc))
-}
-
-unsafe extern "C-unwind" fn nondet_int128(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Wide {
-    wide(c"__VERIFIER_nondet_int128", pc)
-}
-
-unsafe extern "C-unwind" fn nondet_uint128(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Wide {
-    wide(c"__VERIFIER_nondet_uint128", pc)
+without_arguments! {
+    nondet_float(pc) -> f32
+        => f32::from_bits(nondet(c"__VERIFIER_nondet_float", 4, 32, pc) as u32);
+    nondet_double(pc) -> f64 => f64::from_bits(nondet(c"__VERIFIER_nondet_double", 8, 64, pc));
+    nondet_int128(pc) -> Wide => wide(c"__VERIFIER_nondet_int128", pc);
+    nondet_uint128(pc) -> Wide => wide(c"__VERIFIER_nondet_uint128", pc);
 }
 
 /// The next input, of 16 bytes, as the result of the function `name`.
