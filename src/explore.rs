@@ -10,9 +10,13 @@ use crate::limits::{Limits, left_out, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{Found, Summary, Verdict, count, instrumented, sees_accesses, sees_memory};
+use crate::summary::{
+    Found, Summary, Verdict, count, instrumented, recount, sees_accesses, sees_memory,
+};
 use crate::symbols::readable;
-use crate::triage::{Examined, Reference, Seen, Sighted, Triage, class_of, is_doubtful};
+use crate::triage::{
+    Examination, Examined, Reference, Refuted, Seen, Sighted, Triage, class_of, counted,
+};
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
@@ -147,36 +151,40 @@ fn attend(
             Err(RecvTimeoutError::Disconnected) => return Ok(examining),
         };
         let started = Instant::now();
-        let (n, doubtful) = match &what {
-            What::Failed(seen) => (Some(seen.execution - 1), is_doubtful(seen)),
-            What::Shown(_) => (None, false),
+        let n = match &what {
+            What::Failed(seen) => Some(seen.execution - 1),
+            What::Shown(_) => None,
         };
-        let examined = progress.aside(|| match what {
+        let examination = progress.aside(|| match what {
             What::Failed(seen) => triage.examine(seen),
-            What::Shown(sighted) => Ok(match triage.look_into(sighted)? {
-                true => Examined::Finding,
-                false => Examined::Suppressed,
+            What::Shown(sighted) => Ok(Examination {
+                examined: match triage.look_into(sighted)? {
+                    true => Examined::Finding,
+                    false => Examined::Suppressed,
+                },
+                refuted: None,
             }),
         })?;
+        let examined = examination.examined;
         examining += started.elapsed();
         if let (Some(keeper), Some(n)) = (&campaign.keeper, n) {
             keeper.examined(n);
         }
         {
             let mut state = search.state();
+            state.unexamined -= u64::from(n.is_some());
             match examined {
                 Examined::Finding => found += 1,
                 Examined::Known => state.known += 1,
-                Examined::Unfair => {
-                    state.limits.unfair += 1;
-                    state.doubts |= doubtful;
-                }
-                Examined::Suppressed => {}
+                Examined::Unfair | Examined::Suppressed => {}
             }
             if examined == Examined::Finding && !campaign.keep_going {
                 state.finished = true;
-                search.changed.notify_all();
             }
+            if let Some(refuted) = examination.refuted {
+                search.refuted(&mut state, refuted)?;
+            }
+            search.changed.notify_all();
         }
         progress.say(format!("{found} failing"));
         // A worker that waits for the answer is still there; any other outcome is fine as well.
@@ -289,6 +297,7 @@ const RETRIES: u32 = 3;
 struct Shared<'a> {
     setup: &'a Setup,
     campaign: &'a Campaign,
+    interrupt: &'a Interrupt,
     deadline: Option<Instant>,
     state: Mutex<State>,
     /// An execution was observed or lost, or the search is over.
@@ -304,8 +313,13 @@ struct State {
     executions: u64,
     outcomes: BTreeMap<String, u64>,
     limits: Limits,
-    /// Loops that seemed to wait for ever did not.
-    doubts: bool,
+    /// Executions under way, and those of them that belong to a search that was begun again.
+    out: BTreeSet<u64>,
+    stale: BTreeSet<u64>,
+    /// Failing executions that are not examined yet.
+    unexamined: u64,
+    /// Executions before the search was begun again.
+    in_vain: Option<u64>,
     instrumented: BTreeMap<String, String>,
     /// Some module's accesses to memory are steps.
     sees_memory: bool,
@@ -324,22 +338,27 @@ struct State {
     marks: BTreeMap<Key, u32>,
 }
 
+/// The search that the campaign wants, at its start.
+fn begin(setup: &Setup, campaign: &Campaign, interrupt: &Interrupt) -> Result<Box<dyn Search>> {
+    let history = campaign.keeper.as_deref().and_then(Keeper::history);
+    let places = || -> Result<Box<dyn Places>> {
+        let session = setup.session(&interrupt.search)?;
+        Ok(Box::new(Names::new(session.modules(), &setup.program.path)))
+    };
+    let expects = campaign.same_output && campaign.reference.is_none();
+    campaign
+        .policy
+        .search(campaign.seed, expects, history, places)
+}
+
 impl<'a> Shared<'a> {
     fn new(
         setup: &'a Setup,
         campaign: &'a Campaign,
         started: Instant,
-        interrupt: &Interrupt,
+        interrupt: &'a Interrupt,
     ) -> Result<Shared<'a>> {
-        let history = campaign.keeper.as_deref().and_then(Keeper::history);
-        let places = || -> Result<Box<dyn Places>> {
-            let session = setup.session(&interrupt.search)?;
-            Ok(Box::new(Names::new(session.modules(), &setup.program.path)))
-        };
-        let expects = campaign.same_output && campaign.reference.is_none();
-        let mut search = campaign
-            .policy
-            .search(campaign.seed, expects, history, places)?;
+        let mut search = begin(setup, campaign, interrupt)?;
         let mut reference = campaign.reference.clone();
         let mut limits = Limits::default();
         if let Some(keeper) = &campaign.keeper {
@@ -353,12 +372,16 @@ impl<'a> Shared<'a> {
         Ok(Shared {
             setup,
             campaign,
+            interrupt,
             deadline: campaign.time.map(|time| started + time),
             state: Mutex::new(State {
                 search,
                 next: 0,
                 finished: false,
-                doubts: false,
+                out: BTreeSet::new(),
+                stale: BTreeSet::new(),
+                unexamined: 0,
+                in_vain: None,
                 executions: 0,
                 outcomes: BTreeMap::new(),
                 limits,
@@ -421,23 +444,43 @@ impl<'a> Shared<'a> {
                         job.flags |= keeper.flags(n);
                     }
                     job.flags |= self.lookout.flags(n);
-                    // A search that is to end goes on as it began.
-                    if state.doubts && job.flags & flags::EXACT_SPINS == 0 {
+                    if !state.limits.doubted.is_empty() {
                         job.flags |= flags::DOUBT_SPINS;
                     }
+                    state.out.insert(n);
                     return Some((n, job));
                 }
-                Next::Wait => {
-                    let waited = self.changed.wait(state);
-                    state = waited.unwrap_or_else(PoisonError::into_inner);
-                }
-                Next::Done => {
+                Next::Done if state.unexamined == 0 => {
                     drop(state);
                     self.finish();
                     return None;
                 }
+                // What is being examined may let the search begin again.
+                Next::Wait | Next::Done => {
+                    let waited = self.changed.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
+                }
             }
         }
+    }
+
+    /// An execution came to an end that seemed to have none. Where loops were taken for endless that
+    /// are not, what comes after them was not explored: a search that is to end begins again.
+    fn refuted(&self, state: &mut State, refuted: Refuted) -> Result<()> {
+        recount(&mut state.outcomes, Class::Livelock, refuted.label);
+        let exhaustive = self.campaign.policy.flags() & flags::EXACT_SPINS != 0;
+        let first = state.limits.doubted.is_empty();
+        let taken_for_endless = !refuted.loops.is_empty() && !refuted.doubted;
+        state.limits.doubted.extend(refuted.loops);
+        if !exhaustive || !taken_for_endless {
+            state.limits.unfair += 1;
+        } else if first {
+            state.search = begin(self.setup, self.campaign, self.interrupt)?;
+            state.stale = state.out.clone();
+            (state.limits.unfair, state.limits.fair_only) = (0, false);
+            state.in_vain = Some(state.executions);
+        }
+        Ok(())
     }
 
     /// Runs a job; without records where they would be too many.
@@ -476,9 +519,12 @@ impl<'a> Shared<'a> {
         let passed_over = events.any(|e| e.kind() == Some(Kind::PassedOver));
         let mut state = self.state();
         state.executions += 1;
+        state.out.remove(&n);
         let names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
         state.limits.uncontrolled.extend(names.iter().cloned());
-        state.search.observe(n, trace);
+        if !state.stale.remove(&n) {
+            state.search.observe(n, trace);
+        }
         state.limits.fair_only |= passed_over;
         self.changed.notify_all();
         if self.campaign.strict && !trace.uncontrolled.is_empty() {
@@ -502,10 +548,8 @@ impl<'a> Shared<'a> {
         }
         let expected = state.reference.as_ref().map(|r| r.hash);
         let class = class_of(trace, expected);
-        let label = match class {
-            Some(Class::Output) => Class::Output.to_string(),
-            _ => label(&trace.outcome),
-        };
+        state.unexamined += u64::from(class.is_some());
+        let label = class.map_or_else(|| label(&trace.outcome), |class| counted(class, trace));
         *state.outcomes.entry(label).or_default() += 1;
         let message = &trace.outcome.message;
         match means {
@@ -539,7 +583,10 @@ impl<'a> Shared<'a> {
     /// Execution `n` came to nothing; `late`: since the time was up.
     fn lost(&self, n: u64, late: bool) {
         let mut state = self.state();
-        state.search.lost(n);
+        state.out.remove(&n);
+        if !state.stale.remove(&n) {
+            state.search.lost(n);
+        }
         state.cut_off += u64::from(late);
         drop(state);
         self.changed.notify_all();
@@ -558,19 +605,15 @@ impl<'a> Shared<'a> {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         let mut standing = state.search.standing();
-        if state.limits.fair_only && self.campaign.policy.flags() & flags::EXACT_SPINS != 0 {
-            let bound = "a thread that waits in a loop of calls lets another one go first after two \
-                         rounds";
-            standing.bounds.push(bound.into());
-        }
         if self.campaign.policy.executions() == Some(Executions::All) {
+            standing.bounds.extend(state.limits.bounds());
             standing.bounds.extend(state.unseen());
             let left_out = left_out(self.setup.base.flags);
             standing.bounds.extend(left_out.map(String::from));
         }
         let astray = standing.mismatches.max(state.limits.diverged);
         summary.executions = state.executions;
-        summary.complete = standing.complete && astray == 0 && state.limits.unfair == 0;
+        summary.complete = standing.complete && astray == 0;
         let unbounded = standing.bounds.is_empty() && state.limits.uncontrolled.is_empty();
         if summary.complete && unbounded {
             let deadlock = Class::Deadlock.to_string();
@@ -675,10 +718,24 @@ impl State {
                 count(self.cut_off, "execution")
             ));
         }
-        if self.limits.unfair > 0 {
+        if let Some(executions) = self.in_vain {
             notes.push(format!(
-                "{} seemed to have no end, and came to one when run on fairly: no finding (a loop may \
-                 depend on what no hook tells; `--busy-waits run` takes none for one that waits)",
+                "{} seemed to wait for ever, and did not: after {} the search began again, in \
+                 doubt of such loops",
+                self.limits.doubted_loops(),
+                count(executions, "execution")
+            ));
+        } else if self.limits.unfair > 0 {
+            let why = match self.limits.doubted.is_empty() {
+                true => String::new(),
+                false => format!(
+                    " ({} may depend on what no hook tells; `--busy-waits run` takes none for one \
+                     that waits)",
+                    self.limits.doubted_loops()
+                ),
+            };
+            notes.push(format!(
+                "{} seemed to have no end, and came to one when run on fairly: no finding{why}",
                 count(self.limits.unfair, "execution")
             ));
         }

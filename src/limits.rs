@@ -17,6 +17,8 @@ pub struct Limits {
     pub fair_only: bool,
     /// Livelocks that ended once every thread got its turn.
     pub unfair: u64,
+    /// Loops that seemed to wait for ever and did not, by place: all are doubted from then on.
+    pub doubted: BTreeSet<String>,
     /// Executions that left their schedule.
     pub diverged: u64,
 }
@@ -27,6 +29,8 @@ impl Limits {
         let names: Vec<&String> = self.uncontrolled.iter().collect();
         let mut row = Vec::new();
         put_list(&mut row, &names, |row, name| put_text(row, name));
+        let doubted: Vec<&String> = self.doubted.iter().collect();
+        put_list(&mut row, &doubted, |row, at| put_text(row, at));
         row.extend([u64::from(self.fair_only), self.unfair, self.diverged]);
         row.append(&mut search);
         row
@@ -37,13 +41,48 @@ impl Limits {
         let mut row = Row(row);
         let limits = Limits {
             uncontrolled: row.list(Row::text)?.into_iter().collect(),
+            doubted: row.list(Row::text)?.into_iter().collect(),
             fair_only: row.flag()?,
             unfair: row.number()?,
             diverged: row.number()?,
         };
         Some((limits, row.0))
     }
+
+    /// What they keep an exhaustive search from.
+    pub fn bounds(&self) -> Vec<String> {
+        let mut bounds = Vec::new();
+        if !self.doubted.is_empty() {
+            bounds.push(format!(
+                "{} may depend on what no hook tells: where loops seem to wait for ever they go \
+                 round again only when nobody else can go on (`--busy-waits run` runs every round)",
+                self.doubted_loops()
+            ));
+        } else if self.fair_only {
+            bounds.push(FAIR_ONLY.into());
+        }
+        if self.unfair > 0 {
+            bounds.push(UNFAIR.into());
+        }
+        bounds
+    }
+
+    /// The loops that are doubted, in words.
+    pub fn doubted_loops(&self) -> String {
+        let places: Vec<&str> = self.doubted.iter().map(String::as_str).collect();
+        match places[..] {
+            [one] => format!("the loop at {one}"),
+            _ => format!("the loops at {}", places.join(", ")),
+        }
+    }
 }
+
+/// The bound that [`Limits::fair_only`] is.
+const FAIR_ONLY: &str = "a thread that waits in a loop of calls lets another one go first after two \
+                         rounds";
+/// The bound that [`Limits::unfair`] is.
+const UNFAIR: &str =
+    "executions that seemed to have no end, and have one, were not followed further";
 
 /// What the flags of a run's jobs keep an exhaustive search from.
 pub fn left_out(job_flags: u32) -> impl Iterator<Item = &'static str> {
@@ -95,6 +134,7 @@ mod tests {
             uncontrolled: ["getrandom", "a clock"].map(String::from).into(),
             fair_only: true,
             unfair: 3,
+            doubted: ["wait.c:7".to_string()].into(),
             diverged: u64::MAX,
         };
         let row = limits.put(vec![8, 9]);

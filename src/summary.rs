@@ -1,5 +1,6 @@
 //! The result of a command: what is said at its end, and what `--json` writes.
 
+use crate::class::Class;
 use crate::corpus::Account;
 use crate::divergence::Divergence;
 use crate::error::Error;
@@ -202,6 +203,18 @@ pub fn instrumented(modules: &[Module]) -> BTreeMap<String, String> {
         all.insert(name, who.to_string());
     }
     all
+}
+
+/// An execution that was counted as a failure of this class came to another end.
+pub fn recount(outcomes: &mut BTreeMap<String, u64>, from: Class, to: String) {
+    let from = from.to_string();
+    if let Some(times) = outcomes.get_mut(&from) {
+        *times -= 1;
+        if *times == 0 {
+            outcomes.remove(&from);
+        }
+    }
+    *outcomes.entry(to).or_default() += 1;
 }
 
 impl Summary {

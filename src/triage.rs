@@ -9,12 +9,12 @@ mod shrink;
 pub use marks::Sighted;
 pub use shrink::Effort;
 
-use crate::class::{Class, Meaning, meaning};
+use crate::class::{Class, Meaning, label, meaning};
 use crate::corpus::{Keeper, Known, NewFinding};
 use crate::describe::{self, Failure, Story};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::report::{Style, report};
+use crate::report::{Style, place, report};
 use crate::setup::Setup;
 use crate::store::{Place, write_witness};
 use crate::summary::{Found, Possibility};
@@ -22,13 +22,15 @@ use crate::suppress::{Case, Suppressions};
 use crate::symbols::{Symbols, readable};
 use crate::terminal::print;
 use crate::watch::{Treatment, Watch};
+use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Job, total_steps};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
-use raddle_protocol::trace::Trace;
+use raddle_protocol::trace::{Outcome, Trace};
 use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
 use raddle_scheduler::{RunError, Session};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -102,6 +104,25 @@ impl Seen {
     }
 }
 
+/// What became of a failing execution.
+#[derive(Debug)]
+pub struct Examination {
+    pub examined: Examined,
+    /// It seemed to have no end, and came to one.
+    pub refuted: Option<Refuted>,
+}
+
+/// An end that an execution came to when it was run on fairly.
+#[derive(Debug)]
+pub struct Refuted {
+    /// As the summary counts it.
+    pub label: String,
+    /// Where loops are that seemed to wait for ever; nothing if its schedule was unfair.
+    pub loops: Vec<String>,
+    /// It was run in doubt of its loops already.
+    pub doubted: bool,
+}
+
 /// What a failing execution turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Examined {
@@ -136,8 +157,10 @@ pub struct Triage<'a> {
 
 /// What never ends does not end within so many fair steps either.
 const FAIR_STEPS: u64 = 1_000_000;
-/// Loops that seem to wait for ever, and do not, end within so many steps.
+/// Loops that seem to wait for ever, and do not, end within so many steps; and where such a livelock
+/// was found before.
 const DOUBTED_STEPS: u64 = 200_000;
+const DOUBTED_AGAIN_STEPS: u64 = 20_000;
 /// The witness of a livelock holds so many steps.
 const LIVELOCK_STEPS: u64 = 20_000;
 /// So much of what the program printed goes into the witness, from the end.
@@ -177,7 +200,41 @@ impl<'a> Triage<'a> {
     }
 
     /// Examines one failing execution.
-    pub fn examine(&mut self, mut seen: Seen) -> Result<Examined> {
+    pub fn examine(&mut self, mut seen: Seen) -> Result<Examination> {
+        let mut refuted = None;
+        let endless = seen.trace.outcome.end == End::StepLimit;
+        if seen.class == Class::Livelock && (endless || is_doubtful(&seen)) {
+            // Others that were alike may have had no end: each is asked for itself.
+            let failure = self.describe_in_depth(&seen)?;
+            let mut found = self.findings.iter();
+            let doubted_steps = match found.any(|f| f.fingerprint == failure.fingerprint) {
+                true => DOUBTED_AGAIN_STEPS,
+                false => DOUBTED_STEPS,
+            };
+            let ended = match self.fairly(&seen, &seen.trace.taken, doubted_steps)? {
+                Fair::GoesOn => None,
+                Fair::Ends(outcome) => Some((label(&outcome), None)),
+                Fair::Fails(other) => Some((counted(other.class, &other.trace), Some(other))),
+            };
+            if let Some((label, other)) = ended {
+                refuted = Some(Refuted {
+                    label,
+                    loops: self.loops(&seen)?,
+                    doubted: seen.job.flags & flags::DOUBT_SPINS != 0,
+                });
+                let Some(other) = other else {
+                    let examined = Examined::Unfair;
+                    return Ok(Examination { examined, refuted });
+                };
+                seen = *other;
+            }
+        }
+        let examined = self.judge(seen)?;
+        Ok(Examination { examined, refuted })
+    }
+
+    /// What an execution that failed for sure means for the run.
+    fn judge(&mut self, mut seen: Seen) -> Result<Examined> {
         let failure = self.describe_in_depth(&seen)?;
         if let Some(known) = self.count_again(&failure) {
             return Ok(known);
@@ -185,26 +242,30 @@ impl<'a> Triage<'a> {
         if self.is_suppressed(&failure, &seen.trace)? {
             return Ok(Examined::Suppressed);
         }
-        let end = seen.trace.outcome.end;
-        let seems_endless = end == End::StepLimit || is_doubtful(&seen);
-        if seems_endless && seen.class == Class::Livelock {
-            match self.fairly(&seen, &seen.trace.taken)? {
-                Fair::Ends => return Ok(Examined::Unfair),
-                Fair::Fails(other) => {
-                    seen = *other;
-                    let failure = self.describe_in_depth(&seen)?;
-                    if let Some(known) = self.count_again(&failure) {
-                        return Ok(known);
-                    }
-                    self.keep(seen, failure)?;
-                    return Ok(Examined::Finding);
-                }
-                Fair::GoesOn if end == End::StepLimit => cut_short(&mut seen),
-                Fair::GoesOn => {}
-            }
+        if seen.trace.outcome.end == End::StepLimit {
+            cut_short(&mut seen);
         }
         self.keep(seen, failure)?;
         Ok(Examined::Finding)
+    }
+
+    /// Where the loops are that seem to wait for ever; nothing where only the limit of steps was
+    /// reached.
+    fn loops(&mut self, seen: &Seen) -> Result<Vec<String>> {
+        if !is_doubtful(seen) {
+            return Ok(Vec::new());
+        }
+        let symbols = self.symbols()?;
+        symbols.enter(&seen.trace.loaded);
+        let waits = &seen.trace.outcome.waits;
+        let goes_round = |kind: u8| Kind::from_u8(kind).is_some_and(|k| IN_LOOPS.contains(&k));
+        let some = waits.iter().any(|w| goes_round(w.kind));
+        let mut loops = BTreeSet::new();
+        for wait in waits.iter().filter(|w| !some || goes_round(w.kind)) {
+            let site = symbols.site(wait.pc);
+            loops.insert(place(&symbols.sites()[site as usize]));
+        }
+        Ok(loops.into_iter().collect())
     }
 
     /// Counts a finding that is known already; `None` when it is not, or is to be told again.
@@ -256,8 +317,11 @@ impl<'a> Triage<'a> {
                 let shrunk = self.shrink(&seen, &failure, &again)?;
                 let last = self.rerun(&seen.job, &shrunk.steps, witness_records(&shrunk.steps))?;
                 // What is still running where a witness of it is cut short may yet end.
-                let stays = match endless {
-                    true => matches!(self.fairly(&seen, &shrunk.steps)?, Fair::GoesOn),
+                let stays = match endless || is_doubtful(&seen) {
+                    true => matches!(
+                        self.fairly(&seen, &shrunk.steps, DOUBTED_STEPS)?,
+                        Fair::GoesOn
+                    ),
                     false => true,
                 };
                 match last {
@@ -438,7 +502,7 @@ impl<'a> Triage<'a> {
     /// A schedule without end may only be unfair: one thread spins while the one that it waits
     /// for is never chosen; or it depends on what no hook tells, so that loops that seem to wait for
     /// ever do not. Does the execution end when it goes on fairly from here?
-    fn fairly(&mut self, seen: &Seen, taken: &[Step]) -> Result<Fair> {
+    fn fairly(&mut self, seen: &Seen, taken: &[Step], doubted_steps: u64) -> Result<Fair> {
         let mut job = seen.job.clone();
         job.prefix = taken.to_vec();
         job.tail = Tail::Random { seed: 1 };
@@ -448,20 +512,25 @@ impl<'a> Triage<'a> {
         match is_doubtful(seen) {
             true => {
                 job.flags |= flags::DOUBT_SPINS;
-                job.max_steps = total_steps(taken) + DOUBTED_STEPS;
+                job.max_steps = total_steps(taken) + doubted_steps;
             }
             false => job.max_steps = job.max_steps.saturating_add(FAIR_STEPS),
+        }
+        if job.flags & flags::DOUBT_SPINS != 0 {
+            // To be run, not to be searched.
+            job.flags &= !flags::EXACT_SPINS;
         }
         let Some(trace) = self.run(&job)? else {
             return Ok(Fair::GoesOn);
         };
+        job.flags &= !flags::TOLERANT;
         Ok(match class_of(&trace, seen.expected_output()) {
             Some(Class::Livelock | Class::Timeout) => Fair::GoesOn,
-            None => Fair::Ends,
+            None => Fair::Ends(trace.outcome),
             Some(class) => Fair::Fails(Box::new(Seen {
                 execution: seen.execution,
                 class,
-                job: seen.job.clone(),
+                job,
                 trace,
                 reference: seen.reference.clone(),
             })),
@@ -584,10 +653,31 @@ pub fn witness_records(steps: &[Step]) -> u32 {
     flags::EVENTS | flags::ENABLED | stacks
 }
 
+/// What threads wait with that go round loops; others may be blocked.
+const IN_LOOPS: [Kind; 9] = [
+    Kind::Read,
+    Kind::AtomicRead,
+    Kind::Rmw,
+    Kind::Fence,
+    Kind::Yield,
+    Kind::Return,
+    Kind::MutexTryLock,
+    Kind::SpinTryLock,
+    Kind::SemTryWait,
+];
+
+/// The label under which the summary counts an execution.
+pub fn counted(class: Class, trace: &Trace) -> String {
+    match class {
+        Class::Output => Class::Output.to_string(),
+        _ => label(&trace.outcome),
+    }
+}
+
 /// What a livelock does when every thread gets its turn.
 enum Fair {
     GoesOn,
-    Ends,
+    Ends(Outcome),
     Fails(Box<Seen>),
 }
 

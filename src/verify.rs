@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::replay::job_of;
 use crate::report::place;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, Verification, count, instrumented};
+use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
 use crate::symbols::{Symbols, readable};
 use crate::triage::{Examined, Seen, Triage, class_of};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -305,7 +305,11 @@ impl Exploration<'_> {
             reference: None,
         };
         let triage = &mut self.triage;
-        if self.progress.aside(|| triage.examine(seen))? == Examined::Finding {
+        let examination = self.progress.aside(|| triage.examine(seen))?;
+        if let Some(refuted) = examination.refuted {
+            recount(&mut self.summary.outcomes, class, refuted.label);
+        }
+        if examination.examined == Examined::Finding {
             self.found += 1;
             self.progress.say(format!("{} failing", self.found));
             if !self.options.findings.keep_going {

@@ -215,7 +215,7 @@ impl Triage<'_> {
                 trace: run,
                 reference: None,
             };
-            return Ok(self.examine(seen)? == Examined::Finding);
+            return Ok(self.examine(seen)?.examined == Examined::Finding);
         }
         let records = witness_records(&trace.taken);
         let again = self.rerun(&sighted.job, &trace.taken, records)?;

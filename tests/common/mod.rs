@@ -256,6 +256,11 @@ pub struct Finding {
     pub fewest: bool,
     #[serde(default)]
     pub witness: Option<PathBuf>,
+    /// It failed in the same way again, and in so many executions.
+    #[serde(default)]
+    pub reproduced: bool,
+    #[serde(default)]
+    pub seen: u64,
     #[serde(default)]
     pub inputs: serde_json::Value,
     /// Of a deadlock.

@@ -528,7 +528,7 @@ impl<O: Os> Gate<O> {
             self.look_outside();
         }
         let nobody = self.ready.is_empty() && self.timed.is_empty() && !prescribed;
-        let nobody = nobody && !self.evaluate_spinners(slot::NONE) && !self.looks_behind_locks();
+        let nobody = nobody && !self.evaluate_spinners(slot::NONE) && !self.looks_again();
         if nobody && !self.await_signals() {
             return Err(match self.anybody_spins() {
                 true => self.livelock(),

@@ -15,9 +15,11 @@
 //! parking ends: each wakes the others.
 //!
 //! What uninstrumented code reads is not known, nor what a function of it that a loop calls changes:
-//! whoever tells of a livelock goes on first as if no loop were known ([`flags::DOUBT_SPINS`]). Its
-//! loops are never parked, also where they try locks: they may look at something else, too. After some iterations others go first, each time (fairness,
-//! as in Musuvathi and Qadeer, PLDI 2008, section 3).
+//! whoever tells of a livelock goes on first as if no loop were known ([`flags::DOUBT_SPINS`]). A
+//! search that is to end parks loops also then, but where nobody else can go on they are run, one
+//! iteration of one thread after the other. Loops of uninstrumented code are never parked, also where
+//! they try locks: they may look at something else, too. After some iterations others go first, each
+//! time (fairness, as in Musuvathi and Qadeer, PLDI 2008, section 3).
 
 use super::Pending;
 use super::core::{Gate, Stop};
@@ -45,6 +47,10 @@ const PATIENCE: u32 = 50;
 const EXACT_PATIENCE: u32 = 2;
 /// Most locks that an iteration takes.
 const LOCKS: usize = 4;
+/// Where loops are doubted, a livelock is told after so many iterations without effect.
+const DOUBTED: u32 = 200_000;
+/// The same where the search is to end.
+const EXACT_DOUBTED: u32 = 500;
 /// After so many iterations at most the state is looked at again.
 const LONGEST_PAUSE: u32 = 1024;
 
@@ -271,6 +277,10 @@ pub struct Spins {
     passes: bool,
     /// Operations announced by threads that came to them by themselves, plus one.
     operations: u64,
+    /// Where loops are doubted: iterations without effect since [`Spins::changes`] was that, and who
+    /// went round last since nobody else could go on, and what that was then.
+    doubted: (u64, u32),
+    doubter: (Slot, u64),
 }
 
 impl Spins {
@@ -287,6 +297,8 @@ impl Spins {
             check: false,
             passes: false,
             operations: 1,
+            doubted: (0, 0),
+            doubter: (slot::MAIN, u64::MAX),
         }
     }
 
@@ -482,20 +494,21 @@ impl<O: Os> Gate<O> {
     #[cold]
     fn iterated(&mut self, me: Slot, kind: Kind, object: u64, pc: usize, may_wait: bool) -> bool {
         let (changes, patience) = (self.spins.changes, self.spins.patience);
-        let doubted = self.flags & flags::DOUBT_SPINS != 0;
+        let exact = self.flags & flags::EXACT_SPINS != 0;
+        let doubted = self.flags & flags::DOUBT_SPINS != 0 && !exact;
         let os = &mut self.pages.os;
         let track = &mut self.spins.tracks[me];
         let foreign = &self.spins.foreign[me];
         let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
-        let known = track.reads > 0 && track.state.tells && !doubted;
+        let tells = track.reads > 0 && track.state.tells;
+        let known = tells && !doubted;
         let parks = same && known && !track.noticed && may_wait;
         // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with
         // others' calls.
         let passes = same && !known && track.rounds >= patience && may_wait;
-        let exact = self.flags & flags::EXACT_SPINS != 0;
         let passes = passes && !(exact && matches!(role(kind), Role::Lock));
         let current = track.is_current();
-        if same && known && current && track.began == changes {
+        if same && tells && current && track.began == changes {
             track.idle = changes + 1;
             self.spins.check = true;
         }
@@ -527,6 +540,10 @@ impl<O: Os> Gate<O> {
                 pc: pc as u64,
                 ..Event::default()
             });
+        }
+        if self.flags & flags::DOUBT_SPINS != 0 {
+            // Iterations that are left out may have an effect.
+            self.lets_others_go(me, Kind::PassedOver, pc);
         }
     }
 
@@ -561,13 +578,24 @@ impl<O: Os> Gate<O> {
 
     /// Has what `s` waits for in its loop not changed?
     pub(super) fn still_spins(&self, s: Slot) -> bool {
-        self.is_spinning(s) && self.spins.tracks[s].is_current()
+        self.is_spinning(s) && (self.spins.tracks[s].is_current() || self.comes_after_doubter(s))
+    }
+
+    /// Does another thread go round only since nobody else could go on? The locks that it takes
+    /// meanwhile are nothing to go on for.
+    fn comes_after_doubter(&self, s: Slot) -> bool {
+        let (doubter, changes) = self.spins.doubter;
+        changes == self.spins.changes
+            && s != doubter
+            && self.is_alive(doubter)
+            && !self.is_spinning(doubter)
     }
 
     /// Before a step is chosen: who spins may go on if something has changed.
     #[inline]
     pub(super) fn look_at_spinners(&mut self) -> Result<(), Stop> {
-        if core::mem::take(&mut self.spins.check) && self.nothing_will_change() {
+        let check = core::mem::take(&mut self.spins.check);
+        if check && self.nothing_will_change() && !self.doubts() {
             return Err(self.livelock());
         }
         if !self.spins.parked.is_empty() {
@@ -608,10 +636,14 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// Nobody can go on: if others have done anything since a thread was parked that takes locks,
-    /// it looks at the world again, since those locks may protect what no hook sees. Not where the
-    /// search is to end. Is there one?
-    pub(super) fn looks_behind_locks(&mut self) -> bool {
+    /// Nobody can go on: is there a thread that is parked and looks at the world again?
+    pub(super) fn looks_again(&mut self) -> bool {
+        self.looks_behind_locks() || self.looks_in_doubt()
+    }
+
+    /// If others have done anything since a thread was parked that takes locks, it looks at the world
+    /// again, since those locks may protect what no hook sees. Not where the search is to end.
+    fn looks_behind_locks(&mut self) -> bool {
         let exact = self.flags & flags::EXACT_SPINS != 0;
         let mut next = self.next_alive(0).filter(|_| !exact);
         while let Some(s) = next {
@@ -621,6 +653,45 @@ impl<O: Os> Gate<O> {
                 self.unpark(s);
                 if self.evaluate(s) {
                     return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Is it too early to say that nothing will change any more?
+    fn doubts(&mut self) -> bool {
+        if self.flags & flags::DOUBT_SPINS == 0 {
+            return false;
+        }
+        let (changes, iterations) = &mut self.spins.doubted;
+        if *changes != self.spins.changes {
+            (*changes, *iterations) = (self.spins.changes, 0);
+        }
+        *iterations += 1;
+        *iterations
+            <= match self.flags & flags::EXACT_SPINS {
+                0 => DOUBTED,
+                _ => EXACT_DOUBTED,
+            }
+    }
+
+    /// Where loops are doubted, the next thread that is parked goes round once more.
+    fn looks_in_doubt(&mut self) -> bool {
+        if !self.anybody_spins() || !self.doubts() {
+            return false;
+        }
+        let last = self.spins.doubter.0;
+        for (from, to) in [(last + 1, Slot::MAX), (0, last)] {
+            let mut next = self.next_alive(from);
+            while let Some(s) = next.filter(|&s| s <= to) {
+                next = self.next_alive(s + 1);
+                if self.is_spinning(s) {
+                    self.unpark(s);
+                    if self.evaluate(s) {
+                        self.spins.doubter = (s, self.spins.changes);
+                        return true;
+                    }
                 }
             }
         }
