@@ -48,6 +48,8 @@ const PROGRAMS: &[Program] = &[
     program("trylock", &[], 96, 4, Some(4)),
     program("compare_exchange", &[], 13, 2, Some(3)),
     program("atomic_updates", &[], 35, 2, Some(3)),
+    program("wide_exchange", &[], 28, 3, Some(4)),
+    program("large_exchange", &[], 3843, 3, Some(4)),
     program("nested_create", &[], 1320, 6, Some(7)),
     program("join_between", &[], 50, 2, Some(3)),
     program("nested_branches", &[], 70, 6, Some(5)),
@@ -150,7 +152,10 @@ fn search_everything(program: &Program) -> Result<Everything, String> {
 }
 
 fn run_with(program: &Program, flags: &[String], options: &[&str]) -> Run {
-    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let mut flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    if program.name.ends_with("_exchange") {
+        flags.extend(["-latomic", "-w"]);
+    }
     let source = format!("tests/outcomes/{}.c", program.name);
     let target = compile(Compiler::RaddleCc, &source, &flags);
     let mut options = options.to_vec();

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The programs of `races/`. Every one has a race that some execution of those below shows, and a
 /// twin without.
-const PROGRAMS: [&str; 29] = [
+const PROGRAMS: [&str; 31] = [
     "barrier_late.c",
     "before_join.c",
     "closed_early.c",
@@ -20,6 +20,7 @@ const PROGRAMS: [&str; 29] = [
     "fences.c",
     "free_too_early.c",
     "freed_by_other.c",
+    "guessed_read.c",
     "heap_handoff.cpp",
     "library_calls.c",
     "mixed_access.c",
@@ -39,6 +40,7 @@ const PROGRAMS: [&str; 29] = [
     "spin_forgotten.c",
     "static_guard.cpp",
     "timer_set.c",
+    "wide_flag.c",
 ];
 
 fn program(file: &str, flags: &[&str]) -> PathBuf {
@@ -46,7 +48,13 @@ fn program(file: &str, flags: &[&str]) -> PathBuf {
         true => Compiler::RaddleCxx,
         false => Compiler::RaddleCc,
     };
-    compile(compiler, &format!("tests/races/{file}"), flags)
+    let more: &[&str] = match file {
+        "guessed_read.c" => &["-O2"],
+        "wide_flag.c" => &["-latomic"],
+        _ => &[],
+    };
+    let flags = [flags, more].concat();
+    compile(compiler, &format!("tests/races/{file}"), &flags)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::ir::{Context, Kind, Layout, Opcode, Ordering, RmwOp, Type, Value};
 use crate::schedule::touches;
 use crate::sharing::{self, Sharing};
+use crate::wide::Wide;
 use raddle_protocol::hooks::{cas_order, rmw};
 
 /// How a value of 1, 2, 4 or 8 bytes travels through a hook.
@@ -91,14 +92,8 @@ pub enum Access {
         length: Value,
         limit: Option<Value>,
     },
-    /// An atomic of any size, done by a library function. `other`: where it puts the old value or
-    /// finds its operand.
-    Library {
-        pointer: Value,
-        length: u64,
-        writes: bool,
-        other: Option<Value>,
-    },
+    /// An atomic of any size, done by a library function.
+    Wide(Wide),
     /// A call that copies these arguments: index and type.
     ByValue(Vec<(u32, Type)>),
 }
@@ -194,8 +189,8 @@ impl Access {
             | Access::AtomicLoad { pointer, .. }
             | Access::AtomicStore { pointer, .. }
             | Access::Update { pointer, .. }
-            | Access::Exchange { pointer, .. }
-            | Access::Library { pointer, .. } => vec![*pointer],
+            | Access::Exchange { pointer, .. } => vec![*pointer],
+            Access::Wide(wide) => vec![wide.pointer],
             Access::Copy { to, from, .. } => vec![*to, *from],
             Access::Set { to, .. } => vec![*to],
             Access::ByValue(arguments) => arguments
@@ -244,7 +239,7 @@ fn of_call(call: Value) -> Option<Access> {
     if let Some(name) = call.intrinsic_called() {
         return of_intrinsic(call, &name);
     }
-    if let Some(access) = of_library(call).or_else(|| of_atomic_library(call)) {
+    if let Some(access) = of_library(call).or_else(|| Wide::of_call(call).map(Access::Wide)) {
         return Some(access);
     }
     let copied: Vec<(u32, Type)> = (0..call.argument_count())
@@ -299,47 +294,6 @@ fn of_library(call: Value) -> Option<Access> {
             length,
             limit,
         }
-    })
-}
-
-/// `__atomic_load` and its kin: what is too large or not aligned enough for an instruction.
-fn of_atomic_library(call: Value) -> Option<Access> {
-    let callee = call.callee().as_function()?;
-    if !callee.is_declaration() {
-        return None;
-    }
-    let name = callee.name();
-    let operation = name.strip_prefix("__atomic_")?;
-    let (operation, sized) = match operation.rsplit_once('_') {
-        Some((base, digits)) if digits.bytes().all(|c| c.is_ascii_digit()) => {
-            (base, digits.parse().ok())
-        }
-        _ => (operation, None),
-    };
-    if !(matches!(
-        operation,
-        "load" | "store" | "exchange" | "compare_exchange"
-    ) || operation.starts_with("fetch_"))
-    {
-        return None;
-    }
-    // Without a size in its name the function takes it as its first argument.
-    let first = u32::from(sized.is_none());
-    if call.argument_count() <= first + 1 {
-        return None;
-    }
-    let pointer = |value: Value| value.ty().kind() == Kind::LLVMPointerTypeKind;
-    let at = call.operand(first);
-    let other = call.operand(first + 1);
-    let length = match sized {
-        Some(length) => length,
-        None => call.operand(0).as_int_constant()?.int_value(),
-    };
-    pointer(at).then_some(Access::Library {
-        pointer: at,
-        length,
-        writes: operation != "load",
-        other: pointer(other).then_some(other),
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod convert;
+mod guesses;
 mod hooks;
 mod ir;
 mod locations;
@@ -12,6 +13,7 @@ mod schedule;
 mod sharing;
 mod shim;
 mod symbolic;
+mod wide;
 
 use core::ffi::{c_char, c_void};
 use llvm_sys::prelude::LLVMModuleRef;
@@ -46,7 +48,9 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
     // SAFETY: as this function's documentation says.
-    names::give_meaning(unsafe { ir::Module::new(module) });
+    let module = unsafe { ir::Module::new(module) };
+    names::give_meaning(module);
+    guesses::forbid(module);
 }
 
 /// Called by the second pass of the shim.
@@ -56,5 +60,7 @@ pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn raddle_instrument(module: LLVMModuleRef, _optimise: bool) {
     // SAFETY: as this function's documentation says.
-    module::instrument(unsafe { ir::Module::new(module) });
+    let module = unsafe { ir::Module::new(module) };
+    guesses::allow(module);
+    module::instrument(module);
 }

@@ -3,6 +3,7 @@
 
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
+use crate::wide::Wide;
 use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, Ty};
 use raddle_protocol::library::{Model, Output, is_silent, reads_files};
 
@@ -19,7 +20,7 @@ impl Foreign {
     /// that could be symbolic, or is followed in another way.
     pub fn of(call: Value) -> Option<Foreign> {
         let callee = call.callee().as_function();
-        if callee.is_some_and(is_ours) {
+        if callee.is_some_and(is_ours) || Wide::of_call(call).is_some() {
             return None;
         }
         let name = callee.map(Value::name);

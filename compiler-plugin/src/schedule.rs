@@ -11,6 +11,7 @@ use crate::convert::{from_cell, to_cell, widened};
 use crate::hooks::Hooks;
 use crate::ir::{Context, Emit, Layout, Module, Opcode, Place, Predicate, Type, Value};
 use crate::locations;
+use crate::wide::Wide;
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_SYMBOLIC};
 
 /// Inserts scheduling hooks into one function.
@@ -104,14 +105,7 @@ impl<'a> Schedule<'a> {
             {
                 self.atomic(i, access)
             }
-            Access::Library {
-                pointer,
-                length,
-                writes,
-                ..
-            } if !private(0) => self.announce(i, |emit| {
-                self.range(emit, range_hook(*writes), *pointer, emit.c64(*length));
-            }),
+            Access::Wide(wide) if !private(0) || self.alone => self.wide(i, wide, None),
             Access::Fence { order } => self.announce(i, |emit| {
                 self.hooks.call(emit, "raddle_fence", &[emit.c32(*order)]);
             }),
@@ -150,19 +144,24 @@ impl<'a> Schedule<'a> {
     }
 
     fn atomic(&self, i: Value, access: &Access) {
-        let (ty, pointer) = match access {
-            Access::AtomicLoad { pointer, ty, .. } => (*ty, *pointer),
+        let (ty, pointer, expected) = match *access {
+            Access::AtomicLoad { pointer, ty, .. } => (ty, pointer, None),
             Access::AtomicStore { pointer, value, .. } | Access::Update { pointer, value, .. } => {
-                (value.ty(), *pointer)
+                (value.ty(), pointer, None)
             }
-            Access::Exchange { pointer, new, .. } => (new.ty(), *pointer),
+            Access::Exchange {
+                pointer,
+                expected,
+                new,
+                ..
+            } => (new.ty(), pointer, Some(expected)),
             _ => return,
         };
         let Some(cell) = Cell::of(self.layout, ty) else {
-            // Sixteen bytes: announced, then done in one instruction.
-            let name = range_hook(!matches!(access, Access::AtomicLoad { .. }));
-            let length = self.layout.store_size(ty);
-            return self.announce(i, |emit| self.range(emit, name, pointer, emit.c64(length)));
+            if let Some(wide) = Wide::of_instruction(access, self.layout) {
+                self.wide(i, &wide, expected);
+            }
+            return;
         };
         self.instead(i, |emit| {
             let size = emit.c32(cell.size);
@@ -208,6 +207,36 @@ impl<'a> Schedule<'a> {
                 _ => None,
             }
         });
+    }
+
+    /// Announced, and done as it stands. `expected`: what an instruction compares with.
+    fn wide(&self, i: Value, wide: &Wide, expected: Option<Value>) {
+        let room = expected.map(|expected| self.variable(expected.ty()));
+        self.announce(i, |emit| {
+            if let (Some(expected), Some(room)) = (expected, room) {
+                emit.store(expected, room);
+            }
+            wide.begin(self.hooks, emit, room);
+        });
+        if self.alone {
+            self.tell_operands(i, wide);
+            // What is put behind an instruction comes before what was put there earlier.
+            self.tell_results(i, wide);
+        }
+        if (self.alone || wide.always_ends())
+            && let Some(at) = i.next()
+        {
+            let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
+            let mode = self.guard(&emit);
+            emit.when(mode, |emit| wide.end(self.hooks, emit));
+        }
+    }
+
+    /// A variable of the function.
+    fn variable(&self, ty: Type) -> Value {
+        let entry = self.function.first_block().and_then(|block| block.first());
+        let first = entry.expect("a body has a block");
+        Emit::new(self.context, first, None).alloca(ty)
     }
 
     fn range(&self, emit: &Emit, name: &str, pointer: Value, length: Value) {

@@ -147,6 +147,17 @@ pub const fn cas_orders(order: u32) -> (u32, u32) {
     (success, failure)
 }
 
+/// What the hooks of wide atomics are told of them: a sum of these and, in [`wide::ORDERS`], the
+/// order, or what [`cas_order`] says.
+pub mod wide {
+    /// A library function does it: the call of the second hook follows in all runs, and what the
+    /// function calls in between are no steps.
+    pub const CALL: u32 = 1 << 29;
+    pub const READS: u32 = 1 << 30;
+    pub const WRITES: u32 = 1 << 31;
+    pub const ORDERS: u32 = 0xffff;
+}
+
 /// Every hook. `order` parameters are C11 memory orders (0 relaxed … 5 seq_cst); of a
 /// compare-exchange see [`cas_order`].
 pub const TABLE: &[Hook] = &[
@@ -218,6 +229,24 @@ pub const TABLE: &[Hook] = &[
             I32, /* size */
             I32, /* order */
         ],
+    ),
+    // Announces an atomic of any size that the caller then performs itself; `expected` is the
+    // address of what a compare-exchange expects, null where that is not in memory or where there is
+    // none. The other one follows when it is done, of an instruction in symbolic runs only; nobody
+    // else goes on in between.
+    hook(
+        "raddle_wide_begin",
+        Void,
+        &[
+            Ptr, I64, /* bytes */
+            I32, /* what */
+            Ptr, /* expected */
+        ],
+    ),
+    hook(
+        "raddle_wide_end",
+        Void,
+        &[Ptr, I64 /* bytes */, I32 /* what */],
     ),
     hook("raddle_fence", Void, &[I32 /* order */]),
     // Inline assembly that may touch memory: counted, a scheduling point.

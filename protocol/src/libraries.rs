@@ -2,7 +2,7 @@
 //! told by how they begin.
 
 /// Those of the system: their functions are intercepted, or taken as the manuals describe them.
-pub const SYSTEM: [&str; 9] = [
+pub const SYSTEM: [&str; 10] = [
     "libc.so",
     "libdl.so",
     "libresolv.so",
@@ -12,12 +12,12 @@ pub const SYSTEM: [&str; 9] = [
     "libgcc_s.so",
     "ld-linux",
     "libraddle.so",
+    "libatomic.so",
 ];
 
 /// Those of languages and sanitizers: what threads share in them is locked, or atomic, inside.
-pub const RUNTIMES: [&str; 6] = [
+pub const RUNTIMES: [&str; 5] = [
     "libstdc++.so",
-    "libatomic.so",
     "libtsan.so",
     "libraddle_tsan.so",
     "libasan.so",

@@ -4,6 +4,7 @@
 mod library;
 mod memory;
 mod table;
+pub mod wide;
 
 pub use library::touched;
 pub use memory::{Update, load, order, store};
@@ -115,22 +116,6 @@ fn log_order(order: u32, failed: bool) {
             ..Event::default()
         });
     }
-}
-
-/// For accesses of sixteen bytes, which their caller performs: announces one, if it is a step.
-pub fn announce_wide(kind: Kind, at: Address, pc: usize) -> bool {
-    let step = !shadowed() && scheduled();
-    if step {
-        enter(kind, at, 16, pc);
-    }
-    step
-}
-
-/// Records what [`announce_wide`] announced; `value`: the low eight bytes; `failed`: it is a
-/// compare-exchange that found something else.
-pub fn log_wide(kind: Kind, at: Address, value: u64, order: u32, failed: bool, pc: usize) {
-    log_order(order, failed);
-    log(kind, at, 16, value, pc);
 }
 
 macro_rules! plain {

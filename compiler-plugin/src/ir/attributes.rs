@@ -119,6 +119,24 @@ impl Value {
         }
     }
 
+    /// Functions only: gives or takes away an attribute of the passes' own.
+    pub fn set_text_attribute(self, name: &str, value: Option<&str>) {
+        let length = |text: &str| text.len() as u32;
+        let place = LLVMAttributeFunctionIndex;
+        let key = name.as_ptr().cast();
+        // SAFETY: as the module's documentation says; pointers and lengths describe texts.
+        unsafe {
+            let Some(value) = value else {
+                return LLVMRemoveStringAttributeAtIndex(self.0, place, key, length(name));
+            };
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let text = value.as_ptr().cast();
+            let attribute =
+                LLVMCreateStringAttribute(context, key, length(name), text, length(value));
+            LLVMAddAttributeAtIndex(self.0, place, attribute);
+        }
+    }
+
     /// Functions only.
     pub fn remove_attribute(self, place: Place, name: &str) {
         // SAFETY: as the module's documentation says; removing an absent one does nothing.

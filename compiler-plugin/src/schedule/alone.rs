@@ -7,6 +7,7 @@ use crate::convert::{to_cell, widened};
 use crate::ir::{Emit, Kind, Predicate, Type, Value};
 use crate::locations;
 use crate::outside::{self, Foreign};
+use crate::wide::Wide;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{ARGS_LEN, MODE_SYMBOLIC, RESULT, Ty};
 use raddle_protocol::library::Model;
@@ -118,10 +119,7 @@ impl Schedule<'_> {
     /// how many there are.
     fn list_arguments(&self, emit: &Emit, i: Value) -> (Value, u32) {
         let arguments: Vec<Value> = i.arguments().take(ARGS_LEN).collect();
-        let entry = self.function.first_block().and_then(|block| block.first());
-        let first = entry.expect("a body has a block");
-        let list = emit.int(64).array(arguments.len().max(1) as u64);
-        let values = Emit::new(self.context, first, None).alloca(list);
+        let values = self.variable(emit.int(64).array(arguments.len().max(1) as u64));
         for (index, &argument) in (0..).zip(&arguments) {
             let value = match argument.ty().kind() {
                 Kind::LLVMIntegerTypeKind => widened(emit, argument),
@@ -158,6 +156,24 @@ impl Schedule<'_> {
                 self.hooks.call(emit, "raddle_sym_branch", &arguments);
             });
         });
+    }
+
+    /// Before a wide atomic: what else it reads is decided upon.
+    pub(super) fn tell_operands(&self, i: Value, wide: &Wide) {
+        let mut emit = self.emit_before(i);
+        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
+        emit.when(symbolic, |emit| {
+            for &operand in &wide.operands {
+                self.range(emit, "raddle_range_read", operand, emit.c64(wide.length));
+            }
+        });
+    }
+
+    /// After it: what it wrote is concrete.
+    pub(super) fn tell_results(&self, i: Value, wide: &Wide) {
+        for &result in &wide.results {
+            self.forget_after(i, result, wide.length);
+        }
     }
 
     fn forget_after(&self, i: Value, pointer: Value, length: u64) {

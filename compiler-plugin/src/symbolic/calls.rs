@@ -192,9 +192,8 @@ impl Body<'_> {
                 let emit = self.before(i);
                 self.hooks.call(&emit, "raddle_fence", &[emit.c32(order)]);
             }
-            Some(access @ Access::Library { .. }) => {
-                self.before_library(i, &access);
-                self.after_library(i, &access);
+            Some(Access::Wide(wide)) => {
+                self.wide_atomic(i, &wide);
                 self.function_call(i);
             }
             _ => match i.intrinsic_called() {

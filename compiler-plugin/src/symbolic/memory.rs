@@ -6,8 +6,8 @@ use super::terms::{Term, pack};
 use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
 use crate::ir::{Emit, Predicate, Type, Value};
-use crate::schedule::range_hook;
 use crate::sharing;
+use crate::wide::Wide;
 use raddle_protocol::expr::{Op, Why};
 
 impl Body<'_> {
@@ -133,9 +133,20 @@ impl Body<'_> {
         };
         let size = self.layout.store_size(ty);
         self.check_fixed(&mut self.before(i), pointer, size);
-        match Cell::of(self.layout, ty) {
-            Some(cell) => self.shared_cell(i, access, cell, ty),
-            None => self.shared_block(i, access, pointer, ty),
+        match (
+            Cell::of(self.layout, ty),
+            Wide::of_instruction(access, self.layout),
+        ) {
+            (Some(cell), _) => self.shared_cell(i, access, cell, ty),
+            (None, None) => self.shared_block(i, access, pointer, ty),
+            (None, Some(wide)) => {
+                let operands: Vec<Value> = i.operands().collect();
+                let values = operands.iter().filter(|&&one| one != pointer);
+                let exprs: Vec<Value> = values.flat_map(|&one| self.shadow(one)).collect();
+                let mut emit = self.before(i);
+                self.terms.lose(&mut emit, exprs, Why::Type);
+                self.wide_atomic(i, &wide);
+            }
         }
     }
 
@@ -144,14 +155,13 @@ impl Body<'_> {
         let mut emit = self.before(i);
         self.decide_address(&mut emit, pointer);
         let length = emit.c64(self.layout.store_size(ty));
-        let reads = matches!(access, Access::Load { .. } | Access::AtomicLoad { .. });
-        self.hooks
-            .call(&emit, range_hook(!reads), &[pointer, length]);
-        let writes_only = matches!(access, Access::Store { .. } | Access::AtomicStore { .. });
-        if !writes_only {
+        if matches!(access, Access::Load { .. }) {
+            self.hooks
+                .call(&emit, "raddle_range_read", &[pointer, length]);
             self.lose_memory(&mut emit, pointer, self.layout.store_size(ty));
-        }
-        if !reads {
+        } else {
+            self.hooks
+                .call(&emit, "raddle_range_write", &[pointer, length]);
             let emit = self.after(i);
             self.hooks
                 .call(&emit, "raddle_sym_forget", &[pointer, length]);
@@ -289,42 +299,28 @@ impl Body<'_> {
         self.set_shadow(pair, vec![old_expr, success_expr]);
     }
 
-    /// Announces an atomic that the call `i` does out of sight.
-    pub(super) fn before_library(&self, i: Value, access: &Access) {
-        let Access::Library {
-            pointer,
-            length,
-            writes,
-            ..
-        } = *access
-        else {
-            return;
-        };
+    /// An atomic that is done as it stands: its content is decided upon, and so is what else it reads
+    /// in memory; what it writes is concrete.
+    pub(super) fn wide_atomic(&mut self, i: Value, wide: &Wide) {
         let mut emit = self.before(i);
-        self.check_fixed(&mut emit, pointer, length);
-        self.decide_address(&mut emit, pointer);
-        if !self.is_private(i) {
-            let arguments = [pointer, emit.c64(length)];
-            self.hooks.call(&emit, range_hook(writes), &arguments);
+        self.check_fixed(&mut emit, wide.pointer, wide.length);
+        self.decide_address(&mut emit, wide.pointer);
+        let length = emit.c64(wide.length);
+        for (hook, places) in [
+            ("raddle_range_read", &wide.operands),
+            ("raddle_range_write", &wide.results),
+        ] {
+            for &place in places {
+                self.decide_address(&mut emit, place);
+                self.hooks.call(&emit, hook, &[place, length]);
+            }
         }
-        self.lose_memory(&mut emit, pointer, length);
-    }
-
-    /// Forgets what such a call wrote.
-    pub(super) fn after_library(&self, i: Value, access: &Access) {
-        let Access::Library {
-            pointer,
-            length,
-            other,
-            ..
-        } = *access
-        else {
-            return;
-        };
+        wide.begin(self.hooks, &emit, None);
         let emit = self.after(i);
-        for written in core::iter::once(pointer).chain(other) {
-            let arguments = [written, emit.c64(length)];
-            self.hooks.call(&emit, "raddle_sym_forget", &arguments);
+        wide.end(self.hooks, &emit);
+        for &result in &wide.results {
+            self.hooks
+                .call(&emit, "raddle_sym_forget", &[result, length]);
         }
     }
 

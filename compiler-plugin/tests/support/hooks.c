@@ -194,6 +194,8 @@ void raddle_text_copied(void *p, void *q, u64 most) { plain++; (void)p; (void)q;
 void raddle_text_appended(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
 void raddle_filled(void *p, u64 len) { plain++; (void)p; (void)len; }
 void raddle_printed(void *p, u64 len, u64 most) { plain++; (void)p; (void)len; (void)most; }
+void raddle_wide_begin(void *p, u64 len, u32 what, void *expected) { plain++; concrete(p, len); (void)what; (void)expected; }
+void raddle_wide_end(void *p, u64 len, u32 what) { (void)p; (void)len; (void)what; }
 void raddle_fence(u32 order) { plain++; if (order > 5) fail("order %u", order); }
 void raddle_asm(void) { plain++; }
 

@@ -95,6 +95,7 @@ mod tests {
         let mut rows: Vec<super::Row> = Vec::new();
         rows.extend(crate::access::ROWS);
         rows.extend(crate::access::library::ROWS);
+        rows.extend(crate::access::wide::ROWS);
         rows.extend(crate::shadow::rows());
         for hook in TABLE.iter().chain(HARNESS) {
             let found = rows.iter().find(|row| row.0 == hook.name);

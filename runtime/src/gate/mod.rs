@@ -222,6 +222,29 @@ pub fn passively<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Until [`resume`], intercepted calls pass through to the real functions, as in [`passively`]: the
+/// program is in a library function whose calls are no steps. `false`: they do so anyway.
+pub fn suspend() -> bool {
+    if !active() {
+        return false;
+    }
+    // SAFETY: plain flags; nobody else runs before `resume`.
+    unsafe { *PASSIVE.get() = true };
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { *ACTIVE.get() = false };
+    true
+}
+
+/// Ends what [`suspend`] began.
+pub fn resume() {
+    // SAFETY: as in `suspend`.
+    unsafe { *ACTIVE.get() = true };
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { *PASSIVE.get() = false };
+}
+
 /// Does this process obey the job, if perhaps not at this very moment? For handlers of signals.
 pub fn obeys() -> bool {
     // SAFETY: plain flags and a number.

@@ -3,7 +3,8 @@
 //! no scheduling points; in a symbolic run they are steps, and the gate lets nobody else go on
 //! until the section ends. Only if it waits for others do these go on, and the verdict names that.
 //!
-//! The compiler plugin has functions called `__VERIFIER_atomic_…` begin and end such a section.
+//! The compiler plugin has functions called `__VERIFIER_atomic_…` begin and end such a section; in
+//! symbolic runs atomics that are too wide for a word are sections, too.
 
 use crate::gate;
 use crate::serial::Serial;
@@ -50,13 +51,9 @@ pub fn inside() -> bool {
     depth > 0 && who == gate::me() && !crate::vars::symbolic()
 }
 
-unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+/// The running thread begins a section.
+pub fn enter(pc: usize) {
     let lock = LOCK.0.get();
-    if !gate::active() {
-        // SAFETY: the lock lives as long as the process.
-        unsafe { real::pthread_mutex_lock(lock) };
-        return;
-    }
     if crate::vars::symbolic() {
         gate::log_full(Event {
             kind: Kind::Section as u8,
@@ -67,7 +64,7 @@ unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usi
     } else if gate::flags() & flags::EXHAUSTIVE != 0 {
         gate::uncontrolled("accesses in __VERIFIER_atomic sections");
     }
-    // SAFETY: as above.
+    // SAFETY: the lock lives as long as the process.
     unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };
     // SAFETY: the running thread; the reference is not kept.
     let inside = unsafe { INSIDE.get() };
@@ -77,20 +74,35 @@ unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usi
     }
 }
 
-unsafe extern "C-unwind" fn end(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
-    let lock = LOCK.0.get();
-    if !gate::active() {
-        // SAFETY: the lock lives as long as the process.
-        unsafe { real::pthread_mutex_unlock(lock) };
-        return;
-    }
+/// The running thread ends a section.
+pub fn leave(pc: usize) {
     // SAFETY: the running thread; the reference is not kept.
     let inside = unsafe { INSIDE.get() };
     let last = inside.1 == 1;
     inside.1 = inside.1.saturating_sub(1);
     // SAFETY: as above.
-    unsafe { mutex::unlock(lock, pc) };
+    unsafe { mutex::unlock(LOCK.0.get(), pc) };
     if last && crate::vars::symbolic() && !gate::leave_section() {
-        gate::uncontrolled("others while a __VERIFIER_atomic section waits");
+        gate::uncontrolled("others while an atomic section waits");
+    }
+}
+
+unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    match gate::active() {
+        true => enter(pc),
+        // SAFETY: the lock lives as long as the process.
+        false => unsafe {
+            real::pthread_mutex_lock(LOCK.0.get());
+        },
+    }
+}
+
+unsafe extern "C-unwind" fn end(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+    match gate::active() {
+        true => leave(pc),
+        // SAFETY: the lock lives as long as the process.
+        false => unsafe {
+            real::pthread_mutex_unlock(LOCK.0.get());
+        },
     }
 }

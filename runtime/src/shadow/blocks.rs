@@ -117,8 +117,8 @@ fn repeated(expr: Expr, n: u64) -> Expr {
     result
 }
 
-/// The latest announcement of a wide write: where, how long.
-static ANNOUNCED: Serial<(u64, u64)> = Serial::new((0, 0));
+/// The latest announcements of writes: where, how long. An atomic may write its result besides.
+static ANNOUNCED: Serial<[(u64, u64); 2]> = Serial::new([(0, 0); 2]);
 
 /// Calls `each` for the pieces of a block; those that are not shared come whole.
 fn pieces(at: u64, len: u64, mut each: impl FnMut(bool, u64, u64)) {
@@ -159,18 +159,21 @@ pub fn will_write(at: u64, len: u64, pc: usize) {
         }
     });
     // SAFETY: the running thread, and nothing in here switches.
-    *unsafe { ANNOUNCED.get() } = (at, len);
+    let announced = unsafe { ANNOUNCED.get() };
+    *announced = [(at, len), announced[0]];
 }
 
-/// The bytes have changed without a hook: the write that was announced last has happened, or a new
+/// The bytes have changed without a hook: a write that was announced has happened, or a new
 /// variable lies here.
 pub fn forget(at: u64, len: u64, pc: usize) {
     // SAFETY: as in `will_write`.
-    let announced = core::mem::take(unsafe { ANNOUNCED.get() });
-    if announced != (at, len) {
+    let announced = unsafe { ANNOUNCED.get() };
+    let Some(found) = announced.iter_mut().find(|one| **one == (at, len)) else {
+        *announced = [(0, 0); 2];
         // SAFETY: the program's own variable.
         return unsafe { super::renew(at, len) };
-    }
+    };
+    *found = (0, 0);
     pieces(at, len, |shared, here, n| {
         if shared {
             access(Kind::Write, here, n, pc).was_written();

@@ -2,11 +2,31 @@
 //! they write is concrete. The same goes for accesses that are too wide for an expression.
 
 use super::access::{Access, decide};
+use super::atomic;
 use crate::access::Update;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 
 pub use super::blocks::{will_read, will_write};
+
+/// The program is about to read or write a block, or to do both, as one atomic access.
+pub fn begin_section(at: u64, len: u64, reads: bool, writes: bool, pc: usize) {
+    atomic::enter(pc);
+    if reads {
+        will_read(at, len, pc);
+    }
+    if writes {
+        will_write(at, len, pc);
+    }
+}
+
+/// It has done so.
+pub fn end_section(at: u64, len: u64, writes: bool, pc: usize) {
+    if writes {
+        super::blocks::forget(at, len, pc);
+    }
+    atomic::leave(pc);
+}
 
 /// Inline assembly may do anything to memory.
 pub fn lose_assembly(pc: usize) {

@@ -4,7 +4,7 @@
 //! variable: it is read before anybody else can run.
 
 use super::atomic::plain_order;
-use crate::access::{announce_wide, log_wide, range_read, range_write};
+use crate::access::wide::{Turn, Wide};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use raddle_protocol::event::Kind;
@@ -90,16 +90,15 @@ unsafe fn step(
     change: impl Fn(u128) -> Option<u128>,
 ) -> u128 {
     let pc = CALLER.load(Ordering::Relaxed);
-    // SAFETY: the caller's promise; the hooks of blocks touch nothing.
+    let access = Wide {
+        kind,
+        at,
+        len: 16,
+        pc,
+    };
+    let turn = access.announce();
+    // SAFETY: the caller's promise.
     unsafe {
-        let scheduled = announce_wide(kind, at, pc);
-        if !scheduled {
-            // Only the symbolic shadow, if it runs, has a use for these.
-            range_read(at, 16, 0, 0, 0, pc);
-            if kind != Kind::AtomicRead {
-                range_write(at, 16, 0, 0, 0, pc);
-            }
-        }
         // A guess that need not be true: it is checked below.
         let mut old = at.cast::<u128>().read_unaligned();
         let changed = loop {
@@ -110,10 +109,13 @@ unsafe fn step(
             }
             old = found;
         };
-        if scheduled {
-            let failed = changed.is_none() && kind == Kind::Rmw;
-            let order = plain_order(if failed { other } else { order });
-            log_wide(kind, at, changed.unwrap_or(old) as u64, order, failed, pc);
+        match turn {
+            Turn::Nobody => {}
+            Turn::Schedule => {
+                let failed = changed.is_none() && kind == Kind::Rmw;
+                access.record(plain_order(if failed { other } else { order }), failed);
+            }
+            Turn::Shadow => access.done(),
         }
         old
     }

@@ -1,0 +1,3 @@
+/* An atomic of three words, which a function of libatomic locks. */
+#define WORDS 3
+#include "exchange.h"

@@ -1,0 +1,3 @@
+/* An atomic of two words. */
+#define WORDS 2
+#include "exchange.h"
