@@ -11,7 +11,7 @@ use std::time::Duration;
 const SOURCE: &str = "tests/models/scenarios.c";
 
 /// Scenarios with the number of input bytes.
-const SCENARIOS: [(u32, u32); 16] = [
+const SCENARIOS: [(u32, u32); 17] = [
     (1, 3),
     (2, 2),
     (3, 3),
@@ -28,6 +28,7 @@ const SCENARIOS: [(u32, u32); 16] = [
     (17, 2),
     (18, 2),
     (19, 3),
+    (20, 2),
 ];
 
 fn brute_force(flags: &[&str]) -> BTreeSet<String> {
@@ -55,17 +56,20 @@ fn verify(flags: &[&str]) -> Run {
     run(&["verify", "--keep-going", "--no-shrink"], &program, &[])
 }
 
+/// What distributions build programs with.
+const FORTIFIED: &[&str] = &["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"];
+
 #[test]
 fn verify_reaches_what_all_inputs_reach() {
-    let mut cases = Vec::new();
+    let mut cases: Vec<(u32, u32, &[&str])> = Vec::new();
     for (scenario, bytes) in SCENARIOS {
-        for level in ["-O0", "-O2"] {
-            cases.push((scenario, bytes, level));
-        }
+        cases.push((scenario, bytes, &["-O0"]));
+        cases.push((scenario, bytes, &["-O2"]));
     }
-    in_parallel(&cases, |&(scenario, bytes, level)| {
+    cases.extend([7, 19, 20].map(|scenario| (scenario, 2, FORTIFIED)));
+    in_parallel(&cases, |&(scenario, bytes, options)| {
         let (scenario, bytes) = (format!("-DSCENARIO={scenario}"), format!("-DBYTES={bytes}"));
-        let flags = [scenario.as_str(), &bytes, level];
+        let flags = [&[scenario.as_str(), &bytes], options].concat();
         let all = brute_force(&flags);
         let found = verify(&flags);
         let seen = statuses(&found);
@@ -78,6 +82,16 @@ fn verify_reaches_what_all_inputs_reach() {
         }
         Ok(())
     });
+}
+
+/// A text of as many bytes as there is room for has no room for its end.
+#[test]
+fn what_fortified_functions_refuse_is_found() {
+    let flags = [&["-DSCENARIO=21", "-DBYTES=2"], FORTIFIED].concat();
+    let found = verify(&flags);
+    let seen = statuses(&found);
+    let all = ["crash", "exit 0", "exit 1"].map(str::to_owned);
+    assert_eq!(seen, all.into(), "{}", found.shown);
 }
 
 #[test]

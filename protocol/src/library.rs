@@ -109,6 +109,16 @@ models! {
     Memccpy = ["memccpy"], Ptr (Ptr, Ptr, I32, I64);
     Strcasestr = ["strcasestr"], Ptr (Ptr, Ptr);
     Stpncpy = ["stpncpy"], Ptr (Ptr, Ptr, I64);
+    StrcpyChk = ["__strcpy_chk"], Ptr (Ptr, Ptr, I64);
+    StpcpyChk = ["__stpcpy_chk"], Ptr (Ptr, Ptr, I64);
+    StrcatChk = ["__strcat_chk"], Ptr (Ptr, Ptr, I64);
+    StrncpyChk = ["__strncpy_chk"], Ptr (Ptr, Ptr, I64, I64);
+    StpncpyChk = ["__stpncpy_chk"], Ptr (Ptr, Ptr, I64, I64);
+    StrncatChk = ["__strncat_chk"], Ptr (Ptr, Ptr, I64, I64);
+    MempcpyChk = ["__mempcpy_chk"], Ptr (Ptr, Ptr, I64, I64);
+    FgetsChk = ["__fgets_chk", "__fgets_unlocked_chk"], Ptr (Ptr, I64, I32, Ptr);
+    FreadChk = ["__fread_chk", "__fread_unlocked_chk"], I64 (Ptr, I64, I64, I64, Ptr);
+    ReadChk = ["__read_chk"], I64 (I32, Ptr, I64, I64);
 }
 
 impl Model {

@@ -92,15 +92,15 @@ const TABLE: &[(&[&str], &[Touch])] = &[
         &[reads(0, Bytes(2)), reads(1, Bytes(2))],
     ),
     (
-        &["strcpy", "stpcpy"],
+        &["strcpy", "stpcpy", "__strcpy_chk", "__stpcpy_chk"],
         &[reads(1, Text(UNLIMITED)), writes(0, Copy(1, UNLIMITED))],
     ),
     (
-        &["strncpy", "stpncpy"],
+        &["strncpy", "stpncpy", "__strncpy_chk", "__stpncpy_chk"],
         &[reads(1, Text(2)), writes(0, Bytes(2))],
     ),
     (
-        &["strcat"],
+        &["strcat", "__strcat_chk"],
         &[
             reads(1, Text(UNLIMITED)),
             reads(0, Text(UNLIMITED)),
@@ -108,21 +108,32 @@ const TABLE: &[(&[&str], &[Touch])] = &[
         ],
     ),
     (
-        &["strncat"],
+        &["strncat", "__strncat_chk"],
         &[
             reads(1, Text(2)),
             reads(0, Text(UNLIMITED)),
             writes(0, Append(1, 2)),
         ],
     ),
-    (&["mempcpy"], &[reads(1, Bytes(2)), writes(0, Bytes(2))]),
+    (
+        &["mempcpy", "__mempcpy_chk"],
+        &[reads(1, Bytes(2)), writes(0, Bytes(2))],
+    ),
     (&["bzero", "explicit_bzero"], &[writes(0, Bytes(1))]),
     (
         &["qsort"],
         &[reads(0, Product(1, 2)), writes(0, Product(1, 2))],
     ),
     (
-        &["read", "recv", "pread", "pread64", "recvfrom"],
+        &[
+            "read",
+            "recv",
+            "pread",
+            "pread64",
+            "recvfrom",
+            "__read_chk",
+            "__recv_chk",
+        ],
         &[writes(1, Result)],
     ),
     (
@@ -130,9 +141,19 @@ const TABLE: &[(&[&str], &[Touch])] = &[
         &[reads(1, Bytes(2))],
     ),
     (&["fread", "fread_unlocked"], &[writes(0, ResultTimes(1))]),
+    (
+        &["__fread_chk", "__fread_unlocked_chk"],
+        &[writes(0, ResultTimes(2))],
+    ),
     (&["fwrite", "fwrite_unlocked"], &[reads(0, Product(1, 2))]),
-    (&["snprintf", "vsnprintf"], &[writes(0, Printed(1))]),
-    (&["sprintf", "vsprintf"], &[writes(0, Printed(UNLIMITED))]),
+    (
+        &["snprintf", "vsnprintf", "__snprintf_chk", "__vsnprintf_chk"],
+        &[writes(0, Printed(1))],
+    ),
+    (
+        &["sprintf", "vsprintf", "__sprintf_chk", "__vsprintf_chk"],
+        &[writes(0, Printed(UNLIMITED))],
+    ),
 ];
 
 /// What the function with this name does to the memory that its arguments lead to; nothing of one

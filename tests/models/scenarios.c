@@ -115,6 +115,18 @@ static int scenario(byte *in)
         copy = memccpy(other, text, ';', 3);
         return (memmem(text, 3, "ab", 2) != NULL) + 2 * (strcasestr(text, "gO") != NULL) +
                4 * (copy == other + 2) + 8 * (stpncpy(other, text, 3) == other + 1);
+    case 20:
+        strcpy(other, text);
+        strncat(other, "+-", (size_t)in[0] & 1);
+        result = 4 * (other[1] == '+') + 8 * (strlen(other) == 3);
+        copy = stpcpy(other, text);
+        strcat(other, "!");
+        return result + 16 * (*copy == '!') + 32 * (other[1] == '!');
+    case 21: {
+        char little[BYTES];
+        strcpy(little, text);
+        return little[0] == 'x';
+    }
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

@@ -3,6 +3,7 @@
 
 mod characters;
 mod foreign;
+mod fortified;
 mod live;
 mod machine;
 mod numbers;
@@ -18,6 +19,7 @@ use super::access::Access;
 use crate::vars;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
+use fortified::Plain;
 use live::Live;
 use machine::{Machine, Val};
 use numbers::Reading;
@@ -71,10 +73,13 @@ unsafe extern "C-unwind" fn library(
         exprs,
         real: real as u64,
     };
-    let result = match model {
-        Model::Sscanf if !scan::knows(call.m, values[1]) => call.scan_unseen(),
-        model if streams::is_ours(model) => call.read_outside(),
-        _ => call.perform(),
+    let mut plain = Plain::default();
+    let result = match call.unfortified(&mut plain) {
+        Ok(call) => call.followed(),
+        Err(call) => {
+            foreign::lose(model.names()[0].as_bytes(), pc);
+            Val::word(call.as_it_is())
+        }
     };
     vars::set_result(super::built(result.expr, pc));
     result.value
@@ -284,6 +289,10 @@ impl<M: Machine> Call<'_, M> {
             | Scanf | Fscanf => {
                 unreachable!("they read the outside")
             }
+            StrcpyChk | StpcpyChk | StrcatChk | StrncpyChk | StpncpyChk | StrncatChk
+            | MempcpyChk | FgetsChk | FreadChk | ReadChk => {
+                unreachable!("they are calls of the plain function by now")
+            }
         }
     }
 
@@ -338,6 +347,14 @@ impl Token {
 static TOKEN: Token = Token(UnsafeCell::new(0));
 
 impl Call<'_, Live> {
+    fn followed(self) -> Val {
+        match self.model {
+            Model::Sscanf if !scan::knows(self.m, self.values[1]) => self.scan_unseen(),
+            model if streams::is_ours(model) => self.read_outside(),
+            _ => self.perform(),
+        }
+    }
+
     /// sscanf by a format without a model: what it reads is lost.
     fn scan_unseen(self) -> Val {
         unsafe extern "C" {

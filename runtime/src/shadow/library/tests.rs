@@ -5,6 +5,7 @@
 mod options;
 mod streams;
 
+use super::fortified::Plain;
 use super::machine::{Machine, Val};
 use super::{Call, characters};
 use crate::rng::Rng;
@@ -321,14 +322,18 @@ fn check(model: Model, name: &str, args: &[Arg], inputs: &[Vec<u8>]) -> usize {
             _ => 0,
         })
         .collect();
-    let found = Call {
+    let call = Call {
         m: &mut bench,
         model,
         values: &values,
         exprs: &exprs,
         real: function,
-    }
-    .perform();
+    };
+    let mut plain = Plain::default();
+    let Ok(call) = call.unfortified(&mut plain) else {
+        panic!("{name} {args:?} has room enough");
+    };
+    let found = call.perform();
     let own = seen(model, found.value, &arena);
     assert_eq!(
         own,
@@ -404,6 +409,7 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
     use Model::*;
     let number = |n: usize| Number(n as u64);
     let size = number(rng.below(LEN));
+    let room = number(3 * LEN);
     match model {
         Memcmp => vec![Text(0), Text(1), size],
         Memchr | Memrchr => vec![Text(0), Char, size],
@@ -418,6 +424,10 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         }
         Strncmp | Strncasecmp => vec![Text(0), Text(1), size],
         Strcpy | Stpcpy | Strcat => vec![Target, Text(0)],
+        StrcpyChk | StpcpyChk | StrcatChk => vec![Target, Text(0), room],
+        StrncpyChk | StpncpyChk | StrncatChk | MempcpyChk => {
+            vec![Target, Text(0), size, room]
+        }
         Strncpy | Stpncpy | Strncat => vec![Target, Text(0), size],
         Memmem => vec![Text(0), size, Text(1), number(rng.below(3))],
         Memccpy => vec![Target, Text(0), Char, size],
@@ -438,7 +448,7 @@ fn arguments(model: Model, rng: &mut Rng) -> Vec<Arg> {
         Qsort => vec![Text(0), number(rng.below(5)), number(1), Order],
         // Sorted for the inputs of the test.
         Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen | Open | Ungetc
-        | Scanf | Fscanf => {
+        | Scanf | Fscanf | FgetsChk | FreadChk | ReadChk => {
             unreachable!("they read the outside")
         }
         Getopt | PosixGetopt | GetoptLong | GetoptLongOnly => unreachable!("tested in options"),
@@ -471,9 +481,10 @@ fn inputs(model: Model, rng: &mut Rng) -> Vec<Vec<u8>> {
 #[test]
 fn models_are_the_functions_of_the_c_library() {
     let all = Model::ALL.iter().copied();
-    for model in all
-        .filter(|&model| !super::streams::is_ours(model) && super::options::form(model).is_none())
-    {
+    for model in all.filter(|&model| {
+        let plain = super::fortified::plain(model).map_or(model, |(plain, _)| plain);
+        !super::streams::is_ours(plain) && super::options::form(model).is_none()
+    }) {
         let here = |name: &&&str| !name.starts_with("__isoc23");
         for name in model.names().iter().filter(here) {
             let mut rng = Rng::new(7 + model as u64);
