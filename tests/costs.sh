@@ -67,6 +67,33 @@ for row in "plain 3000000" "atomic 3000000" "lock 3000000" "switch 300000"; do
     echo "$row"
 done
 
+# Microseconds of a round, from the difference between one and N more: N COMMAND ARGS.
+round() {
+    n=$1
+    shift
+    few=$("$@" 1)
+    many=$("$@" $((n + 1)))
+    awk -v a="$few" -v b="$many" -v n="$n" 'BEGIN { t = (b - a) * 1e6 / n; printf "%.2f", (t > 0.01 ? t : 0.01) }'
+}
+
+# Seconds of processor time of a symbolic execution: PROGRAM WHAT MORE ROUNDS.
+symbolic() {
+    # shellcheck disable=SC2086
+    seconds "$raddle" verify -q --max-steps 0 --timeout 1000 -- "$1" "$2" "$4" $3
+}
+natively() { seconds "$1" "$2" "$4"; }
+
+echo "== a symbolic run: microseconds a round, as a multiple of gcc -O2; all concrete, then 64 symbolic bytes"
+gcc -O2 -g "$here/bench/sequential.c" -o sequential
+"$raddle" cc -O2 -g "$here/bench/sequential.c" -o sequential-raddle
+for row in "hash 20000 " "table 20000 " "sort 300 " "matrix 3000 " "bytes 3000 symbolic"; do
+    # shellcheck disable=SC2086
+    set -- $row
+    base=$(round $(($2 * 20)) natively ./sequential "$1" "")
+    used=$(round "$2" symbolic "$out/sequential-raddle" "$1" "${3:-}")
+    echo "$1 ${3:-}: $base, symbolic run $used ($(ratio "$used" "$base"))"
+done
+
 echo "== nanoseconds a system call (getppid): by itself, under raddle, and with the filter for raw futexes"
 base=$(nanoseconds 300000 seconds ./events call)
 plain=$(nanoseconds 300000 under rr "$out/events" call)

@@ -185,11 +185,23 @@ pub fn reports(pc: usize) -> bool {
 
 /// Has AddressSanitizer look at an access that one of our hooks performs: the compiler does not
 /// check what has become a call. Returns if all is well, or if its report is not the end.
+#[inline]
 pub fn check_access(kind: Kind, at: u64, size: u64, pc: usize) {
+    if let Some(poisoned) = found().poisoned {
+        ask(poisoned, kind, at, size, pc);
+    }
+}
+
+/// Asks AddressSanitizer, whose function is `poisoned`.
+#[cold]
+fn ask(
+    poisoned: unsafe extern "C" fn(usize, usize) -> usize,
+    kind: Kind,
+    at: u64,
+    size: u64,
+    pc: usize,
+) {
     let all = found();
-    let Some(poisoned) = all.poisoned else {
-        return;
-    };
     let reads = matches!(kind, Kind::Read | Kind::AtomicRead | Kind::ReadRange);
     let report = if reads {
         all.report_read

@@ -2,7 +2,7 @@
 
 use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
-use super::{World, branch, built, lost, touch, world};
+use super::{branch, built, lost, touch, world};
 use crate::access::{Update, check, load, order, store};
 use crate::gate;
 use raddle_protocol::event::{Event, Kind};
@@ -30,13 +30,15 @@ impl Access {
 
     fn fetch(self) -> u64 {
         if self.kind == Kind::Read || self.kind == Kind::Write {
-            let mut bytes = [0; 8];
             // SAFETY: the program accesses these bytes.
-            unsafe {
-                let from = self.at as *const u8;
-                core::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), self.size as usize);
-            }
-            return u64::from_le_bytes(bytes);
+            return unsafe {
+                match self.size {
+                    1 => u64::from((self.at as *const u8).read()),
+                    2 => u64::from((self.at as *const u16).read_unaligned()),
+                    4 => u64::from((self.at as *const u32).read_unaligned()),
+                    _ => (self.at as *const u64).read_unaligned(),
+                }
+            };
         }
         // SAFETY: the program accesses these bytes, atomically.
         unsafe { load(self.at, self.size, order(5)) }
@@ -44,11 +46,14 @@ impl Access {
 
     fn put(self, value: u64) {
         if self.kind == Kind::Write {
-            let bytes = value.to_le_bytes();
             // SAFETY: the program writes these bytes.
             unsafe {
-                let to = self.at as *mut u8;
-                core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, self.size as usize);
+                match self.size {
+                    1 => (self.at as *mut u8).write(value as u8),
+                    2 => (self.at as *mut u16).write_unaligned(value as u16),
+                    4 => (self.at as *mut u32).write_unaligned(value as u32),
+                    _ => (self.at as *mut u64).write_unaligned(value),
+                }
             }
             return;
         }
@@ -68,20 +73,40 @@ impl Access {
         });
     }
 
+    /// Is it to be treated as one of shared memory, although nothing tells that it is?
+    #[inline]
+    fn is_suspect(self) -> bool {
+        let reads = matches!(self.kind, Kind::Read | Kind::AtomicRead);
+        gate::round_exposes() || world().suspicion.falls_on(self.at, reads)
+    }
+
     /// Is it an access to shared memory? One that is so in part makes the rest shared too.
     fn is_shared(self) -> bool {
-        let reads = matches!(self.kind, Kind::Read | Kind::AtomicRead);
-        let World {
-            cells, suspicion, ..
-        } = world();
-        if !cells.any_shared(self.at, self.len())
-            && !gate::round_exposes()
-            && !suspicion.falls_on(self.at, reads)
-        {
+        if !world().cells.any_shared(self.at, self.len()) && !self.is_suspect() {
             return false;
         }
+        self.share();
+        true
+    }
+
+    /// Is it one of many to memory that this thread alone uses and that is concrete? Nothing is to
+    /// be done for it then but the access.
+    #[inline]
+    fn is_settled(self, write: bool) -> bool {
+        let settled = world()
+            .cells
+            .is_settled(self.at, self.len(), gate::me(), write);
+        if settled && self.is_suspect() {
+            self.share();
+            return false;
+        }
+        settled
+    }
+
+    /// The bytes are shared from now on.
+    fn share(self) {
         let at = self.at;
-        cells.parts(at, self.len(), |p| {
+        world().cells.parts(at, self.len(), |p| {
             let bits = p.bits();
             if p.cell.shared & bits == bits {
                 return;
@@ -95,7 +120,6 @@ impl Access {
                 ..Event::default()
             });
         });
-        true
     }
 
     /// Records what shared bytes hold that no record tells of yet.
@@ -178,7 +202,19 @@ impl Access {
     }
 
     /// Reads; the value and its expression.
+    #[inline]
     pub fn read(self) -> (u64, Expr) {
+        if !self.is_settled(false) {
+            return self.read_unsettled();
+        }
+        check(self.kind, self.at, self.len(), self.pc);
+        let value = self.fetch();
+        gate::round_saw(self.at, self.size, value);
+        (value, 0)
+    }
+
+    #[inline(never)]
+    fn read_unsettled(self) -> (u64, Expr) {
         if self.is_shared() {
             let value = self.observe();
             let expr = world().nodes.read(self.width(), gate::events());
@@ -194,13 +230,21 @@ impl Access {
     }
 
     /// The expression of bytes that only the running function sees.
+    #[inline]
     pub fn shadow(self) -> Expr {
+        if world().cells.is_concrete(self.at, self.len()) {
+            return 0;
+        }
         self.shadow_of(self.fetch())
     }
 
     /// Gives bytes that only the running function sees an expression; the caller stores its value
     /// before or after.
+    #[inline]
     pub fn set_shadow(self, expr: Expr) {
+        if expr == 0 && world().cells.is_concrete(self.at, self.len()) {
+            return;
+        }
         let expr = fit(&mut world().nodes, expr, self.width());
         let expr = built(expr, self.pc);
         world().cells.store(self.at, self.len(), expr, None);
@@ -217,7 +261,18 @@ impl Access {
     }
 
     /// Writes a value with its expression.
+    #[inline]
     pub fn write(self, value: u64, expr: Expr) {
+        if expr != 0 || !self.is_settled(true) {
+            return self.write_unsettled(value, expr);
+        }
+        gate::round_changed();
+        check(self.kind, self.at, self.len(), self.pc);
+        self.put(value);
+    }
+
+    #[inline(never)]
+    fn write_unsettled(self, value: u64, expr: Expr) {
         let expr = fit(&mut world().nodes, expr, self.width());
         let expr = built(expr, self.pc);
         gate::round_changed();

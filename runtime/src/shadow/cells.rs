@@ -14,6 +14,8 @@ const PAGE: u64 = 4096;
 const CELLS: usize = (PAGE / SPAN) as usize;
 /// Pages of cells are mapped so many at a time.
 const BATCH: usize = 64;
+/// So many pages that were met last are found without the table.
+const RECENT: usize = 64;
 
 /// Who touched a byte: the first slot plus one, and the bits below. 0: nobody.
 type Touch = u16;
@@ -42,6 +44,28 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Are the `N` bytes from `from` on in this cell, and concrete?
+    #[inline]
+    fn is_concrete<const N: usize>(&self, from: usize) -> bool {
+        let bytes = self.bytes.get(from..from + N);
+        bytes.is_some_and(|bytes| bytes.iter().fold(0, |any, e| any | e) == 0)
+    }
+
+    /// See [`Cells::is_settled`].
+    #[inline]
+    fn is_settled<const N: usize>(&self, from: usize, slot: Slot, write: bool) -> bool {
+        let (wanted, counts) = match write {
+            true => ((slot + 1) | WRITTEN, Touch::MAX),
+            false => (slot + 1, !WRITTEN),
+        };
+        let Some(touch) = self.touch.get(from..from + N) else {
+            return false;
+        };
+        let differ = touch.iter().fold(0, |any, t| any | (t & counts) ^ wanted);
+        let bits = (((1u16 << N) - 1) << from) as u8;
+        differ == 0 && self.shared & bits == 0 && self.is_concrete::<N>(from)
+    }
+
     /// Who touched a byte that is not shared, and whether it was written.
     fn owner(&self, i: usize) -> Option<(Slot, bool)> {
         let touch = self.touch[i];
@@ -77,7 +101,8 @@ impl Part<'_> {
 /// All cells.
 pub struct Cells {
     pages: Table<*mut Cell>,
-    last: (u64, *mut Cell),
+    /// By the low bits of their numbers: where the page begins, and its cells.
+    recent: [(u64, *mut Cell); RECENT],
     fresh: *mut Cell,
     left: usize,
     /// Known to be shared: sorted, disjoint, first and one past the last.
@@ -92,25 +117,32 @@ impl Cells {
     pub const fn new(ranges: &'static [[u64; 2]]) -> Cells {
         Cells {
             pages: Table::new(),
-            last: (0, core::ptr::null_mut()),
+            recent: [(0, core::ptr::null_mut()); RECENT],
             fresh: core::ptr::null_mut(),
             left: 0,
             ranges,
         }
     }
 
+    #[inline]
     fn page(&mut self, address: u64) -> *mut Cell {
         let page = address & !(PAGE - 1);
-        if self.last.0 == page && !self.last.1.is_null() {
-            return self.last.1;
+        let (met, cells) = self.recent[(page / PAGE) as usize % RECENT];
+        if met == page && !cells.is_null() {
+            return cells;
         }
+        self.find_page(page)
+    }
+
+    #[cold]
+    fn find_page(&mut self, page: u64) -> *mut Cell {
         // Key 0 is not allowed, and nothing of the program lies there.
         let key = page | 1;
         let cells = match self.pages.get(key) {
             Some(cells) => *cells,
             None => self.make_page(page, key),
         };
-        self.last = (page, cells);
+        self.recent[(page / PAGE) as usize % RECENT] = (page, cells);
         cells
     }
 
@@ -143,11 +175,40 @@ impl Cells {
         }
     }
 
+    #[inline]
     fn cell(&mut self, address: u64) -> &mut Cell {
         let cells = self.page(address);
         let index = (address % PAGE / SPAN) as usize;
         // SAFETY: a page has `CELLS` cells, and the borrow of `self` covers them.
         unsafe { &mut *cells.add(index) }
+    }
+
+    /// Does an access of these bytes (1, 2, 4 or 8) by `slot` change nothing that is known of them,
+    /// and find nothing? They lie in one cell, are concrete and not known to be shared, and `slot`
+    /// alone touched them, in this way too. Wrong answers are never "yes".
+    #[inline]
+    pub fn is_settled(&mut self, address: u64, len: u64, slot: Slot, write: bool) -> bool {
+        let from = (address % SPAN) as usize;
+        let cell = self.cell(address);
+        match len {
+            1 => cell.is_settled::<1>(from, slot, write),
+            2 => cell.is_settled::<2>(from, slot, write),
+            4 => cell.is_settled::<4>(from, slot, write),
+            _ => cell.is_settled::<8>(from, slot, write),
+        }
+    }
+
+    /// Are these bytes (1, 2, 4 or 8) concrete? "No" may also mean that they lie in two cells.
+    #[inline]
+    pub fn is_concrete(&mut self, address: u64, len: u64) -> bool {
+        let from = (address % SPAN) as usize;
+        let cell = self.cell(address);
+        match len {
+            1 => cell.is_concrete::<1>(from),
+            2 => cell.is_concrete::<2>(from),
+            4 => cell.is_concrete::<4>(from),
+            _ => cell.is_concrete::<8>(from),
+        }
     }
 
     /// Calls `each` for the parts of the bytes, from low to high addresses.
