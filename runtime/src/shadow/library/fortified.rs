@@ -89,7 +89,7 @@ impl<'a, M: Machine> Call<'a, M> {
     }
 
     /// Has the C library do it, of which nothing is followed. Most of these calls do not return.
-    pub fn as_it_is(self) -> u64 {
+    pub fn call_it(self) -> u64 {
         type Real = unsafe extern "C-unwind" fn(u64, u64, u64, u64, u64) -> u64;
         let mut values = [0; MOST + 1];
         values[..self.values.len()].copy_from_slice(self.values);

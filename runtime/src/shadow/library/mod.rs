@@ -78,7 +78,7 @@ unsafe extern "C-unwind" fn library(
         Ok(call) => call.followed(),
         Err(call) => {
             foreign::lose(model.names()[0].as_bytes(), pc);
-            Val::word(call.as_it_is())
+            Val::word(call.call_it())
         }
     };
     vars::set_result(super::built(result.expr, pc));
