@@ -12,6 +12,7 @@
 //! overwritten by many, the formula is left as it is: on figure 2 with 9 more threads bounds saved
 //! 6 executions of 15 and cost the solver 2.5 times as long.
 
+use super::counters::{self, Location, initial};
 use super::forest::{Forest, NodeId, TreeId};
 use super::insert::is_access;
 use super::intervals::{Interval, apply};
@@ -25,9 +26,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const LIMIT: usize = 300_000;
 /// How long a chain can be, counted in reads, before nothing is said.
 const DEPTH: u32 = 1_000;
-
-/// Address and bytes of an access.
-type Location = (u64, u8);
 
 /// What is behind a read that lies so far back in a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,17 +124,7 @@ impl<'f> Flow<'f> {
                 flow.writes.entry(location).or_default().push(id);
             }
         }
-        let mut before: Option<(Location, u64)> = None;
-        for &location in &locations {
-            let end = location.0.saturating_add(location.1.into());
-            match before {
-                Some((other, reach)) if location.0 < reach => {
-                    flow.irregular.extend([other, location]);
-                    before = Some((location, end.max(reach)));
-                }
-                _ => before = Some((location, end)),
-            }
-        }
+        flow.irregular = counters::irregular(locations.into_iter());
         let chains = flow.writes.values();
         let chains = chains.filter(|w| w.iter().any(|&id| flow.depends(id)));
         let trees: BTreeSet<TreeId> = chains.flatten().map(|&w| forest.node(w).tree).collect();
@@ -188,7 +176,7 @@ impl<'f> Flow<'f> {
         let own = self.own(read, &writes);
         let place = forest.place(read);
         let mut found = match own {
-            None => Some(self.initial(location)),
+            None => Some(initial(forest, location).unwrap_or(Interval::full(width))),
             Some(_) => None,
         };
         for write in writes {
@@ -258,19 +246,5 @@ impl<'f> Flow<'f> {
                 Some(apply(op, width, extra, &args?, &widths))
             }
         }
-    }
-
-    /// Bounds of what is there at first.
-    fn initial(&self, (address, size): Location) -> Interval {
-        let mut value = 0;
-        for i in 0..u64::from(size) {
-            let bytes = self.forest.init.get(&address.wrapping_add(i));
-            let byte = bytes.filter(|b| b.len() == 1).and_then(BTreeSet::first);
-            let Some(&byte) = byte else {
-                return Interval::full(8 * size);
-            };
-            value |= u64::from(byte) << (8 * i);
-        }
-        Interval::one(value, 8 * size)
     }
 }

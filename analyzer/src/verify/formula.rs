@@ -14,9 +14,11 @@
 use super::channels::{self, Pipes};
 use super::circuit::{Bool, all, any};
 use super::conditions::{self, Conditions};
+use super::counters;
 use super::flow;
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
 use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
+use super::intervals::Interval;
 use super::locks::{Locks, Sections, Taking};
 use super::memory;
 use super::objects::{self, Objects};
@@ -205,20 +207,39 @@ impl<'f> Formula<'f> {
         }
     }
 
-    /// What reads return needs no more bits than its bounds have.
+    /// What reads return lies within its bounds.
     fn values_within_bounds(&self) {
-        for (place, width, bounds) in flow::bounds(self.forest, &self.order) {
-            let (value, bits) = (read_value(place, width), bounds.bits());
-            let width = u32::from(width);
-            if bits < width {
-                let short = match bits {
-                    0 => vectors::constant(0, width as u8),
-                    _ if bounds.low < 0 => value.extract(bits - 1, 0).sign_ext(width - bits),
-                    _ => value.extract(bits - 1, 0).zero_ext(width - bits),
-                };
-                self.solver.assert(&equal(&value, &short));
-            }
+        let mut counters = counters::counters(self.forest);
+        counters.retain(|counter| !counter.is_guarded(&self.locks));
+        let mut bounds = counters::bounds(self.forest, &self.order, &counters);
+        for (place, width, found) in flow::bounds(self.forest, &self.order) {
+            let entry = bounds.entry((place, width)).or_insert(found);
+            // Of a read that cannot happen they may have nothing in common.
+            *entry = entry.meet(found).unwrap_or(found);
         }
+        for ((place, width), bounds) in bounds {
+            self.lies_within(&read_value(place, width), bounds);
+        }
+        counters::constrain(self, &counters);
+    }
+
+    /// The value needs no more bits than its bounds have, and lies between them.
+    fn lies_within(&self, value: &BV, bounds: Interval) {
+        let (bits, width) = (bounds.bits(), value.size());
+        if bits >= width {
+            return;
+        }
+        let signed = bounds.low < 0;
+        let short = match bits {
+            0 => vectors::constant(0, width as u8),
+            _ if signed => value.extract(bits - 1, 0).sign_ext(width - bits),
+            _ => value.extract(bits - 1, 0).zero_ext(width - bits),
+        };
+        self.solver.assert(&equal(value, &short));
+        let constant = |n: i128| vectors::constant(n as u64, width as u8);
+        let (low, high) = (constant(bounds.low), constant(bounds.high));
+        self.solver.assert(&value.slt(&low).not());
+        self.solver.assert(&high.slt(value).not());
     }
 
     fn inputs_are_zero(&self) {

@@ -52,6 +52,18 @@ impl Interval {
         }
     }
 
+    /// The values that lie in both.
+    pub fn meet(self, other: Interval) -> Option<Interval> {
+        let low = self.low.max(other.low);
+        let high = self.high.min(other.high);
+        (low <= high).then_some(Interval { low, high })
+    }
+
+    /// Is the value between the bounds?
+    pub fn contains(self, value: i128) -> bool {
+        self.low <= value && value <= self.high
+    }
+
     fn lies_in(self, other: Interval) -> bool {
         other.low <= self.low && self.high <= other.high
     }

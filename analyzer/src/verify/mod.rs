@@ -10,6 +10,7 @@ mod circuit;
 mod conditions;
 mod contents;
 mod cores;
+mod counters;
 mod deadlock;
 mod exclusion;
 mod flow;

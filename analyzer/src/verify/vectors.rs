@@ -174,7 +174,7 @@ impl BV {
         self.pairs(other).fold(Bool::from_bool(false), less)
     }
 
-    fn slt(&self, other: &BV) -> Bool {
+    pub fn slt(&self, other: &BV) -> Bool {
         let flip = |v: &BV| {
             let mut bits = v.0.to_vec();
             if let Some(sign) = bits.last_mut() {

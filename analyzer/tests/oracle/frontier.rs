@@ -129,9 +129,18 @@ fn compare(strategy: Strategy, seeds: std::ops::Range<u64>, menu: Menu, inputs: 
 
 /// Compares with brute force; `None` when that is too much work.
 fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
-    let program = random::program(seed, menu);
-    let expected = brute_force(&program, inputs, INPUT_BOUND, 60_000)?;
-    let explored = explore(&program, Strategy::Frontier, Bounds::default());
+    check_program(&random::program(seed, menu), seed, menu, inputs)
+}
+
+/// The same of a program that was made from a seed in another way.
+fn check_program(
+    program: &Program,
+    seed: u64,
+    menu: Menu,
+    inputs: &[(Slot, u32)],
+) -> Option<Explored> {
+    let expected = brute_force(program, inputs, INPUT_BOUND, 60_000)?;
+    let explored = explore(program, Strategy::Frontier, Bounds::default());
     let found = &explored.behaviour;
     // Waiting for each other ends the process at once, without a step of its own. So what others
     // do between the last step and that depends on which accesses are steps.
@@ -140,7 +149,7 @@ fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
     let coarse = Recorder::coarse(&explored.ranges);
     let expected = match complete {
         true => expected,
-        false => all_schedules(&program, inputs, INPUT_BOUND, usize::MAX, &coarse)?,
+        false => all_schedules(program, inputs, INPUT_BOUND, usize::MAX, &coarse)?,
     };
     let relevant = |b: &Behaviour| {
         let mut endings = b.endings.clone();
@@ -484,6 +493,18 @@ fn with_arrays_loops_and_objects() {
         ..SYNC
     };
     check_many(22_000..22_200, menu, &[(1, 0), (2, 0)]);
+}
+
+/// Threads that count up and down, lose what others have counted, and begin again.
+#[test]
+fn with_counters() {
+    let mut programs = 0;
+    for seed in 23_000..23_300 {
+        let program = random::counting(seed);
+        let explored = check_program(&program, seed, MENU, &[(1, 0)]);
+        programs += u64::from(explored.is_some());
+    }
+    assert!(programs > 150, "{programs}");
 }
 
 /// With several workers the same is found, and the same is claimed.

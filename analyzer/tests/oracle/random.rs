@@ -170,6 +170,38 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     }
 }
 
+/// Three threads that count in one byte; it is looked at in the end, and by some
+/// threads.
+pub fn counting(seed: u64) -> Program {
+    let mut dice = Dice::new(seed);
+    let mut threads = Vec::new();
+    for thread in 0..3 {
+        let mut body = Vec::new();
+        if thread == 0 && dice.roll(3) == 0 {
+            body.push(Stmt::Input(3, INPUT_BOUND));
+        }
+        for _ in 0..1 + dice.roll(2) {
+            let by = match dice.roll(4) {
+                0 => Expr::Sub(Box::new(r(1)), Box::new(c(1 + dice.roll(2) as u16))),
+                _ => add(r(1), c(1 + dice.roll(2) as u16)),
+            };
+            body.extend(match dice.roll(6) {
+                0 => vec![write(0, c(dice.roll(5) as u16))],
+                1 => vec![read(1, 0), iff(ult(r(1), r(3)), vec![write(0, by)])],
+                2 | 3 => vec![read(1, 0), write(0, by)],
+                _ => vec![Stmt::Update(1, (0, 1), by)],
+            });
+        }
+        if dice.roll(4) == 0 {
+            body.extend([read(2, 0), Stmt::Assert(ne(r(2), c(dice.roll(6) as u16)))]);
+        }
+        threads.push(body);
+    }
+    let most = dice.roll(8) as u16;
+    let end = vec![read(1, 0), iff(ult(c(most), r(1)), vec![Stmt::Exit(1)])];
+    fork_join(threads, end, 1)
+}
+
 impl Writer<'_> {
     fn place(&mut self) -> (u8, u8) {
         match self.menu.wide && self.dice.roll(4) == 0 {
