@@ -172,6 +172,88 @@ fn loops_that_take_locks_are_explored() {
     });
 }
 
+/// Loops of attempts at a read-write lock that a writer holds, and of looks at a semaphore's count,
+/// are parked, too: as many executions as `dfs` has classes.
+#[test]
+fn loops_of_attempts_at_other_objects_are_explored() {
+    const CASES: &[(&[&str], &str, u64)] = &[
+        (&["-DREADS"], "exit 0", 3),
+        (&[], "exit 0", 3),
+        (&["-DCOUNTS"], "exit 0", 6),
+        (&["-DREADS", "-DTWO"], "exit 0", 90),
+        (&["-DTWO"], "exit 0", 62),
+        (&["-DCOUNTS", "-DTWO"], "exit 0", 36),
+        (&["-DREADS", "-DWRONG"], "livelock", 1),
+        (&["-DCOUNTS", "-DWRONG"], "livelock", 1),
+        (&["-DTWO", "-DWRONG"], "livelock", 6),
+    ];
+    in_parallel(CASES, |&(flags, end, classes)| {
+        let two = flags.contains(&"-DTWO") && end == "exit 0";
+        for policy in ["dfs", "dpor", "dpor:source"] {
+            // Two threads have many interleavings.
+            if policy == "dfs" && two {
+                continue;
+            }
+            let options = ["--policy", policy, "--keep-going", "--no-shrink"];
+            let run = run_spin("attempts", flags, &options);
+            let summary = &run.summary;
+            let as_told = summary.outcomes.keys().eq([end])
+                && summary.complete == Some(true)
+                && !run.output.all().contains("bound")
+                && summary.classes == Some(classes);
+            if !as_told || (policy == "dpor" && summary.executions != classes) {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Loops that do something besides waiting: whoever comes to an end is no finding, and what has none
+/// is one. `dpor` needs no doubt of those that no hook has to tell of.
+#[test]
+fn loops_that_do_something_besides_end_if_they_can() {
+    const WAYS: &[(&str, bool)] = &[
+        ("RAND", true),
+        ("TIME", true),
+        ("GETENV", true),
+        ("STRTOL", true),
+        ("PRINTS", true),
+        ("BUFFER", true),
+        ("ALLOCATES", true),
+        ("SIGNAL", true),
+        ("CANCEL", true),
+        ("TRY_JOIN", true),
+        ("MAPPED", true),
+        ("BACKS_OFF", true),
+        ("FILE_SIZE", false),
+        ("PIPE", false),
+    ];
+    let cases: Vec<_> = WAYS
+        .iter()
+        .flat_map(|&way| [(way, false), (way, true)])
+        .collect();
+    in_parallel(&cases, |&((way, known), wrong)| {
+        let way = format!("-D{way}");
+        let mut flags = vec![way.as_str()];
+        flags.extend(wrong.then_some("-DWRONG"));
+        for policy in ["steer", "dpor"] {
+            let options = ["-n", "60", "--policy", policy, "--max-steps", "100000"];
+            let run = run_spin("besides", &flags, &options);
+            let summary = &run.summary;
+            let (exit, end) = match (wrong, policy) {
+                (true, _) => (66, "livelock"),
+                (false, "dpor") if !known => (69, "exit 0"),
+                (false, _) => (0, "exit 0"),
+            };
+            if run.output.status != exit || !summary.outcomes.keys().eq([end]) {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// A loop that tries a lock may look at more than that, where only the calls are seen.
 #[test]
 fn loops_whose_reads_are_not_seen_are_no_livelocks() {

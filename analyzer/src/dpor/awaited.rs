@@ -1,6 +1,6 @@
 //! Could a thread that is parked in a loop go on in another context?
 
-use super::enabled::is_taken;
+use super::enabled::{count, is_taken, rwlock_word};
 use super::execution::{Awaited, Step};
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::marks;
@@ -54,13 +54,28 @@ impl Word {
     }
 }
 
-/// Was the word read by an attempt at a lock or a semaphore, whose state it is? Was that free?
-fn attempt(step: &Step) -> Option<bool> {
-    let tries = matches!(
-        step.event.kind(),
-        Some(Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait)
-    );
-    tries.then_some(step.event.value == 0)
+/// If the word was read as the state of a lock or of a semaphore: is that another one where exactly
+/// the steps `in_context` have happened?
+fn state_differs(
+    awaited: &Awaited,
+    steps: &[Step],
+    in_context: &dyn Fn(usize) -> bool,
+) -> Option<bool> {
+    let event = &steps[awaited.read].event;
+    match event.kind()? {
+        Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => {
+            let was_free = event.value == 0;
+            Some(is_taken(awaited.at, steps, in_context) == was_free)
+        }
+        Kind::RwTryRead | Kind::RwTryWrite => {
+            Some(rwlock_word(awaited.at, steps, in_context) != awaited.value)
+        }
+        Kind::SemGetValue => {
+            let now = count(awaited.at, steps, in_context).map(u64::from);
+            Some(now.is_some_and(|now| now != awaited.value))
+        }
+        _ => None,
+    }
 }
 
 /// Is one of the words that `thread` awaits another one than it was read, where exactly the steps
@@ -87,9 +102,8 @@ pub fn has_changed(
             }
         }
     }
-    let other = |(word, awaited): (&Option<Word>, &Awaited)| match attempt(&steps[awaited.read]) {
-        Some(free) => Some(is_taken(awaited.at, steps, in_context) == free),
-        None => word.map(|word| !word.is(awaited)),
+    let other = |(word, awaited): (&Option<Word>, &Awaited)| {
+        state_differs(awaited, steps, in_context).or_else(|| word.map(|word| !word.is(awaited)))
     };
     let others: Vec<Option<bool>> = words.iter().zip(awaited).map(other).collect();
     match others.contains(&Some(true)) {

@@ -192,24 +192,50 @@ impl Locks {
 /// Does somebody hold the lock, or is the semaphore at 0, once exactly the steps `in_context` have
 /// happened?
 pub fn is_taken(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> bool {
-    let mut holders = Holders::default();
-    let mut count = None;
-    for (k, step) in steps.iter().enumerate() {
-        match change_of(step).filter(|&(at, _)| at == object) {
-            Some((_, Change::Count(before, after))) => {
-                let count = count.get_or_insert(before);
-                if in_context(k) {
-                    *count = after;
-                }
-            }
-            Some((_, change)) if in_context(k) => holders.change(step.thread, change),
-            _ => {}
+    match count(object, steps, in_context) {
+        Some(count) => count == 0,
+        None => {
+            let holders = holders(object, steps, in_context);
+            !holders.writer.is_empty() || !holders.readers.is_empty()
         }
     }
-    match count {
-        Some(count) => count == 0,
-        None => !holders.writer.is_empty() || !holders.readers.is_empty(),
+}
+
+/// The count of a semaphore then, if that is one and the records tell.
+pub fn count(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> Option<u32> {
+    let mut count = None;
+    for (k, step) in steps.iter().enumerate() {
+        if let Some((at, Change::Count(before, after))) = change_of(step)
+            && at == object
+        {
+            let count = count.get_or_insert(before);
+            if in_context(k) {
+                *count = after;
+            }
+        }
     }
+    count
+}
+
+/// The first word of a read-write lock then: how many read, and whether somebody writes, or waits to
+/// and bars readers.
+pub fn rwlock_word(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> u64 {
+    let holders = holders(object, steps, in_context);
+    let bars = !holders.writer.is_empty() || !holders.queued.is_empty();
+    (holders.readers.len() as u64) << 3 | u64::from(bars) << 1
+}
+
+fn holders(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> Holders {
+    let mut holders = Holders::default();
+    for (k, step) in steps.iter().enumerate() {
+        if let Some((at, change)) = change_of(step)
+            && at == object
+            && in_context(k)
+        {
+            holders.change(step.thread, change);
+        }
+    }
+    holders
 }
 
 fn change_of(step: &Step) -> Option<(u64, Change)> {

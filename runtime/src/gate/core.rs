@@ -444,7 +444,7 @@ impl<O: Os> Gate<O> {
     /// See [`super::touch_thread`].
     pub fn touch_thread(&mut self, s: Slot) {
         if s != self.running && self.alive.contains(s) {
-            self.unpark(s);
+            self.look_anew(s);
             self.evaluate(s);
         }
     }

@@ -113,7 +113,7 @@ pub(super) struct Track {
     taken: [u64; LOCKS],
     /// The lock that it takes in the operation announced last, or 0.
     taking: u64,
-    /// Somebody found one of them held.
+    /// Somebody found one of them held, or there is something that it has not read.
     noticed: bool,
     /// It gave back a lock that it did not take.
     anew: bool,
@@ -325,6 +325,7 @@ fn role(kind: Kind) -> Role {
         Kind::Read | Kind::AtomicRead | Kind::Rmw | Kind::Fence => Role::Neutral,
         Kind::Yield | Kind::Sleep | Kind::Return => Role::Neutral,
         Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => Role::Neutral,
+        Kind::RwTryRead | Kind::RwTryWrite | Kind::SemGetValue => Role::Neutral,
         Kind::MutexLock | Kind::SpinLock => Role::Lock,
         Kind::MutexUnlock | Kind::SpinUnlock => Role::Unlock,
         _ => Role::Change,
@@ -625,7 +626,16 @@ impl<O: Os> Gate<O> {
         any
     }
 
-    /// `s` goes on, or is to look at the world again whatever it read (a signal, a cancellation).
+    /// `s` is to look at the world again whatever it read (a signal, a cancellation), once it is
+    /// parked or now.
+    pub(super) fn look_anew(&mut self, s: Slot) {
+        if self.spins.on {
+            self.spins.tracks[s].noticed = true;
+        }
+        self.unpark(s);
+    }
+
+    /// `s` goes on.
     #[inline]
     pub(super) fn unpark(&mut self, s: Slot) {
         if !self.spins.parked.is_empty() && self.spins.parked.contains(s) {

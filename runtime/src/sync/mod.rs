@@ -189,6 +189,20 @@ fn tried_lock(result: u64, object: u64, free: u32) {
     }
 }
 
+/// An attempt on a read-write lock ended so. Where a writer kept it out, another one may end
+/// otherwise when the lock's first word is another one; where readers did, that word may change, and
+/// change back, by steps that nothing orders against the attempt.
+fn tried_rwlock(result: u64, object: u64) {
+    // SAFETY: the program's lock, which begins with its state.
+    let word = unsafe { (object as *const u32).read_volatile() };
+    match result as c_int {
+        libc::EBUSY if word & rwlock::WRITER != 0 => {
+            gate::saw(object, size_of::<u32>() as u32, u64::from(word));
+        }
+        _ => gate::changed(),
+    }
+}
+
 /// What the call returns, or the end of the execution.
 pub fn settle(verdict: Verdict, object: u64, pc: usize) -> c_int {
     match verdict {
@@ -209,6 +223,7 @@ pub fn conclude(kind: Kind, verdict: Verdict, object: u64, pc: usize) -> c_int {
     match kind {
         Kind::MutexTryLock => tried_lock(code, object, 0),
         Kind::SpinTryLock => tried_lock(code, object, spin::FREE as u32),
+        Kind::RwTryRead | Kind::RwTryWrite => tried_rwlock(code, object),
         // Whoever holds it may only wait in a loop.
         Kind::MutexTimedLock if code == ETIMEDOUT as u64 => gate::found_held(object),
         _ => {}

@@ -44,6 +44,8 @@ struct Native {
 
 /// Where glibc's count of readers begins in `readers`.
 const READER: u32 = 3;
+/// Of `readers`: somebody writes, or waits to and bars readers.
+pub const WRITER: u32 = 2;
 /// The value of `flags` that lets waiting writers bar new readers.
 const WRITERS_FIRST: c_uint = 2;
 
@@ -83,6 +85,9 @@ impl Native {
     /// Writes something of the kind that glibc would have written.
     fn mirror(&mut self, model: &RwLock) {
         self.readers = model.reading << READER;
+        if model.writer != slot::NONE || model.writers_waiting > 0 {
+            self.readers |= WRITER;
+        }
         self.writer = match model.writer {
             slot::NONE => 0,
             writer => thread_id(writer),
@@ -171,6 +176,19 @@ unsafe fn perform(
     verdict
 }
 
+/// How many writers wait and bar readers.
+///
+/// # Safety
+/// As [`Native::of`].
+unsafe fn count_waiting(l: *mut pthread_rwlock_t, pc: usize, change: impl FnOnce(u32) -> u32) {
+    // SAFETY: the caller's promise, also below.
+    let model = unsafe { observe(l, pc) };
+    model.writers_waiting = change(model.writers_waiting);
+    gate::writes(l as u64, size_of::<Native>() as u64);
+    // SAFETY: as above.
+    unsafe { Native::of(l) }.mirror(model);
+}
+
 fn enter(model: &mut RwLock, readers: &mut Readers, me: Slot, write: bool, pc: usize) -> Verdict {
     Verdict::Returns(if write {
         model.write(me, pc)
@@ -233,7 +251,7 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
     if queues {
         gate::simple(Kind::RwQueue, object, pc);
         // SAFETY: as above.
-        unsafe { observe(l, pc) }.writers_waiting += 1;
+        unsafe { count_waiting(l, pc, |n| n + 1) };
         gate::touch(object);
         conclude(Kind::RwQueue, DONE, object, pc);
     }
@@ -247,8 +265,7 @@ unsafe fn lock(l: *mut pthread_rwlock_t, write: bool, deadline: u64, pc: usize) 
     let wake = gate::point(announced);
     if queues {
         // SAFETY: as above.
-        let model = unsafe { observe(l, pc) };
-        model.writers_waiting = model.writers_waiting.saturating_sub(1);
+        unsafe { count_waiting(l, pc, |n| n.saturating_sub(1)) };
     }
     let verdict = match wake {
         Wake::Ready => {
@@ -274,6 +291,7 @@ unsafe fn try_lock(l: *mut pthread_rwlock_t, write: bool, pc: usize) -> c_int {
     if unsafe { is_foreign(l) } {
         // SAFETY: as above.
         let code = shared::attempt_native(|| unsafe { attempt(l, write) });
+        gate::changed();
         return conclude(kind, Verdict::Returns(code), l as u64, pc);
     }
     // SAFETY: the program's lock, also below.

@@ -196,7 +196,9 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
                 gate::HIGHEST => {}
                 fact => value = fact.into(),
             }
+            gate::changed();
         }
+        gate::saw(s as u64, size_of::<u32>() as u32, value.into());
         gate::log(Kind::SemGetValue, s as u64, u64::from(value), pc);
         into.write(value as c_int);
     }
