@@ -7,7 +7,7 @@
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t semaphore;
-static int data;
+static volatile int data;
 
 static void *enter(void *unused) {
 #ifdef COUNTS
