@@ -7,7 +7,9 @@ use crate::serial::Serial;
 use core::sync::atomic::{AtomicU32, Ordering};
 use libc::pthread_t;
 
-/// Where to look, in bytes from the descriptor's start; glibc 2.34 to 2.41 have it at 720.
+/// Where glibc 2.34 to 2.41 have it, in bytes from the descriptor's start.
+const USUAL: usize = 720;
+/// Where to look in others.
 const FROM: usize = 0x280;
 const TO: usize = 0x340;
 
@@ -21,13 +23,19 @@ pub fn find() {
     // bytes are a reserved header); only one thread exists.
     unsafe {
         let descriptor = libc::pthread_self() as *const u8;
-        let mut matches = (FROM..TO)
-            .step_by(4)
-            .filter(|&o| descriptor.add(o).cast::<i32>().read() == id);
-        if let (Some(offset), None) = (matches.next(), matches.next()) {
-            *OFFSET.get() = offset;
-        }
+        let is_there = |o: usize| descriptor.add(o).cast::<i32>().read() == id;
+        *OFFSET.get() = place(is_there).unwrap_or(0);
     }
+}
+
+/// Where the id is, if that is certain. Ids near 0x7fff may look like the upper halves of addresses
+/// that lie around it.
+fn place(is_there: impl Fn(usize) -> bool) -> Option<usize> {
+    if is_there(USUAL) {
+        return Some(USUAL);
+    }
+    let mut matches = (FROM..TO).step_by(4).filter(|&o| is_there(o));
+    matches.next().filter(|_| matches.next().is_none())
 }
 
 /// Sets the id; returns the former one, `None` if the field is unknown.
@@ -89,6 +97,25 @@ pub fn has_left(thread: pthread_t) -> bool {
         match field.load(Ordering::Acquire) {
             0 => return true,
             id => crate::os::futex_wait(field, id),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_found_where_it_usually_is_or_where_it_is_alone() {
+        let cases: [(&[usize], Option<usize>); 5] = [
+            (&[720], Some(720)),
+            (&[700, 720, 724], Some(720)),
+            (&[704], Some(704)),
+            (&[704, 708], None),
+            (&[], None),
+        ];
+        for (matches, expected) in cases {
+            assert_eq!(place(|o| matches.contains(&o)), expected, "{matches:?}");
         }
     }
 }
