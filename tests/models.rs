@@ -165,6 +165,12 @@ const OUTSIDES: &[Outside] = &[
         &[0, 1, 2, 3, 4, 5],
     ),
     (17, &["--symbolic-stdin", "2"], &[], &[1, 2, 3]),
+    (
+        19,
+        &["--symbolic-stdin", "3"],
+        &[],
+        &[0, 1, 2, 3, 4, 5, 6, 7],
+    ),
 ];
 
 /// Paths of the checkout, in full.
@@ -176,9 +182,10 @@ fn in_full(words: &[&str]) -> Vec<String> {
     words.iter().map(whole).collect()
 }
 
-fn verify_outside((scenario, options, args, _): &Outside, level: &str) -> Run {
+fn verify_outside((scenario, options, args, _): &Outside, flags: &[&str]) -> Run {
     let scenario = format!("-DSCENARIO={scenario}");
-    let program = compile(Compiler::RaddleCc, OUTSIDE, &[&scenario, level, "-w"]);
+    let flags = [&[scenario.as_str(), "-w"], flags].concat();
+    let program = compile(Compiler::RaddleCc, OUTSIDE, &flags);
     let (options, args) = (in_full(options), in_full(args));
     let mut all = vec!["verify", "--keep-going", "--no-shrink"];
     all.extend(options.iter().map(String::as_str));
@@ -190,10 +197,10 @@ fn verify_outside((scenario, options, args, _): &Outside, level: &str) -> Run {
 fn inputs_from_outside_take_every_value() {
     let mut cases = Vec::new();
     for outside in OUTSIDES {
-        cases.extend(["-O0", "-O2"].map(|level| (outside, level)));
+        cases.extend([&["-O0"], &["-O2"], FORTIFIED].map(|flags| (outside, flags)));
     }
-    in_parallel(&cases, |&(outside, level)| {
-        let found = verify_outside(outside, level);
+    in_parallel(&cases, |&(outside, flags)| {
+        let found = verify_outside(outside, flags);
         let all: BTreeSet<String> = outside.3.iter().map(|n| format!("exit {n}")).collect();
         let seen = statuses(&found);
         let limits = (&found.summary.bounds, &found.summary.concretised);
@@ -223,7 +230,7 @@ fn inputs_from_outside_take_every_value() {
 fn reads_that_are_not_followed_are_named() {
     for (scenario, name) in [(10, "scanf"), (18, "ungetc")] {
         let case = (scenario, &["--symbolic-stdin", "2"][..], &[][..], &[][..]);
-        let found = verify_outside(&case, "-O1");
+        let found = verify_outside(&case, &["-O1"]);
         is_named(&found, name);
     }
 }

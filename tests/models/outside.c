@@ -116,5 +116,15 @@ int main(int argc, char **argv)
     getchar();
     ungetc('q', stdin);
     return getchar() != 'q';
+#elif SCENARIO == 19
+    /* Sizes that the compiler does not know: fortified, these are functions of their own. */
+    volatile size_t size = 4;
+    if (read(0, line, size - 3) != 1)
+        return 9;
+    sum = line[0] == 'a';
+    if (fread(line, 1, size - 3, stdin) != 1)
+        return 9;
+    sum += 2 * (line[0] == 'b');
+    return fgets(line, (int)size, stdin) ? sum + 4 * (line[0] == 'c') : 9;
 #endif
 }
