@@ -100,6 +100,28 @@ fn errors_are_found_and_repaired_programs_verified() {
     in_parallel(&cases, check);
 }
 
+/// Words of the atomic in `atomics.c`: two fit an instruction, three are left to libatomic.
+#[test]
+fn lost_updates_of_wide_atomics_are_found_and_repaired_programs_verified() {
+    let mut cases: Vec<(&str, &str, bool)> = Vec::new();
+    for words in ["-DWORDS=2", "-DWORDS=3"] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            cases.extend([false, true].map(|fixed| (words, level, fixed)));
+        }
+    }
+    in_parallel(&cases, |&(words, level, fixed)| {
+        let repair: &[&str] = if fixed { &["-DFIXED"] } else { &[] };
+        let flags = [&[words, level, "-w", "-latomic"], repair].concat();
+        let program = compile(Compiler::RaddleCc, "tests/errors/atomics.c", &flags);
+        let found = run(&["verify", "--no-shrink"], &program, &[]);
+        match found.summary.findings.as_slice() {
+            [] if fixed && found.summary.verdict == "verified" => Ok(()),
+            [finding] if !fixed && finding.class == "assertion" => replay_fails(finding, &[]),
+            _ => Err(format!("{flags:?}: {}", found.output.all())),
+        }
+    });
+}
+
 const OBJECTS: &str = "tests/errors/objects.c";
 
 /// A part of the message of each scenario of `objects.c`. (A lock may also be held when it is

@@ -11,7 +11,7 @@ use std::time::Duration;
 const SOURCE: &str = "tests/models/scenarios.c";
 
 /// Scenarios with the number of input bytes.
-const SCENARIOS: [(u32, u32); 17] = [
+const SCENARIOS: [(u32, u32); 20] = [
     (1, 3),
     (2, 2),
     (3, 3),
@@ -29,10 +29,17 @@ const SCENARIOS: [(u32, u32); 17] = [
     (18, 2),
     (19, 3),
     (20, 2),
+    (22, 2),
+    (23, 2),
+    (24, 2),
 ];
 
 fn brute_force(flags: &[&str]) -> BTreeSet<String> {
-    let program = compile(Compiler::Gcc, SOURCE, &[flags, &["-DBRUTE", "-w"]].concat());
+    let program = compile(
+        Compiler::Gcc,
+        SOURCE,
+        &[flags, &["-DBRUTE", "-w", "-Wl,--no-as-needed", "-latomic"]].concat(),
+    );
     let ran = output(&mut Command::new(program), Duration::from_secs(100));
     assert_eq!(ran.status, 0, "{}", ran.all());
     let (_, last) = ran
@@ -52,7 +59,11 @@ fn statuses(run: &Run) -> BTreeSet<String> {
 }
 
 fn verify(flags: &[&str]) -> Run {
-    let program = compile(Compiler::RaddleCc, SOURCE, &[flags, &["-w"]].concat());
+    let program = compile(
+        Compiler::RaddleCc,
+        SOURCE,
+        &[flags, &["-w", "-latomic"]].concat(),
+    );
     run(&["verify", "--keep-going", "--no-shrink"], &program, &[])
 }
 

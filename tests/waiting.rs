@@ -9,7 +9,7 @@ const SOURCE: &str = "tests/waiting/programs.c";
 
 /// The class of a bug of each scenario, which may have others as well, and the most executions that
 /// the proof for the repaired program may take.
-const SCENARIOS: [(&str, u64); 10] = [
+const SCENARIOS: [(&str, u64); 12] = [
     ("assertion", 6),
     ("assertion", 10),
     ("livelock", 6),
@@ -20,6 +20,8 @@ const SCENARIOS: [(&str, u64); 10] = [
     ("assertion", 10),
     ("assertion", 10),
     ("livelock", 6),
+    ("assertion", 10),
+    ("assertion", 6),
 ];
 
 type Case = (usize, &'static str, bool);
@@ -28,7 +30,7 @@ fn check(&(scenario, level, fixed): &Case) -> Result<(), String> {
     let (class, most) = SCENARIOS[scenario];
     let number = format!("-DSCENARIO={scenario}");
     let repair: &[&str] = if fixed { &["-DFIXED"] } else { &[] };
-    let flags = [&[number.as_str(), level, "-w"], repair].concat();
+    let flags = [&[number.as_str(), level, "-w", "-latomic"], repair].concat();
     let program = compile(Compiler::RaddleCc, SOURCE, &flags);
     let found = run(&["verify", "--no-shrink", "--keep-going"], &program, &[]);
     let summary = &found.summary;

@@ -5,6 +5,7 @@
 //! an operand's index is not 0, so that concrete stretches run at nearly full speed.
 
 mod arith;
+mod atomics;
 mod bounds;
 mod calls;
 mod control;
@@ -51,7 +52,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
     let layout = module.layout();
     let context = module.context();
     function.simplify();
-    prepare::run(module, function);
+    prepare::run(module, hooks, function);
     let order = reverse_postorder(function);
     let mut body = Body {
         module,

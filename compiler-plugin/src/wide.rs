@@ -58,18 +58,8 @@ impl Wide {
 
     /// A call of `__atomic_load` or one of its kin.
     pub fn of_call(call: Value) -> Option<Wide> {
-        let callee = call.callee().as_function()?;
-        if !callee.is_declaration() || call.opcode() != Opcode::LLVMCall || call.is_must_tail() {
-            return None;
-        }
-        let name = callee.name();
-        let operation = name.strip_prefix("__atomic_")?;
-        let (operation, sized) = match operation.rsplit_once('_') {
-            Some((base, digits)) if digits.bytes().all(|c| c.is_ascii_digit()) => {
-                (base, digits.parse().ok())
-            }
-            _ => (operation, None),
-        };
+        let (operation, sized) = named(call)?;
+        let operation = operation.as_str();
         // Without a size in its name the function takes it as its first argument, and values by
         // their addresses.
         let first = u32::from(sized.is_none());
@@ -126,6 +116,15 @@ impl Wide {
         Some(found)
     }
 
+    /// The same as a section of other accesses, which a symbolic body has in its place.
+    pub fn in_parts(&self) -> Wide {
+        Wide {
+            what: self.what & !wide::CALL | wide::PARTS,
+            expected: None,
+            ..self.clone()
+        }
+    }
+
     /// Before the instruction. `expected`: where what a compare-exchange expects lies, if not where
     /// the call says.
     pub fn begin(&self, hooks: &Hooks, emit: &Emit, expected: Option<Value>) {
@@ -146,6 +145,28 @@ impl Wide {
         let arguments = [self.pointer, emit.c64(self.length), emit.c32(self.what)];
         hooks.call(emit, "raddle_wide_end", &arguments);
     }
+}
+
+/// Which of libatomic's functions is called: without `__atomic_` and the size, and that size.
+fn named(call: Value) -> Option<(String, Option<u64>)> {
+    let callee = call.callee().as_function()?;
+    if !callee.is_declaration() || call.opcode() != Opcode::LLVMCall || call.is_must_tail() {
+        return None;
+    }
+    let name = callee.name();
+    let operation = name.strip_prefix("__atomic_")?;
+    Some(match operation.rsplit_once('_') {
+        Some((base, digits)) if digits.bytes().all(|c| c.is_ascii_digit()) => {
+            (base.to_owned(), digits.parse().ok())
+        }
+        _ => (operation.to_owned(), None),
+    })
+}
+
+/// What a call that [`Wide::of_call`] knows does, and whether the size is in its name.
+pub fn operation(call: Value) -> Option<(String, bool)> {
+    let (operation, sized) = named(call)?;
+    Some((operation, sized.is_some()))
 }
 
 /// A memory order that a call names by a number; the strongest where it is not known.

@@ -167,6 +167,35 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "%s = zext i64 %n to i128\n call void @broad(i128 %s)\n %r = add i32 %a, %b",
     ),
     ("zext", "i256", "%r = zext i32 %a to i256"),
+    // Wide atomics.
+    (
+        "load",
+        "i128",
+        "%r = load atomic i128, ptr %p seq_cst, align 16",
+    ),
+    (
+        "store",
+        "i1",
+        "%s = sext i64 %n to i128\n store atomic i128 %s, ptr %p seq_cst, align 16\n \
+         %r = icmp eq i128 %s, 9",
+    ),
+    (
+        "atomicrmw",
+        "i128",
+        "%s = sext i64 %n to i128\n %r = atomicrmw umin ptr %p, i128 %s seq_cst",
+    ),
+    (
+        "atomiccmpxchg",
+        "i1",
+        "%s = sext i64 %n to i128\n %t = cmpxchg ptr %p, i128 %s, i128 77 seq_cst seq_cst\n \
+         %r = extractvalue { i128, i1 } %t, 1",
+    ),
+    (
+        "call",
+        "i64",
+        "%s = alloca i64\n call void @__atomic_load(i64 8, ptr %p, ptr %s, i32 5)\n \
+         %r = load i64, ptr %s",
+    ),
     // Vectors.
     (
         "xor",
@@ -314,7 +343,7 @@ fn the_table_names_every_instruction_of_llvm() {
 fn bodies() -> Vec<String> {
     let mut text = String::from(
         "target triple = \"x86_64-pc-linux-gnu\"\ndeclare { i32, i32 } @pair(i32)\n\
-         declare void @broad(i128)\ndeclare <4 x i32> @lanes(<4 x i32>)\n\
+         declare void @broad(i128)\ndeclare void @__atomic_load(i64, ptr, ptr, i32)\ndeclare <4 x i32> @lanes(<4 x i32>)\n\
          declare i32 @one(i32)\ndeclare void @some()\ndeclare void @use(ptr)\n\
          declare i32 @llvm.umax.i32(i32, i32)\ndeclare i32 @__gxx_personality_v0(...)\n",
     );

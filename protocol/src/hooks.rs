@@ -153,6 +153,8 @@ pub mod wide {
     /// A library function does it: the call of the second hook follows in all runs, and what the
     /// function calls in between are no steps.
     pub const CALL: u32 = 1 << 29;
+    /// Only that it begins and ends: what it does to memory is done by other hooks in between.
+    pub const PARTS: u32 = 1 << 28;
     pub const READS: u32 = 1 << 30;
     pub const WRITES: u32 = 1 << 31;
     pub const ORDERS: u32 = 0xffff;

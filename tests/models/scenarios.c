@@ -43,6 +43,79 @@ static int vector_elements(const byte *in)
     return (great[0] & 1) + (great[1] & 2) + 4 * (all[in[1] & 3] == 17) + 8 * (all[2] == in[0]);
 }
 
+/* Atomics of 16 bytes: what they find, and what they leave. */
+static int wide_atomics(const byte *in)
+{
+    static wide x;
+    wide n = ((wide)(signed char)in[0] << 66) + in[1], seen, expected;
+    int won;
+    __atomic_store_n(&x, n, 5);
+    seen = __atomic_fetch_add(&x, n, 5);
+    seen ^= __atomic_sub_fetch(&x, 5, 5) << 1;
+    seen += __atomic_fetch_or(&x, (wide)3 << 80, 5);
+    seen -= __atomic_fetch_and(&x, ~((wide)1 << 70), 5);
+    seen ^= __atomic_xor_fetch(&x, (wide)in[1] << 64, 5);
+    seen += __atomic_fetch_nand(&x, ~(wide)in[0], 5);
+    seen -= __atomic_exchange_n(&x, seen << 1, 5);
+    expected = __atomic_load_n(&x, 5) + (in[0] & 2);
+    won = __atomic_compare_exchange_n(&x, &expected, n, 0, 5, 5);
+    won += __atomic_compare_exchange_n(&x, &(wide){9}, (wide)1 << 100, 0, 5, 5);
+    return won + 2 * (seen >> 66 == 5) + 4 * ((expected >> 68 & 7) == 3) +
+           8 * (__atomic_load_n(&x, 5) == (wide)1 << 100) + 16 * ((seen & 255) == 77);
+}
+
+/* Atomics of odd sizes, which are left to libatomic. */
+typedef struct {
+    long word[3];
+} large;
+typedef struct {
+    byte each[3];
+} odd;
+
+static int large_atomics(const byte *in)
+{
+    static large x;
+    static odd y;
+    large a = {{in[0], 2, in[1]}}, b = {{7, in[0], 1}}, old, expected = {{5, 2, 9}};
+    odd c = {{in[1], 1, 2}}, d = {{3, 1, 2}}, last;
+    int won, other;
+    __atomic_store(&x, &a, 5);
+    won = __atomic_compare_exchange(&x, &expected, &b, 0, 5, 5);
+    __atomic_exchange(&x, &a, &old, 5);
+    __atomic_store(&y, &c, 5);
+    other = __atomic_compare_exchange(&y, &d, &(odd){{1, 1, in[0]}}, 0, 5, 5);
+    __atomic_load(&y, &last, 5);
+    return won + 2 * (old.word[1] == 5) + 4 * other + 8 * (last.each[2] == 77) +
+           16 * (expected.word[2] == 6) + 32 * (d.each[0] == 8);
+}
+
+/* Calls of libatomic by name. */
+wide __atomic_load_16(const volatile void *, int);
+void __atomic_store_16(volatile void *, wide, int);
+wide __atomic_exchange_16(volatile void *, wide, int);
+_Bool __atomic_compare_exchange_16(volatile void *, void *, wide, int, int);
+wide __atomic_fetch_add_16(volatile void *, wide, int);
+unsigned __atomic_fetch_sub_4(volatile void *, unsigned, int);
+byte __atomic_or_fetch_1(volatile void *, byte, int);
+
+static int named_atomics(const byte *in)
+{
+    static wide x;
+    static unsigned y;
+    static byte z;
+    wide n = ((wide)in[0] << 70) + in[1], expected = ((wide)3 << 70) + 9, old;
+    int won;
+    __atomic_store_16(&x, n, 5);
+    won = __atomic_compare_exchange_16(&x, &expected, n + 1, 5, 5);
+    old = __atomic_exchange_16(&x, n - 1, 5);
+    old += __atomic_fetch_add_16(&x, 2, 5);
+    y = in[0], z = 0;
+    old += __atomic_fetch_sub_4(&y, 200, 5);
+    old += __atomic_or_fetch_1(&z, in[1], 5);
+    return won + 2 * (old >> 71 == 5) + 4 * (__atomic_load_16(&x, 5) == (wide)6 << 70) +
+           8 * (y == 4) + 16 * (expected >> 70 == 8) + 32 * ((old & 255) == 50);
+}
+
 static int scenario(byte *in)
 {
     char text[8] = {(char)in[0], (char)in[1], (char)in[2]};
@@ -127,6 +200,12 @@ static int scenario(byte *in)
         strcpy(little, text);
         return little[0] == 'x';
     }
+    case 22:
+        return wide_atomics(in);
+    case 23:
+        return large_atomics(in);
+    case 24:
+        return named_atomics(in);
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

@@ -229,6 +229,50 @@ static void *second(void *unused)
     return unused;
 }
 
+#elif SCENARIO == 10 /* A lock of 16 bytes. */
+
+static __int128 lock;
+
+static void *first(void *unused)
+{
+#ifdef FIXED
+    while (!__sync_bool_compare_and_swap(&lock, (__int128)0, (__int128)1 << 64))
+        ;
+#else
+    while (__atomic_load_n(&lock, __ATOMIC_ACQUIRE))
+        ;
+    __atomic_store_n(&lock, (__int128)1 << 64, __ATOMIC_RELAXED);
+#endif
+    section();
+    __atomic_store_n(&lock, (__int128)0, __ATOMIC_RELEASE);
+    return unused;
+}
+
+static void *second(void *unused)
+{
+    return first(unused);
+}
+
+#elif SCENARIO == 11 /* Rounds that change 16 bytes are not in vain. */
+
+static __int128 count;
+
+static void *first(void *unused)
+{
+#ifndef FIXED
+    __atomic_fetch_add(&count, (__int128)1, __ATOMIC_SEQ_CST);
+#endif
+    return unused;
+}
+
+static void *second(void *unused)
+{
+    while (__atomic_add_fetch(&count, (__int128)1, __ATOMIC_SEQ_CST) < 3)
+        ;
+    assert(__atomic_load_n(&count, __ATOMIC_SEQ_CST) == 3);
+    return unused;
+}
+
 #endif
 
 int main(void)

@@ -1,8 +1,8 @@
 //! Expressions across calls: see `raddle_protocol::hooks`, "Around every call".
 
-use super::Body;
 use super::leaf::{leaves, packed_width, width};
 use super::terms::{Term, is_zero};
+use super::{Body, atomics};
 use crate::access::Access;
 use crate::convert::{to_int, widened};
 use crate::ir::{Emit, Opcode, Predicate, Type, Value};
@@ -163,6 +163,14 @@ impl Body<'_> {
     pub(super) fn call(&mut self, i: Value) {
         if i.callee().as_inline_asm().is_some() {
             return self.assembly(i);
+        }
+        if let Some((pointer, length)) = atomics::begins(i) {
+            let mut emit = self.before(i);
+            self.check_fixed(&mut emit, pointer, length);
+            return self.decide_address(&mut emit, pointer);
+        }
+        if atomics::ends(i) {
+            return;
         }
         match Access::of(i) {
             Some(Access::Copy {

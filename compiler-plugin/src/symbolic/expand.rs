@@ -1,6 +1,7 @@
 //! Takes apart what is wider than an expression's parts: accesses of wide integers and vectors
 //! become accesses of scalars, and operations on vectors operations on their elements.
 
+use super::atomics;
 use super::leaf::{MAX_WIDTH, width};
 use crate::ir::{Context, Emit, Kind, Layout, Module, Opcode, Ordering, Predicate, Type, Value};
 use crate::{locations, sharing};
@@ -139,6 +140,7 @@ impl Expand {
             let part = emit.store(part, at);
             part.set_alignment(1);
             sharing::copy_note(self.context, store, part);
+            atomics::copy_mark(self.context, store, part);
         };
         match form {
             Form::Wide => {
@@ -285,7 +287,7 @@ fn is_atomic(access: Value) -> bool {
 }
 
 /// So many bytes in pieces of 8, 4, 2 and 1: offset and bytes of each.
-fn pieces(size: u64) -> impl Iterator<Item = (u64, u32)> {
+pub fn pieces(size: u64) -> impl Iterator<Item = (u64, u32)> {
     let mut offset = 0;
     core::iter::from_fn(move || {
         let bytes = [8, 4, 2, 1].into_iter().find(|&b| b <= size - offset)?;

@@ -16,7 +16,7 @@ impl Body<'_> {
     }
 
     /// A symbolic address is a decision.
-    fn decide_address(&self, emit: &mut Emit, pointer: Value) {
+    pub(super) fn decide_address(&self, emit: &mut Emit, pointer: Value) {
         self.terms.decide(emit, self.term(pointer), Why::Address);
     }
 

@@ -1,13 +1,14 @@
 //! Makes a function simpler to follow without changing what it does.
 
-use super::expand;
 use super::leaf::leaves;
+use super::{atomics, expand};
+use crate::hooks::Hooks;
 use crate::ir::{Emit, Kind, Module, Opcode, TailCall, Type, Value};
 use crate::{locations, sharing};
 
 /// Takes aggregates apart where they meet memory, gives the value of every `invoke` a block where
-/// it is known, and turns guaranteed tail calls into plain ones.
-pub fn run(module: Module, function: Value) {
+/// it is known, turns guaranteed tail calls into plain ones, and wide atomics into sections.
+pub fn run(module: Module, hooks: &Hooks, function: Value) {
     for instruction in function.instructions() {
         match instruction.opcode() {
             Opcode::LLVMLoad => split_load(module, instruction),
@@ -20,6 +21,7 @@ pub fn run(module: Module, function: Value) {
             _ => {}
         }
     }
+    atomics::run(module, hooks, function);
     expand::run(module, function);
 }
 

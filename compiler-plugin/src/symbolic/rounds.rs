@@ -5,7 +5,7 @@
 //! changed memory is seen when it is over: if it did not, the thread is where it was when the round
 //! began.
 
-use super::Body;
+use super::{Body, atomics};
 use crate::ir::{Block, Emit, Opcode, Value};
 use crate::locations;
 use std::collections::{HashMap, HashSet};
@@ -119,6 +119,8 @@ fn only_waits(i: Value) -> bool {
         | LLVMOr | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr => true,
         LLVMTrunc | LLVMZExt | LLVMSExt | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast => true,
         LLVMLoad | LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => true,
+        LLVMStore => atomics::is_part(i),
+        LLVMCall if atomics::begins(i).is_some() || atomics::ends(i) => true,
         LLVMCall => match i.intrinsic_called() {
             Some(name) => QUIET.iter().any(|quiet| name.starts_with(quiet)),
             None => {

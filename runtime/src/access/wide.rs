@@ -127,6 +127,12 @@ unsafe extern "C-unwind" fn begin(
     _: usize,
     pc: usize,
 ) {
+    if what & wide::PARTS != 0 {
+        if shadowed() {
+            one_body::enter_section(pc);
+        }
+        return;
+    }
     let Some(access) = Wide::of(at, len, what, pc) else {
         return;
     };
@@ -143,6 +149,12 @@ unsafe extern "C-unwind" fn begin(
 }
 
 unsafe extern "C-unwind" fn end(at: Address, len: u64, what: u32, _: usize, _: usize, pc: usize) {
+    if what & wide::PARTS != 0 {
+        if shadowed() {
+            one_body::leave_section(pc);
+        }
+        return;
+    }
     // SAFETY: the running thread; nothing in here switches.
     if core::mem::take(unsafe { IN_LIBRARY.get() }) {
         gate::resume();

@@ -3,6 +3,7 @@
 
 use super::access::{Access, decide};
 use super::atomic;
+pub use super::atomic::{enter as enter_section, leave as leave_section};
 use crate::access::Update;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
