@@ -2,13 +2,16 @@
 //! before it or after it.
 //!
 //! Sections exclude each other by a lock (`exclusion`). What others do to other memory may come
-//! between in a model, since there it could as well come before or after.
+//! between in a model, since there it could as well come before or after; the solver may have chosen
+//! an order of steps that have nothing to do with each other by which it could not. Only such models
+//! are refused, when they are met: a section in which nobody can wait is one unit of the order.
 
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId, TreeId};
 use super::formula::Formula;
 use super::insert::is_access;
 use super::locks::{Entry, Section};
+use super::order::Unit;
 use super::places::Place;
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +63,35 @@ impl Formula<'_> {
             }
         }
         self.others_are_outside(lock, &sections);
+    }
+
+    /// The sections that these steps, by place, go through from begin to end, doing nothing there but
+    /// access memory.
+    pub fn whole_sections(&self, steps: &BTreeMap<Place, NodeId>) -> Vec<Unit> {
+        let sections = self
+            .forest
+            .section
+            .and_then(|s| self.locks.sections.get(&s));
+        let mut units = Vec::new();
+        for (entry, section) in sections.into_iter().flatten() {
+            for (&last, releases) in &section.releases {
+                let end = steps.get(&last).filter(|end| releases.contains(end));
+                let first = entry.place;
+                if let Some(&end) = end.filter(|_| self.only_accesses(first, last, steps)) {
+                    let when = self.executed(end);
+                    units.push(Unit { first, last, when });
+                }
+            }
+        }
+        units
+    }
+
+    /// Between these two places are steps that access memory.
+    fn only_accesses(&self, a: Place, b: Place, steps: &BTreeMap<Place, NodeId>) -> bool {
+        let between = steps.range(a..b).filter(|s| *s.0 != a);
+        between
+            .filter_map(|s| self.forest.node(*s.1).action())
+            .all(|action| is_access(action.kind))
     }
 
     /// These steps, at one place, do not come between the ends of the section.

@@ -31,7 +31,7 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
         if cycle {
             formula.exclude_idle_rounds();
         }
-        for fact in facts.into_iter().chain(elsewhere(formula)) {
+        for fact in facts.into_iter().chain(elsewhere(formula, cycle)) {
             formula.solver.assert(&fact);
         }
         formula.solver.assert(&any(&stuck));
@@ -50,17 +50,19 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
     Found::No
 }
 
-/// Not at the statements of a known deadlock, by whichever paths the threads came there.
-fn elsewhere(formula: &Formula<'_>) -> Vec<Bool> {
+/// Not at the statements of a known deadlock, by whichever paths the threads came there. That they
+/// wait for each other is another deadlock than that nothing is left, also at the same statements.
+fn elsewhere(formula: &Formula<'_>, cycle: bool) -> Vec<Bool> {
     let forest = formula.forest;
     let mut facts = Vec::new();
-    for pattern in &forest.deadlocks {
+    for pattern in forest.deadlocks.iter().filter(|p| p.cycle || !cycle) {
         let mut parts = Vec::new();
         for &stuck in &pattern.stuck {
             let tree = forest.node(stuck).tree;
             let nodes = waiting_places(formula, tree).into_iter();
             let same = nodes.filter(|&n| statement(forest, n) == statement(forest, stuck));
-            parts.push(any(&same.map(|n| formula.stuck_at(n)).collect::<Vec<_>>()));
+            let stuck: Vec<Bool> = same.map(|n| formula.stuck_as_in(pattern, n)).collect();
+            parts.push(any(&stuck));
         }
         if !pattern.cycle {
             parts.extend(formula.others_ended(pattern));
@@ -104,6 +106,23 @@ impl Formula<'_> {
         };
         let blocked: Vec<Bool> = held.chain([unsignalled, self.object_blocks(id)]).collect();
         all(&[self.waits_at(id), any(&blocked)])
+    }
+
+    /// The thread is stuck at this step as one of those in a deadlock are. Where they wait for each
+    /// other, it is one of them that stands in its way: that nobody has signalled yet ends nothing.
+    pub fn stuck_as_in(&self, pattern: &Pattern, id: NodeId) -> Bool {
+        if !pattern.cycle {
+            return self.stuck_at(id);
+        }
+        let among = |tree| {
+            pattern
+                .stuck
+                .iter()
+                .any(|&n| self.forest.node(n).tree == tree)
+        };
+        let held = holders(self, id).into_iter().filter(|h| among(h.0));
+        let held: Vec<Bool> = held.map(|h| h.1).collect();
+        all(&[self.waits_at(id), any(&held)])
     }
 }
 

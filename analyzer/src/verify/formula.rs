@@ -305,7 +305,10 @@ impl<'f> Formula<'f> {
             let Answer::Sat(model) = &answer else {
                 return Some(answer);
             };
-            let cycles = self.order.cycles(model, &self.places(model));
+            let steps = self.steps(model);
+            let units = self.whole_sections(&steps);
+            let places = steps.into_keys().collect();
+            let cycles = self.order.cycles(model, &places, &units);
             for clause in &cycles {
                 self.solver.learn(clause);
             }
@@ -324,15 +327,12 @@ impl<'f> Formula<'f> {
         steps
     }
 
-    fn places(&self, model: &Model) -> BTreeSet<Place> {
-        self.steps(model).into_keys().collect()
-    }
-
     /// The executed steps of a model of [`Formula::check`] in their order.
     pub fn sequence(&self, model: &Model) -> Vec<NodeId> {
         let steps = self.steps(model);
         let places = steps.keys().copied().collect();
-        let order = self.order.sequence(model, &places);
+        let units = self.whole_sections(&steps);
+        let order = self.order.sequence(model, &places, &units);
         order.iter().map(|place| steps[place]).collect()
     }
 
@@ -607,13 +607,12 @@ impl<'f> Formula<'f> {
         }
     }
 
-    /// A deadlock that was seen ends the process: no prefix goes through it.
+    /// That threads wait for each other ends the process: no prefix goes through such a deadlock that
+    /// was seen. Where nothing is left to happen, none could go on.
     fn known_deadlocks(&mut self) {
-        for pattern in &self.forest.deadlocks {
-            let mut parts: Vec<Bool> = pattern.stuck.iter().map(|&n| self.stuck_at(n)).collect();
-            if !pattern.cycle {
-                parts.extend(self.others_ended(pattern));
-            }
+        for pattern in self.forest.deadlocks.iter().filter(|p| p.cycle) {
+            let stuck = pattern.stuck.iter();
+            let parts: Vec<Bool> = stuck.map(|&n| self.stuck_as_in(pattern, n)).collect();
             self.solver.assert(&all(&parts).not());
         }
     }

@@ -4,7 +4,8 @@
 //! that program order, creations and joins fix have none. That the truths of two threads fit together is said
 //! at once: if one place is before another, so are those above it before those below the other
 //! ([`Order::stairs`]); for two threads that is all. What goes round through three or more is
-//! looked for in the solver's model, and forbidden when it is met ([`Order::cycles`]).
+//! looked for in the solver's model, and forbidden when it is met ([`Order::cycles`]). So is what comes
+//! between the places of a [`Unit`].
 //!
 //! All that is built from these truths asks for an order only of steps that are executed, so those
 //! that are not may be left in disorder.
@@ -36,6 +37,26 @@ type Edges = HashMap<Place, Vec<(Place, bool)>>;
 
 /// Pairs on a cycle, each with its first place first.
 type Cycle = Vec<(Place, Place)>;
+
+/// Places of one thread, one after the other, that nothing of other threads comes between.
+pub struct Unit {
+    pub first: Place,
+    pub last: Place,
+    /// They are one in each model in which this holds.
+    pub when: Bool,
+}
+
+impl Unit {
+    fn holds(&self, place: Place) -> bool {
+        (self.first..=self.last).contains(&place)
+    }
+}
+
+/// The first place of the unit that a place belongs to, which may be it alone.
+fn first_of(units: &[Unit], place: Place) -> Place {
+    let unit = units.iter().find(|unit| unit.holds(place));
+    unit.map_or(place, |unit| unit.first)
+}
 
 /// Clauses that one look at a model adds at most.
 const CYCLES: usize = 500;
@@ -109,12 +130,16 @@ impl Order {
     }
 
     /// Clauses against the cycles among the executed places, in the order of each thread, of a
-    /// model; none if there is no cycle.
-    pub fn cycles(&self, model: &Model, executed: &BTreeSet<Place>) -> Vec<Bool> {
-        let edges = self.edges(model, executed);
-        let sorted = sort(executed, &edges);
+    /// model in which these are the units; none if there is no cycle.
+    pub fn cycles(&self, model: &Model, executed: &BTreeSet<Place>, units: &[Unit]) -> Vec<Bool> {
+        let mut edges = self.edges(model, executed);
+        let sorted = sort(executed, &edges, units);
         if sorted.len() == executed.len() {
             return Vec::new();
+        }
+        for unit in units {
+            let back = edges.entry(unit.last).or_default();
+            back.push((unit.first, false));
         }
         let sorted: HashSet<Place> = sorted.into_iter().collect();
         let tangled = |p: &Place| !sorted.contains(p);
@@ -128,14 +153,23 @@ impl Order {
         }
         let forbidden = |cycle: Cycle| {
             let other = cycle.iter().map(|&(a, b)| self.precedes(b, a));
-            any(&other.collect::<Vec<_>>())
+            // Whatever enters a unit or leaves it there does so by a pair.
+            let touched = |unit: &&Unit| cycle.iter().any(|p| unit.holds(p.0) || unit.holds(p.1));
+            let apart = units.iter().filter(touched).map(|unit| unit.when.not());
+            any(&other.chain(apart).collect::<Vec<_>>())
         };
         cycles.into_iter().map(forbidden).collect()
     }
 
-    /// The executed places in an order that the model allows, with few changes of thread.
-    pub fn sequence(&self, model: &Model, executed: &BTreeSet<Place>) -> Vec<Place> {
-        sort(executed, &self.edges(model, executed))
+    /// The executed places in an order that the model allows, with few changes of thread, and none
+    /// within a unit.
+    pub fn sequence(
+        &self,
+        model: &Model,
+        executed: &BTreeSet<Place>,
+        units: &[Unit],
+    ) -> Vec<Place> {
+        sort(executed, &self.edges(model, executed), units)
     }
 
     /// The edges of a model: from a place to what comes after it.
@@ -172,14 +206,19 @@ impl Order {
     }
 }
 
-/// Sorts topologically; what is on a cycle, or after one, is missing. Stays with a thread as long
-/// as possible.
-fn sort(places: &BTreeSet<Place>, edges: &Edges) -> Vec<Place> {
+/// Sorts topologically, each unit as a whole; what is on a cycle, or after one, is missing. Stays
+/// with a thread as long as possible.
+fn sort(places: &BTreeSet<Place>, edges: &Edges, units: &[Unit]) -> Vec<Place> {
     let mut missing: HashMap<Place, usize> = HashMap::new();
-    for (to, _) in edges.values().flatten() {
-        *missing.entry(*to).or_default() += 1;
+    let first = |place| first_of(units, place);
+    for (&from, to) in edges {
+        for &(to, _) in to {
+            if first(from) != first(to) {
+                *missing.entry(first(to)).or_default() += 1;
+            }
+        }
     }
-    let free = |p: &&Place| !missing.contains_key(p);
+    let free = |p: &&Place| first(**p) == **p && !missing.contains_key(p);
     let mut ready: BTreeSet<Place> = places.iter().filter(free).copied().collect();
     let mut sorted: Vec<Place> = Vec::with_capacity(places.len());
     loop {
@@ -189,12 +228,18 @@ fn sort(places: &BTreeSet<Place>, edges: &Edges) -> Vec<Place> {
             return sorted;
         };
         ready.remove(&next);
-        sorted.push(next);
-        for (to, _) in edges.get(&next).into_iter().flatten() {
-            if let Some(count) = missing.get_mut(to) {
-                *count -= 1;
-                if *count == 0 {
-                    ready.insert(*to);
+        let unit = units.iter().find(|unit| unit.first == next);
+        for &place in places.range(next..=unit.map_or(next, |unit| unit.last)) {
+            sorted.push(place);
+            for &(to, _) in edges.get(&place).into_iter().flatten() {
+                if first(to) == next {
+                    continue;
+                }
+                if let Some(count) = missing.get_mut(&first(to)) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.insert(first(to));
+                    }
                 }
             }
         }

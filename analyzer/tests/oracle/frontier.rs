@@ -422,8 +422,6 @@ fn with_read_write_locks() {
 fn with_barriers_and_once() {
     let sync = &[Family::Barriers, Family::Once];
     check_many(9000..9150, Menu { sync, ..SYNC }, &[]);
-    // A once control that a thread has only come to when the process ends.
-    assert!(check(10_132, Menu { sync, ..SYNC }, &[]).is_some());
 }
 
 #[test]
@@ -505,6 +503,51 @@ fn with_counters() {
         programs += u64::from(explored.is_some());
     }
     assert!(programs > 150, "{programs}");
+}
+
+/// Programs that were explored wrongly once, and what they have.
+const ONCE_WRONG: &[(u64, Menu, &str)] = &[
+    (
+        10_132,
+        Menu {
+            sync: &[Family::Barriers, Family::Once],
+            ..SYNC
+        },
+        "a once control that a thread has only come to when the process ends",
+    ),
+    (
+        6914,
+        Menu {
+            sync: &[Family::Conditions],
+            threads: 3,
+            ..SYNC
+        },
+        "a thread without a signal where, with one, it is in a circle of threads",
+    ),
+    (
+        50_341,
+        Menu {
+            sync: &[Family::Conditions],
+            spurious: true,
+            ..SYNC
+        },
+        "a circle of threads where, without a signal, all wait for one",
+    ),
+    (
+        12_668,
+        Menu {
+            sync: &[Family::Sections],
+            ..SYNC
+        },
+        "a step that comes into an atomic section in a model, and does nothing to its memory",
+    ),
+];
+
+#[test]
+fn programs_that_were_wrong_once() {
+    for &(seed, menu, what) in ONCE_WRONG {
+        assert!(check(seed, menu, &[]).is_some(), "{what}");
+    }
 }
 
 /// With several workers the same is found, and the same is claimed.
