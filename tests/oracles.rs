@@ -78,9 +78,9 @@ const PROGRAMS: &[Program] = &[
     program("timed_lock", &[], 120, 3, Some(4)),
     program("spinlock", &[], 49, 3, Some(4)),
     program("once_only", &[], 95, 2, Some(4)),
-    program("early_exit", &[], 15, 15, Some(5)),
-    program("late_use", &[], 15, 8, Some(7)),
-    program("late_crash", &[], 10, 7, Some(7)),
+    program("early_exit", &[], 15, 15, Some(4)),
+    program("late_use", &[], 15, 8, Some(6)),
+    program("late_crash", &[], 10, 7, Some(6)),
     program("sleepers", &[], 126, 4, Some(5)),
     program("polled_words", &[], 126, 6, None),
 ];

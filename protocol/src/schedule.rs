@@ -54,10 +54,10 @@ impl Step {
 /// Who runs once the prefix is used up. Decided in the shim; no round trip per event.
 ///
 /// So that loops which wait for another thread's write come to an end, `RunUntilBlocked` and `Pct`
-/// let others go first after a yield, and after 1000 consecutive steps of one thread. A thread
-/// whose only way on is a time-out is passed over while others are ready, except now and then: one
-/// choice in some ten (`Random`), one in 128 (`Pct`, `Pos`), or after 1000 steps
-/// (`RunUntilBlocked`).
+/// let others go first after a yield, and after 1000 consecutive steps of one thread; in symbolic
+/// runs also before the end of the process. A thread whose only way on is a time-out is passed over
+/// while others are ready, except now and then: one choice in some ten (`Random`), one in 128
+/// (`Pct`, `Pos`), or after 1000 steps (`RunUntilBlocked`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// Keep running the same thread until it blocks or ends, then the enabled one with the lowest

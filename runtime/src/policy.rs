@@ -9,6 +9,7 @@ use give_way::GiveWay;
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::Tail;
+use raddle_protocol::shared::flags;
 
 /// Consecutive steps after which [`Policy::RunUntilBlocked`] and PCT let others go first, so that
 /// loops that wait for another thread's write end.
@@ -26,7 +27,7 @@ const MAX_CHANGES: usize = 63;
 pub struct View<'a> {
     /// Who took the last step; `slot::NONE` when it has ended.
     pub running: Slot,
-    /// The kind of what `running` announced; meaningless when it has ended.
+    /// The kind of what `running` announced ([`taken_for`]); meaningless when it has ended.
     pub kind: Kind,
     /// Threads whose operation can complete.
     pub ready: &'a SlotSet,
@@ -36,6 +37,16 @@ pub struct View<'a> {
     pub earliest: Slot,
     /// Number of the step to be chosen, from 1.
     pub step: u64,
+}
+
+/// What policies take an announced operation for. In a symbolic run a thread that is about to end the
+/// process lets the others go first, each until it blocks, as after a yield: an execution that shows
+/// more of them saves others.
+pub fn taken_for(kind: Kind, job: u32) -> Kind {
+    match kind {
+        Kind::ProcessEnd if job & flags::SYMBOLIC != 0 => Kind::Yield,
+        kind => kind,
+    }
 }
 
 /// A tail rule at work.

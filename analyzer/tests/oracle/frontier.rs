@@ -203,10 +203,12 @@ fn check_program(
     Some(explored)
 }
 
-/// `RADDLE_ORACLE_TIMES=10` tries ten times as many programs.
+/// `RADDLE_ORACLE_TIMES=10` tries ten times as many programs, `RADDLE_ORACLE_FROM=1000000` others.
 fn check_many(seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
-    let times = std::env::var("RADDLE_ORACLE_TIMES").map_or(1, |n| n.parse().expect("a number"));
-    let seeds = seeds.start..seeds.start + (seeds.end - seeds.start) * times;
+    let number = |name, usual| std::env::var(name).map_or(usual, |n| n.parse().expect("a number"));
+    let times = number("RADDLE_ORACLE_TIMES", 1);
+    let first = seeds.start + number("RADDLE_ORACLE_FROM", 0);
+    let seeds = first..first + (seeds.end - seeds.start) * times;
     let (mut programs, mut executions, mut failing) = (0, 0, 0);
     let (mut deadlocks, mut livelocks) = (0, 0);
     for seed in seeds.clone() {
@@ -303,26 +305,21 @@ fn with_deadlocks() {
     check_many(5000..5200, menu, &[]);
 }
 
+const EVERYTHING: Menu = Menu {
+    threads: 3,
+    statements: 4,
+    inputs: 1,
+    locks: 2,
+    nested_threads: true,
+    exits: true,
+    wide: true,
+    unjoined: true,
+    ..MENU
+};
+
 #[test]
 fn with_everything() {
-    let menu = Menu {
-        threads: 3,
-        statements: 4,
-        inputs: 1,
-        locks: 2,
-        nested_threads: true,
-        exits: true,
-        wide: true,
-        unjoined: true,
-        destroys: false,
-        lock_heavy: false,
-        guarded: false,
-        loops: false,
-        waits: false,
-        spurious: false,
-        sync: &[],
-    };
-    check_many(2000..2300, menu, &[(1, 0), (2, 0), (3, 0)]);
+    check_many(2000..2300, EVERYTHING, &[(1, 0), (2, 0), (3, 0)]);
 }
 
 #[test]
@@ -541,12 +538,19 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
         },
         "a step that comes into an atomic section in a model, and does nothing to its memory",
     ),
+    (
+        4758,
+        EVERYTHING,
+        "an assertion of main that fails before other threads have done anything",
+    ),
 ];
 
 #[test]
 fn programs_that_were_wrong_once() {
     for &(seed, menu, what) in ONCE_WRONG {
-        assert!(check(seed, menu, &[]).is_some(), "{what}");
+        let inputs: Vec<(Slot, u32)> = (1..=3).map(|thread| (thread, 0)).collect();
+        let inputs = if menu.inputs > 0 { &inputs[..] } else { &[] };
+        assert!(check(seed, menu, inputs).is_some(), "{what}");
     }
 }
 

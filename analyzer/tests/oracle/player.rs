@@ -97,7 +97,8 @@ impl Player<'_> {
         }
         while self.machine.ending.is_none() && self.cut.is_none() {
             let enabled = self.machine.enabled();
-            let next = match enabled.contains(&self.last) {
+            let stays = enabled.contains(&self.last) && !self.gives_way(self.last);
+            let next = match stays {
                 true => self.last,
                 false => *enabled
                     .iter()
@@ -106,6 +107,14 @@ impl Player<'_> {
             };
             self.take(next, 0);
         }
+    }
+
+    /// In a symbolic run, others go first where a thread is about to end the process.
+    fn gives_way(&self, slot: Slot) -> bool {
+        let t = self.machine.index_of(slot);
+        let announced = t.and_then(|t| self.machine.announced(t));
+        let ends = announced.is_some_and(|a| a.kind == Kind::ProcessEnd);
+        ends && self.job.flags & flags::SYMBOLIC != 0
     }
 
     fn reason(&self, slot: Slot) -> Divergence {

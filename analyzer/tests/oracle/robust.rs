@@ -78,7 +78,7 @@ fn schedules_that_are_not_followed() {
 fn programs_that_depend_on_the_weather() {
     // Some executions are of another program.
     let mut unstable = 0;
-    for seed in 0..60 {
+    for seed in 0..80 {
         let (one, other) = (random::program(seed, MENU), random::program(seed + 1, MENU));
         let mut n = 0;
         let report = explore(&one, Strategy::Frontier, |job, here| {

@@ -11,7 +11,7 @@ use super::spin::Spins;
 use super::steer::{self, Steer};
 use super::{Fatal, Pending, Wake};
 use crate::pages::{Os, Pages};
-use crate::policy::{Operation, Policy, View};
+use crate::policy::{self, Operation, Policy, View};
 use crate::slots::{PerSlot, SlotSet, Zero};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
@@ -596,7 +596,7 @@ impl<O: Os> Gate<O> {
         let view = View {
             running,
             kind: if alive {
-                threads[running].pending().kind
+                policy::taken_for(threads[running].pending().kind, self.flags)
             } else {
                 Kind::ThreadExit
             },

@@ -681,6 +681,15 @@ fn a_symbolic_run_ends_with_what_was_announced() {
 }
 
 #[test]
+fn in_a_symbolic_run_others_go_before_the_end_of_the_process() {
+    for (flags, next) in [(0, 0), (shared::flags::SYMBOLIC, 1)] {
+        let mut world = World::new(flags, Tail::RunUntilBlocked, &[]).children(1);
+        let end = world.gate.announce_ready(Kind::ProcessEnd, 0, 0x20);
+        assert_eq!(end, Ok(next));
+    }
+}
+
+#[test]
 fn a_long_message_is_cut() {
     let mut world = World::new(0, Tail::RunUntilBlocked, &[]);
     let long = "ä".repeat(2_000);
