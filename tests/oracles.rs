@@ -62,7 +62,7 @@ const PROGRAMS: &[Program] = &[
     program("input_narrow", &[(0, 3)], 43, 8, Some(4)),
     program("input_atomic", &[(0, 3)], 42, 8, Some(4)),
     program("input_exchange", &[(0, 3)], 42, 8, Some(7)),
-    program("figure2_small", &[(2, 4)], 350, 8, Some(10)),
+    program("figure2_small", &[(2, 4)], 350, 8, Some(9)),
     program("input_assert", &[(0, 3)], 64, 11, Some(8)),
     program("condition", &[], 31, 2, Some(5)),
     program("semaphore", &[], 71, 3, Some(4)),

@@ -44,7 +44,7 @@ use frontier::{Decision, Frontier};
 use mpc::Mpc;
 use plan::Plan;
 use raddle_protocol::expr::Why;
-use raddle_protocol::job::{Input, Job};
+use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
@@ -68,8 +68,8 @@ pub struct Verifier {
     cores: Cores,
     left_over: u64,
     ranges: Ranges,
-    /// Inputs of the first execution after a restart.
-    inputs: Vec<Input>,
+    /// Where the first execution after a restart goes, as far as it can, and its inputs.
+    again: Plan,
     effort: Effort,
     /// When the job under way was given.
     given: Option<Instant>,
@@ -100,7 +100,7 @@ impl Verifier {
             cores: Cores::default(),
             left_over: 0,
             ranges: Ranges::default(),
-            inputs: Vec::new(),
+            again: Plan::default(),
             effort: Effort::default(),
             given: None,
             executing: Duration::ZERO,
@@ -207,11 +207,7 @@ impl Verifier {
             return Next::Done(self.report());
         }
         if self.observed == 0 {
-            let plan = Plan {
-                inputs: self.inputs.clone(),
-                ..Plan::default()
-            };
-            return Next::Run(self.job(plan, true));
+            return Next::Run(self.job(self.again.clone(), true));
         }
         let limits = Limits {
             time: self.remaining(),
@@ -326,11 +322,16 @@ impl Verifier {
         self.mpc = Mpc::default();
         self.cores = Cores::default();
         self.left_over = 0;
-        // What is known of the program's inputs helps the frontier; the others depend on where they
-        // start, and start from zeros.
-        self.inputs = match self.strategy {
-            Strategy::Frontier => job.inputs.clone(),
-            _ => Vec::new(),
+        // What the job was for is seen again at once, if the steps that it did not count do not come in
+        // between. That helps the frontier; the others depend on where they start, and start from
+        // zeros.
+        self.again = match self.strategy {
+            Strategy::Frontier => Plan {
+                prefix: job.prefix.clone(),
+                inputs: job.inputs.clone(),
+                ..Plan::default()
+            },
+            _ => Plan::default(),
         };
         self.observed = 0;
         self.restarts += 1;

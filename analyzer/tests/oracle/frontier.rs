@@ -293,16 +293,17 @@ fn with_guarded_memory() {
     check_many(41_000..41_100, menu, &[(1, 0), (2, 0), (3, 0)]);
 }
 
+const DEADLOCKS: Menu = Menu {
+    locks: 3,
+    statements: 3,
+    lock_heavy: true,
+    nested_threads: true,
+    ..MENU
+};
+
 #[test]
 fn with_deadlocks() {
-    let menu = Menu {
-        locks: 3,
-        statements: 3,
-        lock_heavy: true,
-        nested_threads: true,
-        ..MENU
-    };
-    check_many(5000..5200, menu, &[]);
+    check_many(5000..5200, DEADLOCKS, &[]);
 }
 
 const EVERYTHING: Menu = Menu {
@@ -542,6 +543,11 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
         4758,
         EVERYTHING,
         "an assertion of main that fails before other threads have done anything",
+    ),
+    (
+        5535,
+        DEADLOCKS,
+        "locations that turn out to be shared one after the other",
     ),
 ];
 
