@@ -282,6 +282,7 @@ const ONE_BODIES: &[(u32, &[u32], Option<&str>)] = &[
     (5, &[0], None),
     (6, &[0, 1, 3], None),
     (7, &[0], Some("peek")),
+    (8, &[3, 4], None),
 ];
 
 #[test]

@@ -343,9 +343,11 @@ fn of_intrinsic(call: Value, name: &str) -> Option<Access> {
     if name == "x86.sse2.mfence" {
         return Some(Access::Fence { order: 5 });
     }
-    let has_pointer = call
-        .arguments()
-        .any(|one| one.ty().kind() == Kind::LLVMPointerTypeKind);
+    let is_pointer = |ty: Type| ty.kind() == Kind::LLVMPointerTypeKind;
+    let has_pointer = call.arguments().any(|one| match one.ty().kind() {
+        Kind::LLVMVectorTypeKind => is_pointer(one.ty().element()),
+        _ => is_pointer(one.ty()),
+    });
     let harmless = HARMLESS.iter().any(|prefix| name.starts_with(prefix));
     (has_pointer && !harmless && call.callee().may_touch_memory()).then_some(Access::Opaque)
 }

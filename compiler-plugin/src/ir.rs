@@ -20,6 +20,7 @@ pub use llvm_sys::LLVMAtomicRMWBinOp as RmwOp;
 pub use llvm_sys::LLVMIntPredicate as Predicate;
 pub use llvm_sys::LLVMLinkage as Linkage;
 pub use llvm_sys::LLVMOpcode as Opcode;
+pub use llvm_sys::LLVMRealPredicate as FloatPredicate;
 pub use llvm_sys::LLVMTailCallKind as TailCall;
 pub use llvm_sys::LLVMTypeKind as Kind;
 use llvm_sys::core::*;
@@ -104,7 +105,16 @@ macro_rules! same {
         }
     )*};
 }
-same!((), Opcode, Kind, Ordering, RmwOp, Predicate, Linkage);
+same!(
+    (),
+    Opcode,
+    Kind,
+    Ordering,
+    RmwOp,
+    Predicate,
+    FloatPredicate,
+    Linkage
+);
 
 macro_rules! methods {
     ($ty:ident: $($(#[$doc:meta])* $name:ident($($arg:ident: $argty:ty),*) -> $ret:ty = $f:path;)*) => {
@@ -258,6 +268,8 @@ methods! { Value:
     rmw_operation() -> RmwOp = LLVMGetAtomicRMWBinOp;
     /// Comparisons of integers only.
     predicate() -> Predicate = LLVMGetICmpPredicate;
+    /// Of a comparison of floating point numbers.
+    float_predicate() -> FloatPredicate = LLVMGetFCmpPredicate;
     /// Address computations only.
     source_element() -> Type = LLVMGetGEPSourceElementType;
     /// Allocas only.

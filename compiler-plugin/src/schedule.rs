@@ -54,6 +54,9 @@ impl<'a> Schedule<'a> {
                 None => self.library_call(instruction),
             }
         }
+        if self.alone {
+            self.take_copies();
+        }
     }
 
     /// Is a hook called now? An `i1`.

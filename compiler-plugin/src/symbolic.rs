@@ -10,6 +10,7 @@ mod bounds;
 mod calls;
 mod control;
 mod expand;
+mod floats;
 mod intrinsics;
 mod leaf;
 mod library;
@@ -231,6 +232,7 @@ impl Body<'_> {
             }
             LLVMGetElementPtr if self.tainted.contains(&i) => self.address(i),
             opcode if arith::follows(opcode) && self.tainted.contains(&i) => self.arithmetic(i),
+            _ if floats::follows(i) => self.floating(i),
             _ => self.not_followed(i),
         }
     }

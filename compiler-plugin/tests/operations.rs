@@ -111,7 +111,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("uitofp", "double", "%r = uitofp i32 %a to double"),
     ("sitofp", "double", "%r = sitofp i32 %a to double"),
     ("fptrunc", "float", "%r = fptrunc double %x to float"),
-    ("fpext", "fp128", "%r = fpext double %x to fp128"),
+    (
+        "fpext",
+        "double",
+        "%s = bitcast i32 %a to float\n %r = fpext float %s to double",
+    ),
     (
         "insertelement",
         "<2 x i32>",
@@ -396,6 +400,7 @@ fn the_plugin_does_what_the_table_says() {
         let holds = match class {
             "symbolic" => builds.iter().any(|hook| calls(hook)) && !calls("lost"),
             "decided" => calls("branch") && !calls("lost"),
+            "checked" => calls("binary") && calls("branch") && calls("lost"),
             "counted" => calls("lost"),
             "tried" => calls("number") && !calls("lost"),
             _ => !builds.iter().any(|hook| calls(hook)) || calls("lost"),

@@ -40,7 +40,8 @@
 //! (`Why::Memory`) and what they write as concrete; block operations it does by `raddle_sym_copy`
 //! and `raddle_sym_set`, and of its private variables it tells the shadow by the local hooks. Its
 //! calls of the C library and of unknown functions go through the same hooks as those of symbolic
-//! bodies, with concrete arguments; a symbolic result is decided upon.
+//! bodies, with concrete arguments; a symbolic result is decided upon. Arguments that are passed by
+//! value in memory it takes as a symbolic callee does.
 //!
 //! # Shadow of memory
 //! There is one shadow for all memory: what a frame stores with `raddle_sym_local_store` a callee

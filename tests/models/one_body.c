@@ -50,6 +50,19 @@ second:
     return atoi(text) == 3 ? 3 : strnlen(text, 1) ? 1 : 0;
 }
 
+/* A structure in memory, which the call copies. */
+struct five {
+    long each[5];
+};
+
+static __attribute__((noinline)) int count(struct five given, int n, ...)
+{
+    int found = n;
+    for (int i = 0; i < 5; i++)
+        found += given.each[i] == 77;
+    return found;
+}
+
 /* Is left alone altogether. */
 static __attribute__((noinline, disable_sanitizer_instrumentation)) int peek(const char *at)
 {
@@ -58,7 +71,7 @@ static __attribute__((noinline, disable_sanitizer_instrumentation)) int peek(con
 
 int main(void)
 {
-    (void)measure, (void)format, (void)jump, (void)peek;
+    (void)measure, (void)format, (void)jump, (void)peek, (void)count;
 #if SCENARIO == 5
     /* Nothing that is symbolic. */
     strcpy(text, "ab");
@@ -76,6 +89,9 @@ int main(void)
     return format("%d %d %d %d %d %s", 1, 2, 3, 4, 5, text) == 0;
 #elif SCENARIO == 6
     return jump(1);
+#elif SCENARIO == 8
+    struct five given = {{77, text[0], 77}};
+    return count(given, 1, 2);
 #elif SCENARIO == 7
     return peek(text);
 #endif

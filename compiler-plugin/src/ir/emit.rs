@@ -90,6 +90,7 @@ impl Emit {
         add(a: Value, b: Value) = LLVMBuildAdd;
         sub(a: Value, b: Value) = LLVMBuildSub;
         mul(a: Value, b: Value) = LLVMBuildMul;
+        urem(a: Value, b: Value) = LLVMBuildURem;
         and(a: Value, b: Value) = LLVMBuildAnd;
         or(a: Value, b: Value) = LLVMBuildOr;
         xor(a: Value, b: Value) = LLVMBuildXor;

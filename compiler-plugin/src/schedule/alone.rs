@@ -4,15 +4,61 @@
 use super::Schedule;
 use crate::access::{Access, Cell};
 use crate::convert::{to_cell, widened};
-use crate::ir::{Emit, Kind, Predicate, Type, Value};
+use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
 use crate::outside::{self, Foreign};
 use crate::wide::Wide;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{ARGS_LEN, MODE_SYMBOLIC, RESULT, Ty};
+use raddle_protocol::hooks::{ARGS_LEN, CALLEE, MODE_SYMBOLIC, RESULT, Ty};
 use raddle_protocol::library::Model;
 
 impl Schedule<'_> {
+    /// The function's start, in symbolic runs: the bytes of arguments that were passed by value have
+    /// the expressions of the caller's copy.
+    pub(super) fn take_copies(&self) {
+        let function = self.function;
+        let copied: Vec<(u32, Type)> = (0..function.param_count())
+            .filter_map(|index| Some((index, function.type_attribute(index, "byval")?)))
+            .collect();
+        let entry = function.first_block().map(|block| block.instructions());
+        let start = |i: &Value| i.opcode() != Opcode::LLVMAlloca;
+        let at = entry.and_then(|entry| entry.into_iter().find(start));
+        let (Some(at), false) = (at, copied.is_empty()) else {
+            return;
+        };
+        let line = function
+            .subprogram()
+            .map(|subprogram| locations::start_of(self.context, subprogram));
+        let mut emit = Emit::new(self.context, at, line);
+        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
+        emit.when(symbolic, |emit| {
+            let callee = self.hooks.read_variable(emit, CALLEE, emit.int(64));
+            let address = emit.ptr_to_int(function, emit.int(64));
+            let given = emit.compare(Predicate::LLVMIntEQ, callee, address);
+            self.hooks.write_variable(emit, CALLEE, emit.c64(0));
+            let null = self.context.pointer().null();
+            let place = |&(index, ty): &(u32, Type)| {
+                let from = match (index as usize) < ARGS_LEN {
+                    true => self.hooks.read_copy(emit, index),
+                    false => null,
+                };
+                let length = emit.c64(self.layout.store_size(ty));
+                (function.param(index), from, length)
+            };
+            let places: Vec<(Value, Value, Value)> = copied.iter().map(place).collect();
+            // Only now: these hooks may switch threads.
+            for &(to, _, length) in &places {
+                self.hooks.call(emit, "raddle_sym_forget", &[to, length]);
+            }
+            emit.when(given, |emit| {
+                for &(to, from, length) in places.iter().filter(|place| place.1 != null) {
+                    let arguments = [to, from, length, emit.c32(0)];
+                    self.hooks.call(emit, "raddle_sym_copy", &arguments);
+                }
+            });
+        });
+    }
+
     /// Tells the shadow of an instruction, in symbolic runs, what scheduling hooks do not.
     pub(super) fn tell_shadow(&self, i: Value, access: Option<&Access>) {
         if starts_list(i) {

@@ -1,6 +1,7 @@
 //! Intrinsic functions that have an expression, in terms of plain operations.
 
 use super::Body;
+use super::floats::Format;
 use super::leaf::{MAX_WIDTH, leaves, width};
 use super::terms::{Term, Terms};
 use crate::access::Access;
@@ -31,6 +32,10 @@ enum Meaning {
     Mask,
     /// The floating point number without its sign.
     Magnitude,
+    /// The first floating point number with the sign of the second.
+    Sign(Format),
+    /// Is the floating point number of one of these classes?
+    Class(Format, u64),
     /// Says something about its operands and changes nothing.
     Silent,
     /// A variable argument list is written.
@@ -40,13 +45,12 @@ enum Meaning {
 fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
     // `smax.i32`: the name proper ends where the types begin.
     let mut proper = name;
-    for suffix in [".i", ".p", ".f", ".v", ".bf"] {
-        let types = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
-        if let Some((base, rest)) = proper.rsplit_once(suffix)
-            && types(rest)
-        {
-            proper = base;
+    while let Some((base, last)) = proper.rsplit_once('.') {
+        let digits = last.trim_start_matches(|c: char| c.is_ascii_lowercase());
+        if digits.len() == last.len() || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+            break;
         }
+        proper = base;
     }
     let scalar = call.argument_count() > 0 && width(layout, call.operand(0).ty()).is_some();
     let bits = if scalar {
@@ -55,9 +59,10 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         0
     };
     Some(match proper {
-        "assume" | "donothing" | "sideeffect" | "trap" | "debugtrap" | "ubsantrap" => {
-            Meaning::Silent
-        }
+        "assume" | "donothing" | "sideeffect" | "trap" | "debugtrap" | "ubsantrap"
+        | "is.constant" | "var.annotation" => Meaning::Silent,
+        // Known when it is compiled, unless its last operand says otherwise.
+        "objectsize" if call.operand(3).int_value() == 0 => Meaning::Silent,
         _ if [
             "dbg.",
             "lifetime.",
@@ -78,7 +83,10 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         | "expect.with.probability"
         | "ssa.copy"
         | "launder.invariant.group"
-        | "strip.invariant.group" => Meaning::Same,
+        | "strip.invariant.group"
+        | "annotation"
+        | "ptr.annotation"
+        | "arithmetic.fence" => Meaning::Same,
         "umin" => Meaning::Choice(Op::Ult),
         "smin" => Meaning::Choice(Op::Slt),
         "umax" => Meaning::Choice(Op::Ule),
@@ -88,8 +96,8 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         "ctpop" => Meaning::Population,
         "ctlz" => Meaning::Zeros(true),
         "cttz" => Meaning::Zeros(false),
-        "fshl" if bits.is_power_of_two() && bits > 1 => Meaning::Funnel(true),
-        "fshr" if bits.is_power_of_two() && bits > 1 => Meaning::Funnel(false),
+        "fshl" if bits > 1 => Meaning::Funnel(true),
+        "fshr" if bits > 1 => Meaning::Funnel(false),
         "uadd.with.overflow" => Meaning::Overflow(Op::Add, false),
         "sadd.with.overflow" => Meaning::Overflow(Op::Add, true),
         "usub.with.overflow" => Meaning::Overflow(Op::Sub, false),
@@ -109,6 +117,11 @@ fn meaning(layout: Layout, call: Value, name: &str) -> Option<Meaning> {
         "scmp" => Meaning::ThreeWay(true),
         "ptrmask" => Meaning::Mask,
         "fabs" => Meaning::Magnitude,
+        "copysign" => Meaning::Sign(Format::of(call.ty())?),
+        "is.fpclass" => Meaning::Class(
+            Format::of(call.operand(0).ty())?,
+            call.operand(1).int_value(),
+        ),
         _ => return None,
     })
 }
@@ -201,6 +214,8 @@ impl Terms<'_> {
                 let mask = Term::constant(emit, a.width, u64::MAX >> (65 - a.width));
                 self.binary(emit, Op::And, a, mask)
             }
+            Meaning::Sign(format) => self.with_sign(emit, format, a, b),
+            Meaning::Class(format, classes) => self.is_class(emit, format, a, classes),
             Meaning::Same | Meaning::Silent | Meaning::List => a,
         };
         vec![term.expr]
@@ -275,10 +290,13 @@ impl Terms<'_> {
 
     fn funnel(&self, emit: &mut Emit, operands: &[Term], left: bool) -> Term {
         let [high, low, by] = [operands[0], operands[1], operands[2]];
-        let last = u64::from(high.width - 1);
-        let by = self.masked(emit, by, last);
-        let last = Term::constant(emit, high.width, last);
-        let rest = self.binary(emit, Op::Xor, by, last);
+        let width = Term::constant(emit, high.width, u64::from(high.width));
+        let by = match high.width.is_power_of_two() {
+            true => self.masked(emit, by, u64::from(high.width - 1)),
+            false => self.binary(emit, Op::URem, by, width),
+        };
+        let last = Term::constant(emit, high.width, u64::from(high.width - 1));
+        let rest = self.binary(emit, Op::Sub, last, by);
         // The other word moves by width - by, in two steps because that may be the whole width.
         let (kept, other) = if left {
             let kept = self.binary(emit, Op::Shl, high, by);

@@ -59,6 +59,8 @@ fn can_be(layout: Layout, i: Value, found: &HashSet<Value>) -> bool {
         | Opcode::LLVMExtractElement
         | Opcode::LLVMInsertElement => any(),
         Opcode::LLVMGetElementPtr => any() && scalars(),
-        opcode => super::arith::follows(opcode) && any() && scalars(),
+        opcode => {
+            (super::arith::follows(opcode) || super::floats::follows(i)) && any() && scalars()
+        }
     }
 }

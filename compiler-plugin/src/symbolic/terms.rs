@@ -155,6 +155,7 @@ impl Terms<'_> {
             Op::Add => (emit.add(x, y), a.width),
             Op::Sub => (emit.sub(x, y), a.width),
             Op::Mul => (emit.mul(x, y), a.width),
+            Op::URem => (emit.urem(x, y), a.width),
             Op::Shl => (emit.shl(x, y), a.width),
             Op::LShr => (emit.lshr(x, y), a.width),
             Op::AShr => (emit.ashr(x, y), a.width),

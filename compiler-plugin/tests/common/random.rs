@@ -61,6 +61,15 @@ static NOINLINE u64 overflows(i128 x, i128 y) {
   i128 z; return __builtin_mul_overflow(x, y, &z) ? 77 : (u64)(z >> 60); }
 static NOINLINE u64 overflows_unsigned(u128 x, u128 y) {
   u128 z; return __builtin_mul_overflow(x, y, &z) ? 77 : (u64)(z >> 60); }
+static NOINLINE double dbl(u64 x) { double y; memcpy(&y, &x, 8); return y; }
+static NOINLINE float flt(u32 x) { float y; memcpy(&y, &x, 4); return y; }
+static NOINLINE u64 bits(double x) { u64 y; memcpy(&y, &x, 8); return y; }
+static NOINLINE u32 bits32(float x) { u32 y; memcpy(&y, &x, 4); return y; }
+/* Numbers between 2 to the -3 and 2 to the 12, and those about the ends of what `float` can be. */
+static NOINLINE double some(u64 x) {
+  return dbl((x & 0x800fffffffffffff) | (0x3fc + (x >> 56 & 15)) << 52); }
+static NOINLINE double end(u64 x) {
+  return dbl((x & 0x800fffffffffffff) | ((x & 1 ? 0x366 : 0x478) + (x >> 56 & 31)) << 52); }
 static NOINLINE i128 twice(i128 x, u64 y) { return x < 0 ? x - y : x * 3 + y; }
 "#;
 
@@ -406,6 +415,30 @@ impl Program<'_> {
                     "((i128)(A) % ((i128)(i32)(B) * 77 | 1))",
                     "twice((i128)(A) << 40, (u64)(B))",
                     "(u64)(((u128)(i128)(A) ^ broad) * 3 >> 50)",
+                    "bits((double)(i64)(A))",
+                    "bits((double)((u64)(A) >> ((B) & 63)))",
+                    "bits((double)(i32)(A))",
+                    "bits32((float)(u64)(A))",
+                    "bits32((float)((i64)(A) >> ((B) & 63)))",
+                    "bits32((float)(i16)(A))",
+                    "bits(flt((u32)(A)))",
+                    "bits(flt((u32)(A) & 0x80ffffff))",
+                    "bits(flt((u32)(A) | 0x7f800000))",
+                    "bits32((float)end((u64)(A)))",
+                    "bits32((float)dbl((u64)(A) | 0x7ff0000000000000))",
+                    "bits32((float)some((u64)(A)))",
+                    "(i32)some((u64)(A))",
+                    "(i64)(float)some((u64)(A))",
+                    "(u16)__builtin_fabs(some((u64)(A)))",
+                    "(dbl((u64)(A)) < dbl((u64)(B)))",
+                    "(flt((u32)(A) & 0x80000001) == flt((u32)(B) & 0x80000001))",
+                    "(some((u64)(A)) <= (double)(i32)(B))",
+                    "(flt((u32)(A)) != flt((u32)(A)))",
+                    "__builtin_islessgreater(flt((u32)(A) | 0x7f000000), flt((u32)(B)))",
+                    "bits(__builtin_copysign(dbl((u64)(A)), -dbl((u64)(B))))",
+                    "(__builtin_isnormal(flt((u32)(A) & 0xffffff)) + \
+                     2 * !!__builtin_isinf(flt((u32)(B) | 0x7f800000)) + \
+                     4 * __builtin_isnan(dbl((u64)(A) << 40 | 0x7ff0000000000000)))",
                 ]);
                 write!(text, "{}", call.replace('A', &a).replace('B', &b))
             }
