@@ -80,11 +80,12 @@ fn an_exhaustive_search_does_not_claim_to_have_seen_what_sections_hide() {
 
 /// Scenarios of `numbers.c`, the exit statuses, and whether something is not followed.
 const NUMBERS: &[(u32, &[u32], bool)] = &[
-    (0, &[0, 1, 2, 3], true),
+    (0, &[0, 1, 2, 3], false),
     (1, &[0, 1, 2], true),
     (2, &[0, 1], true),
     (3, &[0, 1, 2], false),
     (4, &[0, 1, 2, 3], false),
+    (5, &[0, 1, 2, 3], false),
 ];
 
 #[test]

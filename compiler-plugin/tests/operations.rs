@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{CLANG, Workshop, plugin, succeed};
+use common::{llvm_header, symbolic_bodies};
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 /// Where LLVM lists its instructions; the package that the build needs has it.
 const LIST: &str = "include/llvm/IR/Instruction.def";
@@ -323,12 +322,7 @@ fn table() -> BTreeMap<String, String> {
 
 #[test]
 fn the_table_names_every_instruction_of_llvm() {
-    let prefix = std::env::var("LLVM_CONFIG").ok().and_then(|config| {
-        let output = Command::new(config).arg("--prefix").output().ok()?;
-        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
-    });
-    let prefix = prefix.unwrap_or_else(|| "/usr/lib/llvm-19".to_owned());
-    let list = std::fs::read_to_string(format!("{prefix}/{LIST}")).expect("LLVM's headers");
+    let list = llvm_header(LIST);
     let instructions: BTreeSet<String> = list
         .lines()
         .filter(|line| line.starts_with("HANDLE_"))
@@ -343,42 +337,16 @@ fn the_table_names_every_instruction_of_llvm() {
     assert_eq!(named, instructions);
 }
 
-/// The symbolic bodies of the examples, by number.
-fn bodies() -> Vec<String> {
-    let mut text = String::from(
-        "target triple = \"x86_64-pc-linux-gnu\"\ndeclare { i32, i32 } @pair(i32)\n\
-         declare void @broad(i128)\ndeclare void @__atomic_load(i64, ptr, ptr, i32)\ndeclare <4 x i32> @lanes(<4 x i32>)\n\
-         declare i32 @one(i32)\ndeclare void @some()\ndeclare void @use(ptr)\n\
-         declare i32 @llvm.umax.i32(i32, i32)\ndeclare i32 @__gxx_personality_v0(...)\n",
-    );
-    for (number, (_, ty, body)) in EXAMPLES.iter().enumerate() {
-        text += &format!(
-            "define {ty} @e{number}(i32 %a, i32 %b, i1 %c, ptr %p, i64 %n, double %x, double %y) \
-             personality ptr @__gxx_personality_v0 {{\n {body}\n ret {ty} %r\n}}\n"
-        );
-    }
-    let workshop = Workshop::new();
-    let source = workshop.write("examples.ll", &text);
-    let output = workshop.path("made.ll");
-    let mut command = Command::new(CLANG);
-    command.arg(format!("-fpass-plugin={}", plugin().display()));
-    command.args(["-x", "ir", "-O0", "-S", "-emit-llvm", "-w"]);
-    succeed(command.arg(&source).arg("-o").arg(&output));
-    let made = std::fs::read_to_string(output).expect("clang wrote it");
-    let body = |number: usize| {
-        let start = format!("@e{number}.raddle(");
-        let parts = made.split("\ndefine ").skip(1);
-        let body = parts.filter(|part| part.lines().next().is_some_and(|l| l.contains(&start)));
-        let body = body.map(|part| part.split("\n}").next().unwrap_or_default());
-        body.map(str::to_owned).next().expect("a symbolic body")
-    };
-    (0..EXAMPLES.len()).map(body).collect()
-}
+/// What the examples call.
+const HEAD: &str = "declare { i32, i32 } @pair(i32)\n\
+    declare void @broad(i128)\ndeclare void @__atomic_load(i64, ptr, ptr, i32)\n\
+    declare <4 x i32> @lanes(<4 x i32>)\n\
+    declare i32 @one(i32)\ndeclare void @some()\ndeclare void @use(ptr)\n";
 
 #[test]
 fn the_plugin_does_what_the_table_says() {
     let classes = table();
-    let bodies = bodies();
+    let bodies = symbolic_bodies(HEAD, EXAMPLES.iter().map(|one| (one.1, one.2)));
     let mut wrong = Vec::new();
     for ((name, ty, _), body) in EXAMPLES.iter().zip(&bodies) {
         let calls = |hook: &str| body.contains(&format!("@raddle_sym_{hook}("));

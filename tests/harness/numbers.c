@@ -4,6 +4,7 @@
 
 float __VERIFIER_nondet_float(void);
 double __VERIFIER_nondet_double(void);
+int __VERIFIER_nondet_int(void);
 void *__VERIFIER_nondet_pointer(void);
 __int128 __VERIFIER_nondet_int128(void);
 unsigned __int128 __VERIFIER_nondet_uint128(void);
@@ -28,5 +29,10 @@ int main(void)
     __int128 n = __VERIFIER_nondet_int128();
     unsigned __int128 m = __VERIFIER_nondet_uint128();
     return (n == (__int128)-5 << 70) + 2 * (m > (unsigned __int128)1 << 100);
+#elif SCENARIO == 5
+    int n = __VERIFIER_nondet_int();
+    double d = n;
+    float f = (float)d;
+    return d == 16777217 ? 1 : f == 33554432 && n != 33554432 ? 2 : -d > 2147483647 ? 3 : 0;
 #endif
 }

@@ -94,8 +94,8 @@ impl Body<'_> {
                 }
                 (Opcode::LLVMFPExt, Some(f), _, Some(to)) => terms.extended(emit, f, a, to),
                 (Opcode::LLVMFPTrunc, Some(f), _, Some(to)) => terms.truncated(emit, f, a, to),
-                (_, None, _, Some(f)) => terms.from_integer(emit, a, signed, f),
-                (_, Some(f), ..) => terms.to_integer(emit, f, a, signed, to),
+                (_, None, _, Some(f)) => terms.float_of_integer(emit, a, signed, f),
+                (_, Some(f), ..) => terms.integer_of_float(emit, f, a, signed, to),
                 _ => a,
             };
             term.expr
@@ -210,7 +210,7 @@ impl Terms<'_> {
     }
 
     /// A natural number; it is `exponent` lower by that many powers of two.
-    fn from_natural(&self, emit: &mut Emit, a: Term, lower: u64, f: Format) -> Term {
+    fn float_of_natural(&self, emit: &mut Emit, a: Term, lower: u64, f: Format) -> Term {
         let exact = a.width <= f.fraction + 1;
         let wide = if exact {
             f.fraction + 1
@@ -266,22 +266,22 @@ impl Terms<'_> {
         self.binary(emit, Op::Or, more, tie)
     }
 
-    fn from_integer(&self, emit: &mut Emit, a: Term, signed: bool, f: Format) -> Term {
+    fn float_of_integer(&self, emit: &mut Emit, a: Term, signed: bool, f: Format) -> Term {
         if !signed {
-            return self.from_natural(emit, a, 0, f);
+            return self.float_of_natural(emit, a, 0, f);
         }
         let zero = Term::constant(emit, a.width, 0);
         let negative = self.binary(emit, Op::Slt, a, zero);
         let negated = self.binary(emit, Op::Sub, zero, a);
         let natural = self.ite(emit, negative, negated, a);
-        let number = self.from_natural(emit, natural, 0, f);
+        let number = self.float_of_natural(emit, natural, 0, f);
         let sign = self.cast(emit, Op::ZExt, negative, f.width);
         let sign = self.with(emit, Op::Shl, sign, u64::from(f.width) - 1);
         self.binary(emit, Op::Or, number, sign)
     }
 
     /// Whether the number fits is decided; if not, the result is lost.
-    fn to_integer(&self, emit: &mut Emit, f: Format, a: Term, signed: bool, to: u32) -> Term {
+    fn integer_of_float(&self, emit: &mut Emit, f: Format, a: Term, signed: bool, to: u32) -> Term {
         let x = self.magnitude(emit, f, a);
         let zero = Term::constant(emit, f.width, 0);
         let negative = self.binary(emit, Op::Slt, a, zero);
@@ -349,7 +349,7 @@ impl Terms<'_> {
         let infinite = self.with(emit, Op::Eq, x, f.infinity());
         let fraction = self.cast(emit, Op::Extract, x, f.fraction);
         let lower = f.bias() - 1 + u64::from(f.fraction);
-        let low = self.from_natural(emit, fraction, lower, to);
+        let low = self.float_of_natural(emit, fraction, lower, to);
         let wide = self.resized(emit, x, to.width);
         let nan = self.not_a_number(emit, wide, f, to);
         let up = self.with(emit, Op::Shl, wide, (to.fraction - f.fraction).into());

@@ -195,3 +195,48 @@ pub fn run(program: &Path, mode: u32, input: &[u8], dump: Option<&Path>) -> Ran 
         errors: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
+
+/// A file of LLVM's headers; the package that the build needs has them.
+pub fn llvm_header(name: &str) -> String {
+    let prefix = std::env::var("LLVM_CONFIG").ok().and_then(|config| {
+        let output = Command::new(config).arg("--prefix").output().ok()?;
+        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+    });
+    let prefix = prefix.unwrap_or_else(|| "/usr/lib/llvm-19".to_owned());
+    std::fs::read_to_string(format!("{prefix}/{name}")).expect("LLVM's headers")
+}
+
+/// The symbolic bodies of functions of LLVM's language, by number: each has a type and a body that
+/// makes the value `%r`. `head`: what they refer to.
+pub fn symbolic_bodies<'a>(
+    head: &str,
+    examples: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<String> {
+    let mut text = format!(
+        "target triple = \"x86_64-pc-linux-gnu\"\n{head}declare i32 @__gxx_personality_v0(...)\n"
+    );
+    let mut count = 0;
+    for (ty, body) in examples {
+        text += &format!(
+            "define {ty} @e{count}(i32 %a, i32 %b, i1 %c, ptr %p, i64 %n, double %x, double %y) \
+             personality ptr @__gxx_personality_v0 {{\n {body}\n ret {ty} %r\n}}\n"
+        );
+        count += 1;
+    }
+    let workshop = Workshop::new();
+    let source = workshop.write("examples.ll", &text);
+    let output = workshop.path("made.ll");
+    let mut command = Command::new(CLANG);
+    command.arg(format!("-fpass-plugin={}", plugin().display()));
+    command.args(["-x", "ir", "-O0", "-S", "-emit-llvm", "-w"]);
+    succeed(command.arg(&source).arg("-o").arg(&output));
+    let made = std::fs::read_to_string(output).expect("clang wrote it");
+    let body = |number: usize| {
+        let start = format!("@e{number}.raddle(");
+        let parts = made.split("\ndefine ").skip(1);
+        let body = parts.filter(|part| part.lines().next().is_some_and(|l| l.contains(&start)));
+        let body = body.map(|part| part.split("\n}").next().unwrap_or_default());
+        body.map(str::to_owned).next().expect("a symbolic body")
+    };
+    (0..count).map(body).collect()
+}
