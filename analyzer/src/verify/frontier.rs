@@ -85,16 +85,16 @@ impl Frontier {
         if !wanted.is_empty() {
             formula.solver.push();
             formula.exclude_idle_rounds();
-            // Errors alone after 1 question, 2, 4, ...: so that a bug does not wait until all is
+            // What is urgent alone after 1 question, 2, 4, ...: so that it does not wait until all is
             // seen, and a proof costs little more.
-            let errors = match self.decisions.is_power_of_two() {
-                true => errors(forest, &wanted),
+            let first = match self.decisions.is_power_of_two() {
+                true => urgent(forest, &wanted),
                 false => Vec::new(),
             };
             let times = effort_of(self.decisions);
-            let found = errors_alone(&formula, &errors, limits, (effort, times));
+            let found = alone(&formula, &first, limits, (effort, times));
             let (aims, answer) = match found {
-                Some(model) => (&errors, Answer::Sat(model)),
+                Some((aims, model)) => (aims, Answer::Sat(model)),
                 None => {
                     formula.solver.assert(&reached(&wanted));
                     (&wanted, formula.check(limits, effort))
@@ -184,8 +184,9 @@ impl Frontier {
     }
 
     /// Looks for frontiers in as many parts as there are `workers`, at the same time: no more than
-    /// one job for each part. Nothing: there are no frontiers. Errors alone are asked for first as
-    /// often as by [`Frontier::decide`], in the question about the first part.
+    /// one job for each part. Nothing: there are no frontiers. What is
+    /// urgent is asked for alone first as often as by [`Frontier::decide`], in the question about the
+    /// first part.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -203,11 +204,11 @@ impl Frontier {
         let decisions = self.decisions;
         let parts: Vec<Part> = std::thread::scope(|scope| {
             let ask = |n| {
-                let errors = decisions.is_power_of_two() && n == 0;
+                let urgent = decisions.is_power_of_two() && n == 0;
                 let share = Share {
                     n,
                     of: workers,
-                    errors: errors.then_some(decisions),
+                    urgent: urgent.then_some(decisions),
                 };
                 scope.spawn(move || part(attempts, forest, limits, share))
             };
@@ -290,8 +291,8 @@ struct Share {
     n: usize,
     /// The size of a group.
     of: usize,
-    /// First, all errors alone; how often was asked what to do next.
-    errors: Option<u64>,
+    /// First, what is urgent alone, of all; how often was asked what to do next.
+    urgent: Option<u64>,
 }
 
 /// Looks for a frontier among the targets of a share.
@@ -310,21 +311,21 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
     for target in dropped {
         formula.solver.assert(&target.condition.not());
     }
-    let errors = match share.errors {
-        Some(_) => errors(forest, &wanted),
+    let first = match share.urgent {
+        Some(_) => urgent(forest, &wanted),
         None => Vec::new(),
     };
     let wanted = wanted.into_iter().skip(share.n).step_by(share.of);
     let wanted: Vec<&Target> = wanted.collect();
-    if wanted.is_empty() && errors.is_empty() {
+    if wanted.is_empty() && first.iter().all(Vec::is_empty) {
         let plan = Ok(None);
         return Part { plan, effort };
     }
     formula.exclude_idle_rounds();
-    let times = share.errors.map_or(1, effort_of);
-    let found = errors_alone(&formula, &errors, limits, (&mut effort, times));
+    let times = share.urgent.map_or(1, effort_of);
+    let found = alone(&formula, &first, limits, (&mut effort, times));
     let (aims, answer) = match found {
-        Some(model) => (&errors, Answer::Sat(model)),
+        Some((aims, model)) => (aims, Answer::Sat(model)),
         None => {
             formula.solver.assert(&reached(&wanted));
             (&wanted, formula.check(limits, &mut effort))
@@ -342,18 +343,26 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
     Part { plan, effort }
 }
 
-/// As much effort for errors alone as so many questions had together, were all of them small.
+/// As much effort for a few targets alone as so many questions had together, were all of them small.
 fn effort_of(decisions: u64) -> u32 {
     u32::try_from(decisions).unwrap_or(u32::MAX)
 }
 
-/// The targets that may be errors.
-fn errors<'t>(forest: &Forest, targets: &[&'t Target]) -> Vec<&'t Target> {
+/// The targets that are asked for alone now and then: those that may be errors, and after them the
+/// steps of statements that were never executed. What follows these may show that more is shared, and
+/// then all that was seen before has to be seen again.
+fn urgent<'t>(forest: &Forest, targets: &[&'t Target]) -> Vec<Vec<&'t Target>> {
     let guards = |t: &&&Target| match forest.node(t.node).what {
         What::Decide(_, why) => why.guards(),
         _ => false,
     };
-    targets.iter().filter(guards).copied().collect()
+    let executed = forest.nodes.iter().filter(|n| !n.next.is_empty());
+    let executed: HashSet<u64> = executed.map(|n| n.pc).collect();
+    let is_new =
+        |t: &&&Target| t.aim == Aim::Execute && !executed.contains(&forest.node(t.node).pc);
+    let errors = targets.iter().filter(guards).copied().collect();
+    let new = targets.iter().filter(is_new).copied().collect();
+    vec![errors, new]
 }
 
 /// Some of these are reached.
@@ -362,24 +371,23 @@ fn reached(targets: &[&Target]) -> Bool {
     any(&conditions)
 }
 
-/// A model in which one of these is reached, if it takes little to find one.
-fn errors_alone(
+/// The first of these groups of which a target is reached in a model, if it takes little to find one.
+fn alone<'a, 't>(
     formula: &Formula<'_>,
-    errors: &[&Target],
+    groups: &'a [Vec<&'t Target>],
     limits: Limits<'_>,
     (effort, times): (&mut Effort, u32),
-) -> Option<Model> {
-    if errors.is_empty() {
-        return None;
+) -> Option<(&'a Vec<&'t Target>, Model)> {
+    for targets in groups.iter().filter(|g| !g.is_empty()) {
+        formula.solver.push();
+        formula.solver.assert(&reached(targets));
+        let answer = formula.glance(limits, effort, times);
+        formula.solver.pop();
+        if let Answer::Sat(model) = answer {
+            return Some((targets, model));
+        }
     }
-    formula.solver.push();
-    formula.solver.assert(&reached(errors));
-    let answer = formula.glance(limits, effort, times);
-    formula.solver.pop();
-    match answer {
-        Answer::Sat(model) => Some(model),
-        Answer::Unsat | Answer::Unknown => None,
-    }
+    None
 }
 
 fn given_up(attempts: &Attempts, target: &Target) -> bool {

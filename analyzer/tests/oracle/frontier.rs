@@ -549,6 +549,15 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
         DEADLOCKS,
         "locations that turn out to be shared one after the other",
     ),
+    (
+        52_749,
+        Menu {
+            sync: &[Family::Conditions],
+            spurious: true,
+            ..SYNC
+        },
+        "a statement that is reached late, and shows what is shared",
+    ),
 ];
 
 #[test]
