@@ -558,6 +558,15 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
         },
         "a statement that is reached late, and shows what is shared",
     ),
+    (
+        50_795,
+        Menu {
+            sync: &[Family::Conditions],
+            spurious: true,
+            ..SYNC
+        },
+        "waits whose time runs out while another thread has the mutex",
+    ),
 ];
 
 #[test]

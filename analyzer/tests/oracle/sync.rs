@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 const EAGAIN: u64 = 11;
 const EDEADLK: u64 = 35;
 const ETIMEDOUT: u64 = 110;
+/// In a local path: the time of a wait ran out while another thread had the mutex. The thread takes a
+/// step more than if the mutex had been free, so this is an outcome of its own.
+const LEFT: u64 = 1 << 32;
 /// What the serial thread of a barrier gets.
 const SERIAL: u64 = u64::MAX;
 
@@ -566,6 +569,7 @@ impl Machine {
                     return;
                 }
                 rec.step(me, Kind::CondLeave, 0, 0, object, value, pc);
+                self.threads[t].path.push((pc, LEFT));
                 self.threads[t].status = Status::Half(match half {
                     Half::Wait {
                         register,
