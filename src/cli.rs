@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::policy::{Executions, Policy};
+use crate::suppress::Suppressions;
 use crate::watch::Treatment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -293,9 +294,8 @@ pub struct CoverageOptions {
 /// What executions are looked at for, besides how they end.
 #[derive(Debug, Args)]
 pub struct WatchOptions {
-    /// Data races: `report` them, `fail` the run for them, or look for none
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = Treatment::Report)]
-    pub races: Treatment,
+    #[command(flatten)]
+    pub races: RaceOptions,
 
     /// Threads alive at exit that nobody joined or detached
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Treatment::Report)]
@@ -308,11 +308,31 @@ pub struct WatchOptions {
     /// Condition waits may end although nobody signalled (a few in each execution)
     #[arg(long)]
     pub spurious: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RaceOptions {
+    /// Data races: `report` them, `fail` the run for them, or look for none
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Treatment::Report)]
+    pub races: Treatment,
 
     /// Findings that are to be kept quiet, in ThreadSanitizer's syntax: race:, race_top:, mutex:,
     /// deadlock:, thread:, called_from_lib:
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
+}
+
+impl RaceOptions {
+    /// What is to be kept quiet.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no such list.
+    pub fn read_suppressions(&self) -> Result<Suppressions> {
+        match &self.suppressions {
+            Some(path) => Suppressions::read(path),
+            None => Ok(Suppressions::default()),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -397,6 +417,8 @@ pub struct VerifyOptions {
 
     #[command(flatten)]
     pub outside: OutsideOptions,
+    #[command(flatten)]
+    pub races: RaceOptions,
 
     #[command(flatten)]
     pub findings: FindingOptions,

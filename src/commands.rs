@@ -107,7 +107,7 @@ fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
         None => None,
     };
     let watch = Watch {
-        races: options.watch.races,
+        races: options.watch.races.races,
         leaks: options.watch.leaked_threads,
         lock_order: !options.watch.no_lock_order,
     };
@@ -126,10 +126,7 @@ fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
     };
     let mut wishes = Wishes {
         watch,
-        suppressions: match &options.watch.suppressions {
-            Some(path) => Suppressions::read(path)?,
-            None => Suppressions::default(),
-        },
+        suppressions: options.watch.races.read_suppressions()?,
         ..wishes(
             &options.findings,
             &options.output,
@@ -197,7 +194,11 @@ fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
         setup.base.flags |= flags::SPURIOUS;
     }
     let mut wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
+    wishes.watch.races = options.races.races;
+    wishes.suppressions = options.races.read_suppressions()?;
     if let Some(dir) = &options.keep {
+        // What is kept is to pass, or to be mended.
+        wishes.reports = Some(wishes.place);
         wishes.place = Place::Folder(dir.clone());
     }
     let triage = Triage::new(&setup, wishes, &interrupt);
@@ -216,6 +217,7 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
     };
     Wishes {
         place,
+        reports: None,
         shrink: Effort {
             executions: match findings.no_shrink {
                 true => 0,

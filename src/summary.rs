@@ -92,6 +92,8 @@ pub struct Replays {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Verification {
     pub queries: u64,
+    /// Questions that the unsatisfiable core of another one has answered.
+    pub spared_queries: u64,
     pub local_paths: u64,
     pub solver_seconds: f64,
     /// For making the formulas.
@@ -408,9 +410,10 @@ impl Verification {
         let mut text = format!(
             "  {}, {}, {:.2} s in the solver, {:.2} s encoding, {:.2} s executing\n",
             count(self.local_paths, "local path"),
-            match self.queries {
-                1 => "1 query".to_string(),
-                n => format!("{n} queries"),
+            match (self.queries, self.spared_queries) {
+                (1, 0) => "1 query".to_string(),
+                (n, 0) => format!("{n} queries"),
+                (n, spared) => format!("{n} queries ({spared} more answered by their cores)"),
             },
             self.solver_seconds,
             self.encoding_seconds,

@@ -37,6 +37,8 @@ use std::sync::Arc;
 /// What becomes of findings.
 pub struct Wishes {
     pub place: Place,
+    /// Where what does not fail the run goes, if elsewhere.
+    pub reports: Option<Place>,
     pub shrink: Effort,
     /// Print reports.
     pub print: bool,
@@ -354,7 +356,9 @@ impl<'a> Triage<'a> {
         } else {
             self.written + 1
         };
-        let path = self.wishes.place.path(number, witness);
+        let place = self.wishes.reports.as_ref().filter(|_| !fails);
+        let place = place.unwrap_or(&self.wishes.place);
+        let path = place.path(number, witness);
         let written = write_witness(&path, witness);
         let file = written.is_ok().then_some(path.as_path());
         self.written += 1;

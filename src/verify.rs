@@ -11,10 +11,12 @@ use crate::progress::Progress;
 use crate::replay::job_of;
 use crate::report::place;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
+use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount, sees_memory};
 use crate::symbols::{Symbols, readable};
-use crate::triage::{Examined, Seen, Triage, class_of};
+use crate::triage::{Examined, Seen, Sighted, Triage, class_of};
+use crate::watch::{Mark, Treatment};
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use raddle_analyzer::races::Race;
 use raddle_analyzer::verify::{
     self as analyzer, Bounds, Noted, Report, Several, Strategy, Verifier,
 };
@@ -87,6 +89,9 @@ pub fn verify(
     };
     if options.spurious {
         exploration.verifier.allow_spurious();
+    }
+    if options.races.races != Treatment::Off && sees_memory(&modules) {
+        exploration.verifier.look_for_races();
     }
     let stopped = interrupt.clone();
     exploration.verifier.stop_when(move || stopped.requested());
@@ -266,6 +271,7 @@ impl Exploration<'_> {
 
     fn learn(&mut self, job: Job, trace: Trace) -> Result<()> {
         self.summary.executions += 1;
+        let mut races = Vec::new();
         for noted in self.verifier.observe(&job, &trace) {
             match noted {
                 Noted::Corrupt(what) => {
@@ -282,8 +288,12 @@ impl Exploration<'_> {
                     self.triage.keep_path(number, &job, &trace)?;
                 }
                 Noted::NewShared(_) => self.triage.forget_paths(),
+                Noted::Race(race) => races.push(race),
                 _ => {}
             }
+        }
+        for race in races {
+            self.tell_race(race, &job, &trace)?;
         }
         let label = label(&trace.outcome);
         *self.summary.outcomes.entry(label).or_default() += 1;
@@ -294,6 +304,21 @@ impl Exploration<'_> {
             Some(class) => self.examine(class, job, trace),
             None => Ok(()),
         }
+    }
+
+    fn tell_race(&mut self, race: Race, job: &Job, trace: &Trace) -> Result<()> {
+        let sighted = Sighted {
+            execution: self.summary.executions,
+            mark: Mark::Race(race),
+            job: job.clone(),
+            trace: trace.clone(),
+        };
+        let triage = &mut self.triage;
+        let fails = self.progress.aside(|| triage.look_into(sighted))?;
+        if fails && !self.options.findings.keep_going {
+            self.verifier.stop(ENOUGH);
+        }
+        Ok(())
     }
 
     fn examine(&mut self, class: Class, job: Job, trace: Trace) -> Result<()> {
@@ -433,6 +458,7 @@ fn conclude(
     }
     summary.verify = Some(Verification {
         queries: report.queries,
+        spared_queries: report.spared,
         local_paths: report.local_paths,
         solver_seconds: report.solver_ms / 1e3,
         encoding_seconds: report.encoding_ms / 1e3,

@@ -279,6 +279,30 @@ fn a_verification_in_pieces_finds_the_same() {
 }
 
 #[test]
+fn a_race_is_found_with_its_input_and_its_schedule() {
+    let source = "tests/verify/hidden_race.c";
+    let racy = compile(Compiler::RaddleCc, source, &[]);
+    let fails = run(&["verify", "-q", "--races", "fail"], &racy, &[]);
+    assert_eq!(fails.output.status, 66, "{}", fails.output.all());
+    let finding = &fails.summary.findings[0];
+    assert_eq!(finding.class, "race");
+    assert_eq!(finding.inputs[0]["value"], 4711, "{}", fails.output.all());
+    assert!(fails.summary.executions <= 6);
+    let witness = finding.witness.clone().expect("there is a witness");
+    assert_eq!(replay(&["-q"], &[witness]).status, 66);
+    // One that is only reported fails nothing; one that is not looked for costs nothing.
+    for (how, reports) in [("report", 1), ("off", 0)] {
+        let run = run(&["verify", "-q", "--races", how], &racy, &[]);
+        assert_eq!(run.summary.verdict, "verified", "{}", run.output.all());
+        assert_eq!(run.summary.reports.len(), reports, "{}", run.output.all());
+    }
+    let fixed = compile(Compiler::RaddleCc, source, &["-DFIXED"]);
+    let proof = run(&["verify", "-q", "--races", "fail"], &fixed, &[]);
+    assert_eq!(proof.output.status, 0, "{}", proof.output.all());
+    assert_eq!(proof.summary.verdict, "verified");
+}
+
+#[test]
 fn workers_come_to_the_same_verdict() {
     let cases: [(&str, &[&str], &[&str], i32); 3] = [
         ("tests/paper/figure9.c", &["-DFIXED"], &["3"], 0),
@@ -310,7 +334,11 @@ fn workers_come_to_the_same_verdict() {
 #[test]
 fn several_workers_ask_for_errors_first_too() {
     let program = compile(Compiler::RaddleCc, "tests/paper/figure9.c", &[]);
-    let found = run(&["verify", "-j", "2", "--no-shrink"], &program, &["8"]);
+    let found = run(
+        &["verify", "-j", "2", "--no-shrink", "--races", "off"],
+        &program,
+        &["8"],
+    );
     found.expect(66, 1, 0);
     let executions = found.summary.executions;
     assert!(executions <= 6, "{executions}\n{}", found.output.all());

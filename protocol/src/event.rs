@@ -359,6 +359,9 @@ kinds! {
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
     /// which is no write.
     Order = 220, false, "order";
+    /// A memory fence in a run with [`crate::shared::flags::SYMBOLIC`], where it is no step. `value`:
+    /// C11 order, or [`Event::ASSEMBLY`].
+    Fenced = 221, false, "fence";
 
     /// What the program says by an annotation for ThreadSanitizer: it has seen what was before the
     /// [`Kind::Release`] of this object, whatever carried it over. `object`: any address.

@@ -148,6 +148,16 @@ pub const fn cas_orders(order: u32) -> (u32, u32) {
     (success, failure)
 }
 
+/// The "size and order" of a hook: bytes and, above them, the order, or what [`cas_order`] says.
+pub const fn sized_order(size: u32, order: u32) -> u32 {
+    size | order << 8
+}
+
+/// Inverse of [`sized_order`].
+pub const fn size_and_order(both: u32) -> (u32, u32) {
+    (both & 0xff, both >> 8)
+}
+
 /// What the hooks of wide atomics are told of them: a sum of these and, in [`wide::ORDERS`], the
 /// order, or what [`cas_order`] says.
 pub mod wide {
@@ -293,7 +303,7 @@ pub const TABLE: &[Hook] = &[
         I64,
         &[
             Ptr, I64, I32, /* op */
-            I32, /* size */
+            I32, /* size and order */
             I32, /* expr */
         ],
     ),
@@ -303,7 +313,7 @@ pub const TABLE: &[Hook] = &[
         "raddle_sym_atomic_cas",
         I64,
         &[
-            Ptr, I64, I64, I32, /* size */
+            Ptr, I64, I64, I32, /* size and order */
             I64, /* expected_expr | new_expr << 32 */
         ],
     ),

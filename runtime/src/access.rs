@@ -22,7 +22,7 @@ use raddle_protocol::event::{Event, Kind};
 type Address = *mut c_void;
 
 /// `memory_order_seq_cst`.
-const SEQ_CST: u32 = 5;
+pub const SEQ_CST: u32 = 5;
 
 crate::hooks! { ROWS:
     fn raddle_read1(at: Address) -> u8 = read1;
@@ -107,7 +107,7 @@ fn log_update(at: Address, size: u32, old: u64, new: u64, pc: usize) {
 
 /// The C11 order of the atomic operation whose record comes next.
 #[inline]
-fn log_order(order: u32, failed: bool) {
+pub fn log_order(order: u32, failed: bool) {
     if failed || order < SEQ_CST {
         gate::log_full(Event {
             kind: Kind::Order as u8,
@@ -340,20 +340,34 @@ pub unsafe extern "C-unwind" fn fence(
     pc: usize,
 ) {
     let scheduled = scheduled();
-    if scheduled {
+    if shadowed() {
+        log_fence(u64::from(order), pc);
+    } else if scheduled {
         gate::simple(Kind::Fence, 0, pc);
     }
     if order > 0 {
         core::sync::atomic::fence(memory::fence_order(order));
     }
-    if scheduled {
+    if scheduled && !shadowed() {
         gate::log(Kind::Fence, 0, u64::from(order), pc);
     }
+}
+
+/// A fence in a symbolic run: all there is sequentially consistent, so it is no step, but the order
+/// of the threads is also looked at.
+fn log_fence(order: u64, pc: usize) {
+    gate::log_full(Event {
+        kind: Kind::Fenced as u8,
+        value: order,
+        pc: pc as u64,
+        ..Event::default()
+    });
 }
 
 unsafe extern "C-unwind" fn assembly(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
     if shadowed() {
         one_body::lose_assembly(pc);
+        log_fence(Event::ASSEMBLY, pc);
     }
     if scheduled() {
         gate::uncontrolled("inline assembly");

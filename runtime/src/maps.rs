@@ -10,7 +10,8 @@ use raddle_protocol::event::{Event, Kind};
 /// The program has got these bytes, unless the call failed.
 fn mapped(at: *mut c_void, len: usize, pc: usize) -> *mut c_void {
     if at != libc::MAP_FAILED {
-        gate::note(Event {
+        gate::log_callers(pc);
+        gate::log_full(Event {
             kind: Kind::Mapped as u8,
             object: at as u64,
             value: len as u64,

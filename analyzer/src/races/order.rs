@@ -273,7 +273,7 @@ impl Order {
                 self.acquire(me, object);
                 self.signal(me, raddle_protocol::slot::NONE);
             }
-            Kind::Fence => self.fence(me, event),
+            Kind::Fence | Kind::Fenced => self.fence(me, event),
             Kind::CondWait => {
                 self.threads[me as usize].mutex = event.value;
                 self.release(me, event.value);

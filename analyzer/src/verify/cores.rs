@@ -20,8 +20,9 @@ use super::formula::{Aim, Ends, Formula, Target};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::Positions;
 use super::plan::follow;
+use super::refuted::{Refuted, Reply};
 use super::sat::Model;
-use super::solver::{Answer, Context, Effort, Limits};
+use super::solver::{Context, Effort, Limits};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeSet;
 
@@ -103,8 +104,14 @@ impl Cores {
             self.split(&formula, purpose, &positions);
         }
         let mut decision = Decision::Exhausted;
+        let mut questions = Questions {
+            formula: &formula,
+            limits,
+            effort,
+            refuted: Refuted::default(),
+        };
         while let Some(item) = self.open.pop() {
-            match self.ask(&formula, item, limits, effort) {
+            match self.ask(&mut questions, item) {
                 Ok(None) => {}
                 Ok(Some(run)) => {
                     decision = run;
@@ -124,18 +131,12 @@ impl Cores {
     /// A job for the prefix, or one that extends it; `None`: nothing follows it.
     fn ask(
         &mut self,
-        formula: &Formula<'_>,
+        questions: &mut Questions<'_, '_>,
         item: Item,
-        limits: Limits<'_>,
-        effort: &mut Effort,
     ) -> Result<Option<Decision>, &'static str> {
+        let formula = questions.formula;
         let Some(parts) = conditions(formula, &item.prefix) else {
             return Ok(None);
-        };
-        let mut questions = Questions {
-            formula,
-            limits,
-            effort,
         };
         if let Some(model) = questions.ask(&parts)? {
             self.purpose = Some(Purpose::Follow(item));
@@ -220,20 +221,22 @@ struct Questions<'a, 'f> {
     formula: &'a Formula<'f>,
     limits: Limits<'a>,
     effort: &'a mut Effort,
+    refuted: Refuted,
 }
 
 impl Questions<'_, '_> {
-    fn ask(&mut self, parts: &[Bool]) -> Result<Option<Model>, &'static str> {
-        let solver = &self.formula.solver;
-        solver.push();
-        solver.assert(&all(parts));
-        let answer = self.formula.check(self.limits, self.effort);
-        solver.pop();
-        match answer {
-            Answer::Sat(model) => Ok(Some(model)),
-            Answer::Unsat => Ok(None),
-            Answer::Unknown => Err(SOLVER),
+    /// A model in which all parts hold, or those (by their indices) that cannot hold together.
+    fn look(&mut self, parts: &[Bool]) -> Result<Result<Model, Vec<usize>>, &'static str> {
+        let (formula, limits) = (self.formula, self.limits);
+        match self.refuted.ask(formula, parts, limits, self.effort) {
+            Reply::Yes(model) => Ok(Ok(model)),
+            Reply::No(core) => Ok(Err(core)),
+            Reply::Unknown => Err(SOLVER),
         }
+    }
+
+    fn ask(&mut self, parts: &[Bool]) -> Result<Option<Model>, &'static str> {
+        Ok(self.look(parts)?.ok())
     }
 
     /// The threads of disjoint minimal cores of conditions that cannot hold together; what is left
@@ -242,14 +245,15 @@ impl Questions<'_, '_> {
         let mut left: Vec<usize> = (0..parts.len()).collect();
         let mut threads = Vec::new();
         let some = |of: &[usize]| of.iter().map(|&i| parts[i].clone()).collect::<Vec<_>>();
-        while self.ask(&some(&left))?.is_none() {
-            let mut core = left.clone();
+        while let Err(found) = self.look(&some(&left))? {
+            let mut core: Vec<usize> = found.into_iter().map(|i| left[i]).collect();
             let mut at = 0;
             while at < core.len() {
                 let without = [&core[..at], &core[at + 1..]].concat();
-                match self.ask(&some(&without))? {
-                    None => core = without,
-                    Some(_) => at += 1,
+                match self.look(&some(&without))? {
+                    // Those before are in every core of these.
+                    Err(smaller) => core = smaller.into_iter().map(|i| without[i]).collect(),
+                    Ok(_) => at += 1,
                 }
             }
             if core.is_empty() {

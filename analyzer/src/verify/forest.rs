@@ -7,6 +7,7 @@
 use super::channels::Messages;
 use super::footprint::Footprint;
 use super::terms::{TermId, Terms};
+use super::untested::Tested;
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
@@ -161,6 +162,8 @@ pub struct Forest {
     pub bounded_at: BTreeSet<u64>,
     /// What the runtime refused, in its words.
     pub refused: BTreeSet<String>,
+    /// The predecessor pairs of all executions; `None`: they do not matter.
+    pub tested: Option<Tested>,
 }
 
 /// Uses of the virtual clock, which is not in the formula.
@@ -207,6 +210,7 @@ impl Forest {
             bounds_hit: BTreeSet::new(),
             bounded_at: BTreeSet::new(),
             refused: BTreeSet::new(),
+            tested: None,
         };
         forest.plant(None, raddle_protocol::slot::MAIN, What::Open, 0);
         forest

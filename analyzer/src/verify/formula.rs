@@ -88,6 +88,9 @@ pub struct Formula<'f> {
     pub targets: Vec<Target>,
     /// Cells that some read can find as they were at first, which was not always the same.
     pub unsteady: BTreeSet<u64>,
+    /// Reads, and what holds if they find what a certain write of another thread has left, where no
+    /// execution has shown the two statements one after the other.
+    pub untested: Vec<(NodeId, Bool)>,
     /// It would take too many constraints: the formula is not complete.
     pub too_large: bool,
 }
@@ -168,6 +171,7 @@ impl<'f> Formula<'f> {
             context,
             targets: Vec::new(),
             unsteady: BTreeSet::new(),
+            untested: Vec::new(),
             too_large,
         };
         if !too_large {

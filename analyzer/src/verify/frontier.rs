@@ -6,8 +6,10 @@ use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
 use super::plan::{Plan, to_frontier};
+use super::racing::{self, Races};
 use super::sat::Model;
 use super::solver::{Answer, Context, Effort, Limits};
+use super::untested;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// How often an execution may miss its frontier before that is given up.
@@ -36,6 +38,7 @@ enum Purpose {
     Frontiers(Vec<(NodeId, Aim)>),
     Deadlock(Pattern),
     Hazard(Hazard),
+    Race,
 }
 
 /// State of the strategy over one forest.
@@ -64,8 +67,14 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// Looks for a frontier, then for a deadlock.
-    pub fn decide(&mut self, forest: &Forest, limits: Limits<'_>, effort: &mut Effort) -> Decision {
+    /// Looks for a frontier, then for a deadlock, a wrong order, and a race.
+    pub fn decide(
+        &mut self,
+        forest: &Forest,
+        races: Option<&mut Races>,
+        limits: Limits<'_>,
+        effort: &mut Effort,
+    ) -> Decision {
         self.facts = forest.facts;
         self.decisions += 1;
         self.purposes.clear();
@@ -92,12 +101,16 @@ impl Frontier {
                 false => Vec::new(),
             };
             let times = effort_of(self.decisions);
-            let found = alone(&formula, &first, limits, (effort, times));
-            let (aims, answer) = match found {
+            let before = Before {
+                first: &first,
+                wanted: &wanted,
+                untested: untested::is_due(self.decisions),
+            };
+            let (aims, answer) = match before.ask(&formula, limits, (effort, times)) {
                 Some((aims, model)) => (aims, Answer::Sat(model)),
                 None => {
                     formula.solver.assert(&reached(&wanted));
-                    (&wanted, formula.check(limits, effort))
+                    (&wanted[..], formula.check(limits, effort))
                 }
             };
             if let (Answer::Sat(_), Some(kept)) = (&answer, &mut self.kept) {
@@ -131,7 +144,10 @@ impl Frontier {
             }
             Found::No => {
                 let (known, purposes) = (&self.hazards, &mut self.purposes);
-                let decision = Self::hazard(known, purposes, &formula, limits, effort);
+                let mut decision = Self::hazard(known, purposes, &formula, limits, effort);
+                if let (Decision::Exhausted, Some(races)) = (&decision, races) {
+                    decision = Self::race(races, purposes, &formula, limits, effort);
+                }
                 if forest.spurious && matches!(decision, Decision::Exhausted) {
                     formula.solver.assert(&formula.more_could_end_alone());
                     let none = matches!(formula.check(limits, effort), Answer::Unsat);
@@ -163,6 +179,26 @@ impl Frontier {
         }
     }
 
+    fn race(
+        known: &mut Races,
+        purposes: &mut VecDeque<Purpose>,
+        formula: &Formula<'_>,
+        limits: Limits<'_>,
+        effort: &mut Effort,
+    ) -> Decision {
+        match racing::query(formula, known, limits, effort) {
+            racing::Found::Yes(plan) => {
+                purposes.push_back(Purpose::Race);
+                Decision::Run {
+                    plan,
+                    tolerant: false,
+                }
+            }
+            racing::Found::No => Decision::Exhausted,
+            racing::Found::Unknown => Decision::GaveUp(SOLVER),
+        }
+    }
+
     /// Locations that were changed without a record before they were first recorded.
     pub fn unsteady(&self) -> usize {
         self.unsteady
@@ -184,9 +220,8 @@ impl Frontier {
     }
 
     /// Looks for frontiers in as many parts as there are `workers`, at the same time: no more than
-    /// one job for each part. Nothing: there are no frontiers. What is
-    /// urgent is asked for alone first as often as by [`Frontier::decide`], in the question about the
-    /// first part.
+    /// one job for each part. Nothing: there are no frontiers. What is urgent is asked for alone first
+    /// as often as by [`Frontier::decide`], in the question about the first part.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -209,6 +244,7 @@ impl Frontier {
                     n,
                     of: workers,
                     urgent: urgent.then_some(decisions),
+                    untested: untested::is_due(decisions),
                 };
                 scope.spawn(move || part(attempts, forest, limits, share))
             };
@@ -293,6 +329,8 @@ struct Share {
     of: usize,
     /// First, what is urgent alone, of all; how often was asked what to do next.
     urgent: Option<u64>,
+    /// Then, what is behind untested predecessor pairs.
+    untested: bool,
 }
 
 /// Looks for a frontier among the targets of a share.
@@ -323,12 +361,16 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
     }
     formula.exclude_idle_rounds();
     let times = share.urgent.map_or(1, effort_of);
-    let found = alone(&formula, &first, limits, (&mut effort, times));
-    let (aims, answer) = match found {
+    let before = Before {
+        first: &first,
+        wanted: &wanted,
+        untested: share.untested,
+    };
+    let (aims, answer) = match before.ask(&formula, limits, (&mut effort, times)) {
         Some((aims, model)) => (aims, Answer::Sat(model)),
         None => {
             formula.solver.assert(&reached(&wanted));
-            (&wanted, formula.check(limits, &mut effort))
+            (&wanted[..], formula.check(limits, &mut effort))
         }
     };
     let plan = match answer {
@@ -365,29 +407,57 @@ fn urgent<'t>(forest: &Forest, targets: &[&'t Target]) -> Vec<Vec<&'t Target>> {
     vec![errors, new]
 }
 
+/// What is asked for before all frontiers together.
+struct Before<'w, 't> {
+    /// One of these alone, group after group.
+    first: &'w [Vec<&'t Target>],
+    wanted: &'w [&'t Target],
+    /// Then, of the wanted ones, what is behind untested predecessor pairs.
+    untested: bool,
+}
+
+impl<'w, 't> Before<'w, 't> {
+    /// The targets, and a model in which one of them is reached, if it takes little to find one.
+    fn ask(
+        &self,
+        formula: &Formula<'_>,
+        limits: Limits<'_>,
+        (effort, times): (&mut Effort, u32),
+    ) -> Option<(&'w [&'t Target], Model)> {
+        for targets in self.first.iter().filter(|targets| !targets.is_empty()) {
+            let reached = reached(targets);
+            if let Some(model) = alone(formula, &reached, limits, (effort, times)) {
+                return Some((targets, model));
+            }
+        }
+        let due = self.untested.then_some(self.wanted)?;
+        let behind = untested::behind(formula, due)?;
+        let model = alone(formula, &behind, limits, (effort, 1))?;
+        Some((due, model))
+    }
+}
+
 /// Some of these are reached.
 fn reached(targets: &[&Target]) -> Bool {
     let conditions: Vec<Bool> = targets.iter().map(|t| t.condition.clone()).collect();
     any(&conditions)
 }
 
-/// The first of these groups of which a target is reached in a model, if it takes little to find one.
-fn alone<'a, 't>(
+/// A model in which this holds, if it takes little to find one.
+fn alone(
     formula: &Formula<'_>,
-    groups: &'a [Vec<&'t Target>],
+    what: &Bool,
     limits: Limits<'_>,
     (effort, times): (&mut Effort, u32),
-) -> Option<(&'a Vec<&'t Target>, Model)> {
-    for targets in groups.iter().filter(|g| !g.is_empty()) {
-        formula.solver.push();
-        formula.solver.assert(&reached(targets));
-        let answer = formula.glance(limits, effort, times);
-        formula.solver.pop();
-        if let Answer::Sat(model) = answer {
-            return Some((targets, model));
-        }
+) -> Option<Model> {
+    formula.solver.push();
+    formula.solver.assert(what);
+    let answer = formula.glance(limits, effort, times);
+    formula.solver.pop();
+    match answer {
+        Answer::Sat(model) => Some(model),
+        Answer::Unsat | Answer::Unknown => None,
     }
-    None
 }
 
 fn given_up(attempts: &Attempts, target: &Target) -> bool {

@@ -29,6 +29,8 @@ struct Cell {
 /// What a block leaves in a cell.
 struct Write {
     place: Place,
+    /// The statements that may write it.
+    statements: BTreeSet<u64>,
     executed: Bool,
     value: BV,
 }
@@ -194,8 +196,10 @@ fn write(formula: &mut Formula<'_>, cell: &Cell, key: Key, block: &Block) -> Wri
         }
         executed.push(exec);
     }
+    let statements = writes.iter().map(|&id| formula.forest.node(id).pc);
     Write {
         place: key.0,
+        statements: statements.collect(),
         executed: any(&executed),
         value: unite(formula, values, || name('w', key, cell), cell.size),
     }
@@ -257,7 +261,9 @@ fn options(
             equal(value, &source.value),
         ];
         undisturbed(formula, &sources, Some(source), place, &mut parts);
-        options.push(all(&parts));
+        let way = all(&parts);
+        note_untested(formula, source, open, &way);
+        options.push(way);
     }
     if hiding.is_none() {
         let mut parts = vec![initial(formula, cell, value)];
@@ -265,6 +271,20 @@ fn options(
         options.push(all(&parts));
     }
     options
+}
+
+/// Keeps in mind that the reads may find what no execution has shown them to find.
+fn note_untested(formula: &mut Formula<'_>, source: &Write, reads: &[NodeId], way: &Bool) {
+    let Some(tested) = &formula.forest.tested else {
+        return;
+    };
+    for &read in reads {
+        let node = formula.forest.node(read);
+        let untested = |&before: &u64| !tested.contains(before, node.pc);
+        if source.place.tree != node.tree && source.statements.iter().any(untested) {
+            formula.untested.push((read, way.clone()));
+        }
+    }
 }
 
 /// The last other block that is before all these nodes on their paths and writes the cell on all of

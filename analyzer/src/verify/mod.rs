@@ -28,12 +28,15 @@ mod objects;
 mod order;
 mod places;
 mod plan;
+mod racing;
 mod ranges;
+mod refuted;
 mod report;
 mod rounds;
 mod sat;
 mod solver;
 mod terms;
+mod untested;
 mod vectors;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Verdict};
@@ -43,6 +46,8 @@ use forest::{Forest, What};
 use frontier::{Decision, Frontier};
 use mpc::Mpc;
 use plan::Plan;
+use racing::Races;
+use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
@@ -53,6 +58,7 @@ use ranges::Ranges;
 use solver::{Asked, Effort, Limits};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use untested::Tested;
 
 /// Explores one program: [`Verifier::next`] or [`Verifier::next_several`], run the jobs,
 /// [`Verifier::observe`] each of them.
@@ -61,6 +67,8 @@ pub struct Verifier {
     bounds: Bounds,
     /// See [`Verifier::allow_spurious`].
     spurious: bool,
+    /// `None`: they are not looked for.
+    races: Option<Races>,
     start: Instant,
     forest: Forest,
     frontier: Frontier,
@@ -93,6 +101,7 @@ impl Verifier {
             strategy,
             bounds,
             spurious: false,
+            races: None,
             start: Instant::now(),
             forest: forest(strategy, false),
             frontier: Frontier::default(),
@@ -120,6 +129,18 @@ impl Verifier {
     pub fn allow_spurious(&mut self) {
         self.spurious = true;
         self.forest.spurious = true;
+    }
+
+    /// From the first execution on, data races are looked for: in each execution, and by
+    /// [`Strategy::Frontier`] also those that no execution has shown. [`Noted::Race`] tells them.
+    pub fn look_for_races(&mut self) {
+        self.races = Some(Races::default());
+    }
+
+    /// From the first execution on, [`Strategy::Frontier`] prefers no frontier: what lies behind an
+    /// untested predecessor pair (papers/hapset.txt) is not asked for first. For comparison.
+    pub fn ignore_pairs(&mut self) {
+        self.forest.tested = None;
     }
 
     /// Ends the exploration: the next [`Verifier::next`] is [`Next::Done`], with this reason.
@@ -215,12 +236,15 @@ impl Verifier {
         };
         let effort = &mut self.effort;
         let decision = match self.strategy {
-            Strategy::Frontier => self.frontier.decide(&self.forest, limits, effort),
+            Strategy::Frontier => {
+                let races = self.races.as_mut();
+                self.frontier.decide(&self.forest, races, limits, effort)
+            }
             Strategy::MpcS1 => self.mpc.decide(limits, effort),
             Strategy::MpcS2 | Strategy::Mcr => {
                 match self.cores.decide(&self.forest, limits, effort) {
                     Decision::Exhausted => {
-                        let last = self.frontier.decide(&self.forest, limits, effort);
+                        let last = self.frontier.decide(&self.forest, None, limits, effort);
                         self.left_over += u64::from(matches!(last, Decision::Run { .. }));
                         last
                     }
@@ -278,6 +302,9 @@ impl Verifier {
         }
         self.observed += 1;
         let before = self.forest.facts;
+        if let Some(tested) = &mut self.forest.tested {
+            tested.learn(&trace.events);
+        }
         let mut shared = self.ranges.learn(trace);
         let mut positions = None;
         if shared == 0 {
@@ -298,6 +325,15 @@ impl Verifier {
             self.restart(job);
             return noted;
         }
+        // All that orders the threads is among the records now, but for the fast path of an
+        // initialiser that the formula does not know.
+        let initialisers = self.forest.unmodelled.contains(&Kind::OnceEnter);
+        if let Some(races) = &mut self.races
+            && trace.outcome.end != End::Divergence
+            && !initialisers
+        {
+            noted.extend(races.learn(&trace.events).map(Noted::Race));
+        }
         match self.strategy {
             Strategy::Frontier => self.frontier.observed(&self.forest),
             Strategy::MpcS1 => self.mpc.observed(trace, self.bounds.branches),
@@ -315,7 +351,9 @@ impl Verifier {
 
     /// What was learnt with too small ranges is worth nothing.
     fn restart(&mut self, job: &Job) {
+        let tested = self.forest.tested.take();
         self.forest = forest(self.strategy, self.spurious);
+        self.forest.tested = tested;
         let kept = self.frontier.kept.take().map(|_| String::new());
         self.frontier = Frontier::default();
         self.frontier.kept = kept;
@@ -349,6 +387,7 @@ impl Verifier {
             verdict,
             executions: self.executions,
             queries: self.effort.queries,
+            spared: self.effort.spared,
             local_paths: self.forest.local_paths(),
             solver_ms: self.effort.time.as_secs_f64() * 1e3,
             encoding_ms: self.effort.encoding.as_secs_f64() * 1e3,
@@ -479,6 +518,7 @@ fn forest(strategy: Strategy, spurious: bool) -> Forest {
         spurious,
         by_value: strategy == Strategy::Mcr,
         folds: strategy == Strategy::Frontier,
+        tested: (strategy == Strategy::Frontier).then(Tested::default),
         ..Forest::new()
     }
 }

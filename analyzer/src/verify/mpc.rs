@@ -4,14 +4,15 @@
 //! "the thread takes the other side of its k-th new branch" is a path prefix, and one question to
 //! the solver, over the events of that execution alone. It can miss paths (section 3.4.2).
 
-use super::circuit::{Bool, all};
+use super::circuit::Bool;
 use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Ends, Formula};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::insert;
 use super::locks::{Taking, taking};
 use super::plan::{Plan, follow};
-use super::solver::{Answer, Context, Effort, Limits};
+use super::refuted::{Refuted, Reply};
+use super::solver::{Context, Effort, Limits};
 use raddle_protocol::Slot;
 use raddle_protocol::trace::Trace;
 use std::collections::{HashMap, VecDeque};
@@ -168,20 +169,17 @@ impl Split {
         if formula.too_large {
             return Err(TOO_LARGE);
         }
+        let mut refuted = Refuted::default();
         while let Some(kept) = self.next.clone() {
             if let Some(conditions) = self.conditions(&formula, &kept) {
-                formula.solver.push();
-                formula.solver.assert(&all(&conditions));
-                let answer = formula.check(limits, effort);
-                formula.solver.pop();
-                match answer {
-                    Answer::Sat(model) => {
+                match refuted.ask(&formula, &conditions, limits, effort) {
+                    Reply::Yes(model) => {
                         let steps = formula.sequence(&model);
                         let plan = follow(&formula, &model, &steps);
                         queue.push_back((plan, self.prefix(&kept)));
                     }
-                    Answer::Unsat => {}
-                    Answer::Unknown => return Err(SOLVER),
+                    Reply::No(_) => {}
+                    Reply::Unknown => return Err(SOLVER),
                 }
             }
             self.advance();

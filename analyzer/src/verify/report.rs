@@ -1,5 +1,6 @@
 //! What goes into an exploration and what comes out of it.
 
+use crate::races::Race;
 use raddle_protocol::expr::Why;
 use raddle_protocol::job::Job;
 use raddle_protocol::trace::Corrupt;
@@ -75,6 +76,8 @@ pub struct Report {
     pub executions: u64,
     /// Questions to the solver.
     pub queries: u64,
+    /// Further questions that the unsatisfiable core of another one has answered.
+    pub spared: u64,
     /// Different complete local paths, summed over the threads.
     pub local_paths: u64,
     /// Time in the solver, in milliseconds.
@@ -131,6 +134,9 @@ pub enum Noted {
     Corrupt(Corrupt),
     /// The execution left its schedule.
     Diverged,
+    /// A data race between two statements that none before it was between; see
+    /// [`super::Verifier::look_for_races`].
+    Race(Race),
     /// The job was made when less was known to be shared: its trace was not used.
     Stale,
     /// The execution taught nothing new.

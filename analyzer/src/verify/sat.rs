@@ -71,6 +71,12 @@ impl Sat {
         Guard(self.fresh())
     }
 
+    /// Are the facts of this guard among those that cannot hold together, as [`Sat::ask`] has just
+    /// said?
+    pub fn is_needed(&self, guard: Guard) -> bool {
+        self.solver.failed(guard.0)
+    }
+
     /// The facts of this guard will not be asked about again.
     pub fn retire(&mut self, guard: Guard) {
         self.solver.add_clause([-guard.0]);

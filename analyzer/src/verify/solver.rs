@@ -39,6 +39,8 @@ pub struct Effort {
     pub encoding: Duration,
     /// The longest question.
     pub longest: Duration,
+    /// Questions that the unsatisfiable core of another one has answered.
+    pub spared: u64,
 }
 
 impl Effort {
@@ -48,6 +50,7 @@ impl Effort {
         self.time += other.time;
         self.encoding += other.encoding;
         self.longest = self.longest.max(other.longest);
+        self.spared += other.spared;
     }
 
     /// Asks until there is an answer, each time with what is left of the time, and counts that as
@@ -210,6 +213,14 @@ impl Solver {
     /// Is there a model? Gives up at the limits.
     pub fn check(&self, limits: Limits<'_>) -> Answer {
         self.ask(limits, None)
+    }
+
+    /// Of each scope, the first being what was asserted before any [`Solver::push`]: is it needed for
+    /// the answer? To be asked directly after [`Answer::Unsat`].
+    pub fn needed(&self) -> Vec<bool> {
+        let (known, scopes) = (self.known.borrow(), self.scopes.borrow());
+        let needed = |guard: Guard| known.sat.is_needed(guard);
+        scopes.iter().map(|s| s.guard.is_some_and(needed)).collect()
     }
 
     /// The same, with little effort so many times. The effort is counted in conflicts and not by the

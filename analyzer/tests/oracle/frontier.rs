@@ -8,6 +8,7 @@ use crate::recorder::Recorder;
 use raddle_analyzer::verify::{Bounds, Next, Noted, Report, Several, Strategy, Verdict, Verifier};
 use raddle_protocol::Slot;
 use raddle_protocol::outcome::End;
+use std::collections::BTreeSet;
 
 /// What an exploration saw.
 pub struct Explored {
@@ -18,6 +19,8 @@ pub struct Explored {
     pub diverged: u64,
     /// The execution (from 1) that showed the first failure.
     pub first_failure: Option<u64>,
+    /// Data races between statements, the lower one first.
+    pub races: BTreeSet<(u64, u64)>,
     /// Executions that taught nothing, and the formula from whose model the last of them came.
     pub misses: u64,
     pub missed: Option<String>,
@@ -25,12 +28,17 @@ pub struct Explored {
 
 /// Runs an exploration to its end.
 pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explored {
-    let mut verifier = Verifier::new(strategy, bounds);
+    explore_by(program, Verifier::new(strategy, bounds))
+}
+
+/// Runs this exploration to its end.
+pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
     verifier.keep_formulas();
     if program.spurious {
         verifier.allow_spurious();
     }
     let (mut misses, mut missed) = (0, None);
+    let mut races = BTreeSet::new();
     let mut behaviour = Behaviour::default();
     let mut diverged = 0;
     let mut ranges = Vec::new();
@@ -51,6 +59,9 @@ pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explore
                 let noted = verifier.observe(&job, &played.trace);
                 for note in noted {
                     assert!(!matches!(note, Noted::Corrupt(_)), "{note:?} {program:?}");
+                    if let Noted::Race(race) = &note {
+                        races.insert(race.key());
+                    }
                     if note == Noted::Nothing {
                         misses += 1;
                         missed = verifier.formula().map(str::to_string);
@@ -65,6 +76,7 @@ pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explore
                     ranges,
                     diverged,
                     first_failure,
+                    races,
                     misses,
                     missed,
                 };
@@ -232,7 +244,7 @@ fn check_many(seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
     assert!(!menu.waits || livelocks > 50, "{livelocks}");
 }
 
-const MENU: Menu = Menu {
+pub const MENU: Menu = Menu {
     threads: 2,
     statements: 5,
     inputs: 0,
@@ -248,6 +260,18 @@ const MENU: Menu = Menu {
     waits: false,
     spurious: false,
     sync: &[],
+};
+
+pub const EVERYTHING: Menu = Menu {
+    threads: 3,
+    statements: 4,
+    inputs: 1,
+    locks: 2,
+    nested_threads: true,
+    exits: true,
+    wide: true,
+    unjoined: true,
+    ..MENU
 };
 
 #[test]
@@ -305,18 +329,6 @@ const DEADLOCKS: Menu = Menu {
 fn with_deadlocks() {
     check_many(5000..5200, DEADLOCKS, &[]);
 }
-
-const EVERYTHING: Menu = Menu {
-    threads: 3,
-    statements: 4,
-    inputs: 1,
-    locks: 2,
-    nested_threads: true,
-    exits: true,
-    wide: true,
-    unjoined: true,
-    ..MENU
-};
 
 #[test]
 fn with_everything() {

@@ -4,9 +4,11 @@ mod machine;
 mod player;
 mod program;
 mod races;
+mod racing;
 mod random;
 mod recorder;
 mod sync;
+mod untested;
 
 mod dfs;
 mod frontier;

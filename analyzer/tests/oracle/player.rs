@@ -1,6 +1,6 @@
 //! Plays the runtime (one job to one trace) and the oracle (all schedules, all inputs).
 
-use crate::machine::{Code, Decision, Ending, Inputs, Machine, record};
+use crate::machine::{Announced, Code, Decision, Ending, Inputs, Machine, record};
 use crate::program::Program;
 use crate::recorder::Recorder;
 use raddle_protocol::Slot;
@@ -256,6 +256,9 @@ pub struct Behaviour {
     pub paths: BTreeSet<(Slot, Vec<Decision>)>,
     /// More waits could end for no reason than may.
     pub leaves_out: bool,
+    /// Statements that two threads can stand at, of which one writes what the other accesses, and
+    /// one is not atomic: the lower one first.
+    pub races: BTreeSet<(u64, u64)>,
 }
 
 impl Behaviour {
@@ -324,6 +327,7 @@ pub fn all_schedules(
                 behaviour.add(Some(ending), &paths.collect());
                 continue;
             }
+            behaviour.races.extend(races(&machine));
             for slot in machine.enabled() {
                 for choice in 0..machine.choices(slot) {
                     let mut next = machine.clone();
@@ -342,6 +346,25 @@ pub fn all_schedules(
         }
     }
     Some(behaviour)
+}
+
+/// The races of threads that can go on.
+fn races(machine: &Machine) -> Vec<(u64, u64)> {
+    let enabled = machine.enabled().into_iter();
+    let at = enabled.filter_map(|slot| machine.announced(machine.index_of(slot)?));
+    let accesses = at.filter(|a| matches!(a.kind, Kind::Read | Kind::Write | Kind::Rmw));
+    let accesses: Vec<Announced> = accesses.collect();
+    let mut races = Vec::new();
+    for (i, a) in accesses.iter().enumerate() {
+        for b in &accesses[i + 1..] {
+            let kinds = (a.kind, b.kind);
+            let harmless = [(Kind::Read, Kind::Read), (Kind::Rmw, Kind::Rmw)];
+            if a.object == b.object && !harmless.contains(&kinds) {
+                races.push((a.pc.min(b.pc), a.pc.max(b.pc)));
+            }
+        }
+    }
+    races
 }
 
 /// All interleavings, each as its list of threads, and how each ends. No inputs.

@@ -9,6 +9,7 @@ use crate::ir::{Emit, Predicate, Type, Value};
 use crate::sharing;
 use crate::wide::Wide;
 use raddle_protocol::expr::{Op, Why};
+use raddle_protocol::hooks::sized_order;
 
 impl Body<'_> {
     fn is_private(&self, i: Value) -> bool {
@@ -207,12 +208,13 @@ impl Body<'_> {
                 pointer,
                 value,
                 operation,
-                ..
+                order,
             } => {
                 self.decide_address(emit, pointer);
                 let expr = self.widen(emit, value, cell);
                 let value = self.wide(emit, value, cell);
-                let arguments = [pointer, value, emit.c32(operation), size, expr];
+                let manner = emit.c32(sized_order(cell.size, order));
+                let arguments = [pointer, value, emit.c32(operation), manner, expr];
                 let old = self.hooks.call(emit, "raddle_sym_atomic_rmw", &arguments);
                 self.yields(emit, i, old, cell, ty);
             }
@@ -220,10 +222,10 @@ impl Body<'_> {
                 pointer,
                 expected,
                 new,
-                ..
+                order,
             } => {
                 self.decide_address(emit, pointer);
-                self.exchange(emit, i, pointer, expected, new, cell);
+                self.exchange(emit, i, (pointer, order), [expected, new], cell);
             }
             _ => {}
         }
@@ -254,9 +256,8 @@ impl Body<'_> {
         &mut self,
         emit: &mut Emit,
         i: Value,
-        pointer: Value,
-        expected: Value,
-        new: Value,
+        (pointer, order): (Value, u32),
+        [expected, new]: [Value; 2],
         cell: Cell,
     ) {
         let ty = new.ty();
@@ -264,8 +265,8 @@ impl Body<'_> {
         let new_expr = self.widen(emit, new, cell);
         let (expected, new) = (self.wide(emit, expected, cell), self.wide(emit, new, cell));
         let exprs = pack(emit, expected_expr, new_expr);
-        let size = emit.c32(cell.size);
-        let arguments = [pointer, expected, new, size, exprs];
+        let manner = emit.c32(sized_order(cell.size, order));
+        let arguments = [pointer, expected, new, manner, exprs];
         let old = self.hooks.call(emit, "raddle_sym_atomic_cas", &arguments);
         let old_expr = self.terms.result(emit);
         // Compared as they lie in memory.

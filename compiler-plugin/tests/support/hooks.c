@@ -282,7 +282,8 @@ void raddle_sym_atomic_store(void *p, u64 v, u32 size, u32 order, u32 expr) {
   if (order > 5) fail("order %u", order);
   raddle_sym_write(p, v, size, 0, expr);
 }
-u64 raddle_sym_atomic_rmw(void *p, u64 v, u32 op, u32 size, u32 expr) {
+u64 raddle_sym_atomic_rmw(void *p, u64 v, u32 op, u32 manner, u32 expr) {
+  u32 size = manner & 0xff; // the order is above it
   u64 old = load(p, size);
   u32 before = get(p, size), after = 0, w = 8 * size;
   u64 new = updated(op, old, v, size);
@@ -303,7 +304,8 @@ u64 raddle_sym_atomic_rmw(void *p, u64 v, u32 op, u32 size, u32 expr) {
   raddle_sym_result = before;
   return old;
 }
-u64 raddle_sym_atomic_cas(void *p, u64 expected, u64 new, u32 size, u64 exprs) {
+u64 raddle_sym_atomic_cas(void *p, u64 expected, u64 new, u32 manner, u64 exprs) {
+  u32 size = manner & 0xff;
   u32 w = 8 * size, e = (u32)exprs, n = exprs >> 32, before = get(p, size);
   u64 old = load(p, size);
   if (before || e) {

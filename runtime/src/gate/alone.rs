@@ -26,6 +26,12 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// Is memory that is freed now a step? In symbolic runs also once all others have ended: unless
+    /// they were joined, they might not have.
+    pub fn frees_are_steps(&self) -> bool {
+        self.several() || self.flags & flags::SYMBOLIC != 0 && self.created >= 2
+    }
+
     /// Should accesses of instrumented code be points now?
     pub fn wants_accesses(&self) -> bool {
         self.several() && self.flags & (flags::ACCESSES | flags::SYMBOLIC) != 0

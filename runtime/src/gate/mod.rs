@@ -262,6 +262,11 @@ pub fn several() -> bool {
     gate().several()
 }
 
+/// See [`Gate::frees_are_steps`].
+pub fn frees_are_steps() -> bool {
+    gate().frees_are_steps()
+}
+
 /// How many threads have been created and have not ended.
 #[inline]
 pub fn threads_alive() -> usize {

@@ -160,7 +160,7 @@ fn take(size: usize, align: usize, pc: usize) -> Result<Option<(usize, bool)>, F
 /// Lets other threads run before a block goes, unless the C library frees it for itself. Returns
 /// whether that was a step of the schedule.
 fn announce_free(address: u64, pc: usize) -> bool {
-    let step = gate::active() && gate::several() && !super::is_c_library(pc);
+    let step = gate::active() && gate::frees_are_steps() && !super::is_c_library(pc);
     if step {
         if crate::vars::symbolic() {
             let known = super::block_of(address).and_then(Result::ok);

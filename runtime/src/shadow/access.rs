@@ -3,10 +3,11 @@
 use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
 use super::{branch, built, lost, touch, world};
-use crate::access::{Update, check, load, order, store};
+use crate::access::{SEQ_CST, Update, check, load, log_order, order, store};
 use crate::gate;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Op, Why};
+use raddle_protocol::hooks::cas_orders;
 
 /// One access of the program.
 #[derive(Clone, Copy)]
@@ -17,9 +18,60 @@ pub struct Access {
     /// 1, 2, 4 or 8 bytes.
     pub size: u32,
     pub pc: usize,
+    orders: Orders,
+}
+
+/// The C11 orders of an atomic access.
+#[derive(Clone, Copy)]
+struct Orders {
+    usual: u32,
+    /// The order of a compare-exchange that does not find this.
+    otherwise: Option<(u64, u32)>,
 }
 
 impl Access {
+    pub fn new(kind: Kind, at: u64, size: u32, pc: usize) -> Access {
+        Access {
+            kind,
+            at,
+            size,
+            pc,
+            orders: Orders {
+                usual: SEQ_CST,
+                otherwise: None,
+            },
+        }
+    }
+
+    /// With this C11 order.
+    pub fn ordered(mut self, order: u32) -> Access {
+        self.orders.usual = order;
+        self
+    }
+
+    /// With the orders of a compare-exchange that expects this value, as `cas_order` puts them
+    /// together.
+    pub fn exchanging(mut self, expected: u64, orders: u32) -> Access {
+        let (success, failure) = cas_orders(orders);
+        self.orders = Orders {
+            usual: success,
+            otherwise: Some((expected, failure)),
+        };
+        self
+    }
+
+    /// The record of the order of an atomic access that finds this: before its own record, and
+    /// before a node names the number of that.
+    fn log_order(self, old: u64) {
+        if matches!(self.kind, Kind::Read | Kind::Write) {
+            return;
+        }
+        match self.orders.otherwise {
+            Some((expected, order)) if expected != old => log_order(order, true),
+            _ => log_order(self.orders.usual, false),
+        }
+    }
+
     fn len(self) -> u64 {
         u64::from(self.size)
     }
@@ -217,6 +269,7 @@ impl Access {
     fn read_unsettled(self) -> (u64, Expr) {
         if self.is_shared() {
             let value = self.observe();
+            self.log_order(value);
             let expr = world().nodes.read(self.width(), gate::events());
             self.log(self.kind, value, 0);
             gate::round_saw(self.at, self.size, value);
@@ -282,6 +335,7 @@ impl Access {
             self.introduce(self.fetch());
             self.put(value);
             self.settle(value);
+            self.log_order(value);
             self.log(self.kind, value, expr);
             return;
         }
@@ -297,6 +351,7 @@ impl Access {
         let shared = self.is_shared();
         let old = if shared {
             let value = self.observe();
+            self.log_order(value);
             let expr = world().nodes.read(self.width(), gate::events());
             Operand { expr, value }
         } else {

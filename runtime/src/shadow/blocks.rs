@@ -9,8 +9,7 @@ use crate::serial::Serial;
 use raddle_protocol::event::Kind;
 
 fn access(kind: Kind, at: u64, size: u64, pc: usize) -> Access {
-    let size = size as u32;
-    Access { kind, at, size, pc }
+    Access::new(kind, at, size as u32, pc)
 }
 
 /// The largest of 8, 4, 2 and 1 that is at most `len` and divides all of `addresses`.

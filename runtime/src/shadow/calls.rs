@@ -174,7 +174,7 @@ pub fn has_symbolic_body(callee: usize) -> bool {
     unsafe { (at as *const u64).read_unaligned() == PREFIX }
 }
 
-fn is_mapped(page: usize) -> bool {
+pub fn is_mapped(page: usize) -> bool {
     let mut resident = 0u8;
     let out = &raw mut resident as usize;
     // SAFETY: writes one byte for one page, or fails.

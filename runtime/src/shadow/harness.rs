@@ -102,12 +102,7 @@ unsafe extern "C-unwind" fn make_symbolic(
         if let Some(first) = first.take() {
             input.record(at, first, name, pc);
         }
-        let access = Access {
-            kind: Kind::Write,
-            at: at + offset,
-            size: size as u32,
-            pc,
-        };
+        let access = Access::new(Kind::Write, at + offset, size as u32, pc);
         access.write(input.value(offset, size), expr);
     }
 }

@@ -10,6 +10,7 @@ use crate::vars;
 use core::ffi::c_void;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
+use raddle_protocol::hooks::size_and_order;
 
 type Address = *mut c_void;
 
@@ -19,9 +20,9 @@ crate::hooks! { ROWS:
     fn raddle_sym_atomic_load(at: Address, size: u32, order: u32, at_expr: u32) -> u64 = atomic_load;
     fn raddle_sym_atomic_store(at: Address, value: u64, size: u32, order: u32, expr: u32)
         = atomic_store;
-    fn raddle_sym_atomic_rmw(at: Address, value: u64, op: u32, size: u32, expr: u32) -> u64
+    fn raddle_sym_atomic_rmw(at: Address, value: u64, op: u32, manner: u32, expr: u32) -> u64
         = atomic_rmw;
-    fn raddle_sym_atomic_cas(at: Address, expected: u64, new: u64, size: u32, exprs: u64) -> u64
+    fn raddle_sym_atomic_cas(at: Address, expected: u64, new: u64, manner: u32, exprs: u64) -> u64
         = atomic_cas;
     fn raddle_sym_local_load(at: Address, size: u32) -> u32 = local_load;
     fn raddle_sym_local_store(at: Address, size: u32, expr: u32) = local_store;
@@ -42,12 +43,7 @@ crate::hooks! { ROWS:
 }
 
 fn access(kind: Kind, at: Address, size: u32, pc: usize) -> Access {
-    Access {
-        kind,
-        at: at as u64,
-        size,
-        pc,
-    }
+    Access::new(kind, at as u64, size, pc)
 }
 
 /// An operand of `width` bits; an expression that does not fit it is made to.
@@ -98,13 +94,14 @@ unsafe extern "C-unwind" fn write(
 unsafe extern "C-unwind" fn atomic_load(
     at: Address,
     size: u32,
-    _order: u32,
+    order: u32,
     at_expr: u32,
     _: usize,
     pc: usize,
 ) -> u64 {
     decide(at_expr, at as u64, Why::Address, pc);
-    let (value, expr) = access(Kind::AtomicRead, at, size, pc).read();
+    let access = access(Kind::AtomicRead, at, size, pc).ordered(order);
+    let (value, expr) = access.read();
     vars::set_result(expr);
     value
 }
@@ -113,25 +110,28 @@ unsafe extern "C-unwind" fn atomic_store(
     at: Address,
     value: u64,
     size: u32,
-    _order: u32,
+    order: u32,
     expr: u32,
     pc: usize,
 ) {
-    access(Kind::AtomicWrite, at, size, pc).write(value, expr);
+    let access = access(Kind::AtomicWrite, at, size, pc).ordered(order);
+    access.write(value, expr);
 }
 
 unsafe extern "C-unwind" fn atomic_rmw(
     at: Address,
     value: u64,
     op: u32,
-    size: u32,
+    manner: u32,
     expr: u32,
     pc: usize,
 ) -> u64 {
+    let (size, order) = size_and_order(manner);
     let width = (8 * size) as u8;
     let new = operand(expr, value, width);
     let op = Update::from_code(op);
-    let (old, expr) = access(Kind::Rmw, at, size, pc).update(|nodes, old| {
+    let access = access(Kind::Rmw, at, size, pc).ordered(order);
+    let (old, expr) = access.update(|nodes, old| {
         let expr = updated(nodes, op, width, old, new);
         (op.apply(old.value, new.value, size), expr)
     });
@@ -143,15 +143,17 @@ unsafe extern "C-unwind" fn atomic_cas(
     at: Address,
     expected: u64,
     new: u64,
-    size: u32,
+    manner: u32,
     exprs: u64,
     pc: usize,
 ) -> u64 {
+    let (size, orders) = size_and_order(manner);
     let width = (8 * size) as u8;
     let (expected_expr, new_expr) = pair(exprs);
     let expected = operand(expected_expr, expected, width);
     let new = operand(new_expr, new, width);
-    let (old, expr) = access(Kind::Rmw, at, size, pc).update(|nodes, old| {
+    let access = access(Kind::Rmw, at, size, pc).exchanging(expected.value, orders);
+    let (old, expr) = access.update(|nodes, old| {
         let equal = Operand {
             expr: nodes.binary(Op::Eq, width, old, expected),
             value: u64::from(old.value == expected.value),

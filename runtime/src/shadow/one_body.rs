@@ -36,12 +36,12 @@ pub fn lose_assembly(pc: usize) {
 
 /// Reads.
 pub fn read(kind: Kind, at: u64, size: u32, pc: usize) -> u64 {
-    Access { kind, at, size, pc }.read_and_decide()
+    Access::new(kind, at, size, pc).read_and_decide()
 }
 
 /// Writes.
 pub fn write(kind: Kind, at: u64, size: u32, value: u64, pc: usize) {
-    Access { kind, at, size, pc }.write(value, 0);
+    Access::new(kind, at, size, pc).write(value, 0);
 }
 
 /// Updates; the old content.
@@ -57,7 +57,7 @@ pub fn compare_exchange(at: u64, size: u32, expected: u64, new: u64, pc: usize) 
 
 fn change(at: u64, size: u32, pc: usize, new: impl FnOnce(u64) -> u64) -> u64 {
     let kind = Kind::Rmw;
-    let access = Access { kind, at, size, pc };
+    let access = Access::new(kind, at, size, pc);
     let (old, expr) = access.update(|_, old| (new(old.value), 0));
     decide(expr, old, Why::Memory, pc);
     old

@@ -92,13 +92,7 @@ fn fill(at: *mut u8, input: Input, name: *const c_char, pc: usize) {
         if offset == 0 {
             input.record(at, expr, name, pc);
         }
-        let access = Access {
-            kind: Kind::Write,
-            at: at + offset,
-            size: 1,
-            pc,
-        };
-        access.write(value, expr);
+        Access::new(Kind::Write, at + offset, 1, pc).write(value, expr);
     }
 }
 

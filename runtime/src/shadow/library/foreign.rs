@@ -4,7 +4,7 @@
 use super::Address;
 use crate::gate;
 use crate::heap;
-use crate::shadow::calls::has_symbolic_body;
+use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
 use crate::shadow::{lost, world};
 use core::ffi::{CStr, c_char};
@@ -177,10 +177,13 @@ fn is_symbolic(pointer: u64, size: u64) -> bool {
     cells.any_symbolic(pointer, len.min(MOST))
 }
 
-/// Up to the first NUL, within the page.
+/// Up to the first NUL, within the page. Nothing, where the program has given the page back.
 fn text_length(text: u64) -> u64 {
     let end = (text | 4095) + 1;
-    // SAFETY: bytes of a page of which the program has used some.
+    if !is_mapped((text & !4095) as usize) {
+        return 0;
+    }
+    // SAFETY: bytes of a page that is there, and of which the program has used some.
     let byte = |at: u64| unsafe { *(at as *const u8) };
     (text..end).find(|&at| byte(at) == 0).unwrap_or(end) - text
 }

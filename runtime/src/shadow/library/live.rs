@@ -16,12 +16,7 @@ pub struct Live {
 
 impl Live {
     fn whole(&self, kind: Kind, at: u64, width: u8) -> Access {
-        Access {
-            kind,
-            at,
-            size: u32::from(width / 8),
-            pc: self.pc,
-        }
+        Access::new(kind, at, u32::from(width / 8), self.pc)
     }
 }
 

@@ -382,10 +382,5 @@ pub fn character_class(at: u64, at_expr: u32, size: u32, pc: usize) -> Option<(u
 
 /// One byte of the program, with its expression.
 fn byte_access(kind: Kind, at: u64, pc: usize) -> Access {
-    Access {
-        kind,
-        at,
-        size: 1,
-        pc,
-    }
+    Access::new(kind, at, 1, pc)
 }
