@@ -92,13 +92,19 @@ pub fn at(events: &[Event], wanted: &[usize]) -> At {
     at
 }
 
-/// Sites of a stack, innermost first, without frames of the runtime among the callers.
+/// Sites of a stack, innermost first, without frames of the runtime among the callers, and without
+/// those in which a function does nothing but call its own symbolic body.
 pub fn stack(pc: u64, callers: &[u64], symbols: &mut Symbols) -> Vec<u32> {
     let mut stack = vec![symbols.site(pc)];
+    let mut callee = pc;
     for &caller in callers {
-        if !symbols.is_in_runtime(caller) {
+        if symbols.is_in_runtime(caller) {
+            continue;
+        }
+        if !symbols.enters_symbolic_body(caller, callee) {
             stack.push(symbols.site(caller));
         }
+        callee = caller;
     }
     stack
 }

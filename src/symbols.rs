@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use addr2line::Loader;
 use goblin::elf::sym::{STT_OBJECT, STT_TLS};
 use goblin::elf::{Elf, ProgramHeader, program_header::PT_LOAD};
-use raddle_protocol::hooks::SECTION;
+use raddle_protocol::hooks::{SECTION, SYMBOLIC_BODY};
 use raddle_protocol::witness::{Bytes, Frame, Module, Site, fnv1a};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -230,6 +230,16 @@ impl Symbols {
         self.images.iter().enumerate().find(|(_, i)| holds(i))
     }
 
+    /// Is `callee` in the symbolic body of the function in which `caller` is?
+    pub fn enters_symbolic_body(&self, caller: u64, callee: u64) -> bool {
+        let name = |address: u64| {
+            let (_, image) = self.image_of(address)?;
+            image.symbol(address.wrapping_sub(image.base).wrapping_sub(1))
+        };
+        let body = name(callee).and_then(|name| name.strip_suffix(SYMBOLIC_BODY));
+        body.is_some_and(|function| name(caller) == Some(function))
+    }
+
     fn resolve(&mut self, address: u64) -> Site {
         let Some((index, image)) = self.image_of(address) else {
             return Site {
@@ -325,6 +335,12 @@ impl Image {
             data: OnceCell::new(),
             lines: OnceCell::new(),
         })
+    }
+
+    /// The name of the function here in the table of symbols, as it stands there.
+    fn symbol(&self, offset: u64) -> Option<&str> {
+        let loader = self.lines.get_or_init(|| Loader::new(&self.path).ok());
+        loader.as_ref()?.find_symbol(offset)
     }
 
     fn frames(&self, offset: u64) -> Vec<Frame> {

@@ -7,7 +7,7 @@ use crate::locations;
 use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
 use crate::symbolic;
-use raddle_protocol::hooks::{HARNESS, MODE_SYMBOLIC, PREFIX, SECTION, TABLE};
+use raddle_protocol::hooks::{HARNESS, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE};
 
 /// Promises about a function that hooks inside it break.
 const BROKEN_PROMISES: &[&str] = &[
@@ -109,7 +109,7 @@ fn keeps_frames(function: Value) -> bool {
 /// A copy for the symbolic body.
 fn clone_of(module: Module, function: Value) -> Value {
     let clone = function.clone_function();
-    clone.set_name(&format!("{}.raddle", function.name()));
+    clone.set_name(&format!("{}{SYMBOLIC_BODY}", function.name()));
     clone.remove_attribute(Place::Function, "alwaysinline");
     clone.add_attribute(Place::Function, "noinline");
     match function.linkage() {

@@ -51,6 +51,9 @@
 //! These are plain globals, not thread-local: no switch can happen between the store and the use.
 //! Hooks that yield an expression besides a value leave it in [`RESULT`] (0: concrete).
 
+/// What the name of a function's symbolic body has at its end.
+pub const SYMBOLIC_BODY: &str = ".raddle";
+
 /// The eight bytes before the entry of every function that has a symbolic body (LLVM prefix data).
 pub const PREFIX: u64 = u64::from_le_bytes(*b"RaddleFn");
 
