@@ -314,11 +314,18 @@ impl Exploration<'_> {
             trace: trace.clone(),
         };
         let triage = &mut self.triage;
-        let fails = self.progress.aside(|| triage.look_into(sighted))?;
-        if fails && !self.options.findings.keep_going {
-            self.verifier.stop(ENOUGH);
+        if self.progress.aside(|| triage.look_into(sighted))? {
+            self.count_finding();
         }
         Ok(())
+    }
+
+    fn count_finding(&mut self) {
+        self.found += 1;
+        self.progress.say(format!("{} failing", self.found));
+        if !self.options.findings.keep_going {
+            self.verifier.stop(ENOUGH);
+        }
     }
 
     fn examine(&mut self, class: Class, job: Job, trace: Trace) -> Result<()> {
@@ -335,11 +342,7 @@ impl Exploration<'_> {
             recount(&mut self.summary.outcomes, class, refuted.label);
         }
         if examination.examined == Examined::Finding {
-            self.found += 1;
-            self.progress.say(format!("{} failing", self.found));
-            if !self.options.findings.keep_going {
-                self.verifier.stop(ENOUGH);
-            }
+            self.count_finding();
         }
         Ok(())
     }

@@ -4,21 +4,13 @@ use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId, Pattern, TreeId};
 use super::formula::Formula;
 use super::locks::{Entry, Section, lock_of};
-use super::plan::{Plan, follow};
+use super::plan::{Found, follow};
 use super::sat::{Model, holds};
 use super::solver::{Answer, Effort, Limits};
 use raddle_protocol::event::Kind;
 
-/// Result of a query.
-pub enum Found {
-    /// A job that should end like this.
-    Yes(Plan, Pattern),
-    No,
-    Unknown,
-}
-
 /// First threads that wait for each other, then a state in which every thread waits or has ended.
-pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> Found {
+pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> Found<Pattern> {
     for cycle in [true, false] {
         let stuck: Vec<Bool> = (0..formula.forest.trees.len())
             .map(|t| Bool::new_const(format!("stuck{t}")))

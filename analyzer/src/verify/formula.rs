@@ -27,6 +27,7 @@ use super::places::Place;
 use super::sat::{Model, holds};
 use super::solver::{Answer, Context, Effort, Limits, Solver};
 use super::terms::{Term, TermId};
+use super::untested::Tested;
 use super::vectors::{self, BV, equal};
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -338,6 +339,12 @@ impl<'f> Formula<'f> {
         let units = self.whole_sections(&steps);
         let order = self.order.sequence(model, &places, &units);
         order.iter().map(|place| steps[place]).collect()
+    }
+
+    /// The pairs that are tested, where it matters.
+    pub fn tested(&self) -> Option<&'f Tested> {
+        let forest = self.forest;
+        forest.tested.as_ref().filter(|_| self.context.untested)
     }
 
     /// Can one execution have both threads?

@@ -1,11 +1,11 @@
 //! The strategy `frontier`: one question over all trees, until nothing unseen is reachable.
 
 use super::circuit::{Bool, all, any};
-use super::deadlock::{self, Found};
+use super::deadlock;
 use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
-use super::plan::{Plan, to_frontier};
+use super::plan::{Found, Plan, to_frontier};
 use super::racing::{self, Races};
 use super::sat::Model;
 use super::solver::{Answer, Context, Effort, Limits};
@@ -78,6 +78,7 @@ impl Frontier {
         self.facts = forest.facts;
         self.decisions += 1;
         self.purposes.clear();
+        self.context.untested = untested::is_due(self.decisions);
         let mut formula = Formula::new(forest, &mut self.context, Ends::Excluded, effort);
         self.unsteady = formula.unsteady.len();
         if formula.too_large {
@@ -104,7 +105,6 @@ impl Frontier {
             let before = Before {
                 first: &first,
                 wanted: &wanted,
-                untested: untested::is_due(self.decisions),
             };
             let (aims, answer) = match before.ask(&formula, limits, (effort, times)) {
                 Some((aims, model)) => (aims, Answer::Sat(model)),
@@ -134,69 +134,23 @@ impl Frontier {
             let waits: Vec<_> = pattern.stuck.iter().map(|&n| formula.waits_at(n)).collect();
             formula.solver.assert(&all(&waits).not());
         }
-        match deadlock::query(&formula, limits, effort) {
-            Found::Yes(plan, pattern) => {
-                self.purposes.push_back(Purpose::Deadlock(pattern));
-                Decision::Run {
-                    plan,
-                    tolerant: false,
-                }
-            }
-            Found::No => {
-                let (known, purposes) = (&self.hazards, &mut self.purposes);
-                let mut decision = Self::hazard(known, purposes, &formula, limits, effort);
-                if let (Decision::Exhausted, Some(races)) = (&decision, races) {
-                    decision = Self::race(races, purposes, &formula, limits, effort);
-                }
-                if forest.spurious && matches!(decision, Decision::Exhausted) {
-                    formula.solver.assert(&formula.more_could_end_alone());
-                    let none = matches!(formula.check(limits, effort), Answer::Unsat);
-                    self.wakes_left_out = !none;
-                }
-                decision
-            }
-            Found::Unknown => Decision::GaveUp(SOLVER),
+        let purposes = &mut self.purposes;
+        let found = deadlock::query(&formula, limits, effort);
+        let mut decision = decided(found, purposes, Purpose::Deadlock);
+        if matches!(decision, Decision::Exhausted) {
+            let found = hazards::query(&formula, &self.hazards, limits, effort);
+            decision = decided(found, purposes, Purpose::Hazard);
         }
-    }
-
-    fn hazard(
-        known: &HashSet<Hazard>,
-        purposes: &mut VecDeque<Purpose>,
-        formula: &Formula<'_>,
-        limits: Limits<'_>,
-        effort: &mut Effort,
-    ) -> Decision {
-        match hazards::query(formula, known, limits, effort) {
-            hazards::Found::Yes(plan, hazard) => {
-                purposes.push_back(Purpose::Hazard(hazard));
-                Decision::Run {
-                    plan,
-                    tolerant: false,
-                }
-            }
-            hazards::Found::No => Decision::Exhausted,
-            hazards::Found::Unknown => Decision::GaveUp(SOLVER),
+        if let (Decision::Exhausted, Some(races)) = (&decision, races) {
+            let found = racing::query(&formula, races, limits, effort);
+            decision = decided(found, purposes, |()| Purpose::Race);
         }
-    }
-
-    fn race(
-        known: &mut Races,
-        purposes: &mut VecDeque<Purpose>,
-        formula: &Formula<'_>,
-        limits: Limits<'_>,
-        effort: &mut Effort,
-    ) -> Decision {
-        match racing::query(formula, known, limits, effort) {
-            racing::Found::Yes(plan) => {
-                purposes.push_back(Purpose::Race);
-                Decision::Run {
-                    plan,
-                    tolerant: false,
-                }
-            }
-            racing::Found::No => Decision::Exhausted,
-            racing::Found::Unknown => Decision::GaveUp(SOLVER),
+        if forest.spurious && matches!(decision, Decision::Exhausted) {
+            formula.solver.assert(&formula.more_could_end_alone());
+            let none = matches!(formula.check(limits, effort), Answer::Unsat);
+            self.wakes_left_out = !none;
         }
+        decision
     }
 
     /// Locations that were changed without a record before they were first recorded.
@@ -313,6 +267,25 @@ impl Frontier {
     }
 }
 
+/// What follows from the answer to a question, which was asked for this purpose.
+fn decided<T>(
+    found: Found<T>,
+    purposes: &mut VecDeque<Purpose>,
+    purpose: impl FnOnce(T) -> Purpose,
+) -> Decision {
+    match found {
+        Found::Yes(plan, what) => {
+            purposes.push_back(purpose(what));
+            Decision::Run {
+                plan,
+                tolerant: false,
+            }
+        }
+        Found::No => Decision::Exhausted,
+        Found::Unknown => Decision::GaveUp(SOLVER),
+    }
+}
+
 /// What came of the question about a part of the targets.
 struct Part {
     /// The plan, and whether one with its aims has missed.
@@ -337,7 +310,7 @@ struct Share {
 fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) -> Part {
     let mut effort = Effort::default();
     // The solver's terms belong to a thread.
-    let mut context = Context::default();
+    let mut context = Context::new(share.untested);
     let mut formula = Formula::new(forest, &mut context, Ends::Excluded, &mut effort);
     if formula.too_large {
         let plan = Err(TOO_LARGE);
@@ -364,7 +337,6 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
     let before = Before {
         first: &first,
         wanted: &wanted,
-        untested: share.untested,
     };
     let (aims, answer) = match before.ask(&formula, limits, (&mut effort, times)) {
         Some((aims, model)) => (aims, Answer::Sat(model)),
@@ -411,9 +383,8 @@ fn urgent<'t>(forest: &Forest, targets: &[&'t Target]) -> Vec<Vec<&'t Target>> {
 struct Before<'w, 't> {
     /// One of these alone, group after group.
     first: &'w [Vec<&'t Target>],
+    /// Then, of these, what is behind untested predecessor pairs, where the formula has them.
     wanted: &'w [&'t Target],
-    /// Then, of the wanted ones, what is behind untested predecessor pairs.
-    untested: bool,
 }
 
 impl<'w, 't> Before<'w, 't> {
@@ -430,10 +401,9 @@ impl<'w, 't> Before<'w, 't> {
                 return Some((targets, model));
             }
         }
-        let due = self.untested.then_some(self.wanted)?;
-        let behind = untested::behind(formula, due)?;
+        let behind = untested::behind(formula, self.wanted)?;
         let model = alone(formula, &behind, limits, (effort, 1))?;
-        Some((due, model))
+        Some((self.wanted, model))
     }
 }
 

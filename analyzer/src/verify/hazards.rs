@@ -10,7 +10,7 @@ use super::forest::{Action, NodeId};
 use super::formula::Formula;
 use super::insert::{UNKNOWN, is_access};
 use super::locks::lock_of;
-use super::plan::{Plan, follow};
+use super::plan::{Found, follow};
 use super::sat::holds;
 use super::solver::{Answer, Effort, Limits};
 use raddle_protocol::event::Kind;
@@ -26,21 +26,13 @@ pub struct Hazard {
     waits: bool,
 }
 
-/// Result of a query.
-pub enum Found {
-    /// A job that takes these steps in their wrong order.
-    Yes(Plan, Hazard),
-    No,
-    Unknown,
-}
-
 /// Looks for a hazard that is not among the `known`.
 pub fn query(
     formula: &Formula<'_>,
     known: &HashSet<Hazard>,
     limits: Limits<'_>,
     effort: &mut Effort,
-) -> Found {
+) -> Found<Hazard> {
     let hazards: Vec<(Hazard, Bool)> = hazards(formula)
         .into_iter()
         .filter(|h| !known.contains(h))

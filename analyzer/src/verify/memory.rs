@@ -196,7 +196,8 @@ fn write(formula: &mut Formula<'_>, cell: &Cell, key: Key, block: &Block) -> Wri
         }
         executed.push(exec);
     }
-    let statements = writes.iter().map(|&id| formula.forest.node(id).pc);
+    let writes = writes.iter().filter(|_| formula.tested().is_some());
+    let statements = writes.map(|&id| formula.forest.node(id).pc);
     Write {
         place: key.0,
         statements: statements.collect(),
@@ -275,7 +276,7 @@ fn options(
 
 /// Keeps in mind that the reads may find what no execution has shown them to find.
 fn note_untested(formula: &mut Formula<'_>, source: &Write, reads: &[NodeId], way: &Bool) {
-    let Some(tested) = &formula.forest.tested else {
+    let Some(tested) = formula.tested() else {
         return;
     };
     for &read in reads {

@@ -19,6 +19,14 @@ pub struct Plan {
     pub aims: Vec<(NodeId, Aim)>,
 }
 
+/// The answer to a question for something that a job can show.
+pub enum Found<T> {
+    Yes(Plan, T),
+    No,
+    /// The solver gave up.
+    Unknown,
+}
+
 /// Follows the model up to the first frontier that it reaches.
 pub fn to_frontier(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -> Plan {
     let steps = formula.sequence(model);

@@ -12,7 +12,7 @@ use super::circuit::{Bool, all, any};
 use super::forest::{NodeId, TreeId};
 use super::formula::Formula;
 use super::insert::is_access;
-use super::plan::{Plan, follow};
+use super::plan::{Found, Plan, follow};
 use super::sat::{Model, holds};
 use super::solver::{Answer, Effort, Limits};
 use crate::races::{self, Race};
@@ -51,14 +51,6 @@ impl Races {
     }
 }
 
-/// Result of a query.
-pub enum Found {
-    /// A job in which the two come one after the other.
-    Yes(Plan),
-    No,
-    Unknown,
-}
-
 /// Accesses that differ in nothing but the local path that leads to them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
@@ -90,13 +82,14 @@ struct Candidate<'g> {
     condition: Bool,
 }
 
-/// Looks for a race between two statements of which none is known.
+/// Looks for a job in which two accesses that race come one after the other, between two statements
+/// of which no race is known.
 pub fn query(
     formula: &Formula<'_>,
     known: &mut Races,
     limits: Limits<'_>,
     effort: &mut Effort,
-) -> Found {
+) -> Found<()> {
     let groups = groups(formula);
     let candidates = candidates(formula, &groups, known);
     if candidates.is_empty() {
@@ -118,7 +111,7 @@ pub fn query(
         return Found::No;
     };
     known.asked.insert(a.0.pair(b.0));
-    Found::Yes(plan(formula, &model, [a.1, b.1]))
+    Found::Yes(plan(formula, &model, [a.1, b.1]), ())
 }
 
 fn groups(formula: &Formula<'_>) -> BTreeMap<Group, Vec<NodeId>> {

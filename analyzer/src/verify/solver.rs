@@ -83,10 +83,20 @@ impl Effort {
 pub struct Context {
     circuit: Shared,
     pub values: Values,
+    /// The next formulas are asked for what is behind untested predecessor pairs.
+    pub untested: bool,
     known: Option<Rc<RefCell<Known>>>,
 }
 
 impl Context {
+    /// See [`Context::untested`].
+    pub fn new(untested: bool) -> Context {
+        Context {
+            untested,
+            ..Context::default()
+        }
+    }
+
     /// Starts another formula: gates are made here from now on.
     pub fn solver(&mut self) -> Solver {
         circuit::enter(&self.circuit);

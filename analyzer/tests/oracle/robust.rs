@@ -1,5 +1,6 @@
 //! Exploration ends, and claims no more than it should, whatever the executions look like.
 
+use crate::frontier::EVERYTHING;
 use crate::player::{Behaviour, Played, brute_force, play};
 use crate::program::Program;
 use crate::random::{self, Dice, INPUT_BOUND, Menu};
@@ -13,19 +14,7 @@ use raddle_protocol::shared::flags;
 const MENU: Menu = Menu {
     threads: 2,
     statements: 5,
-    inputs: 1,
-    locks: 2,
-    nested_threads: true,
-    exits: true,
-    wide: true,
-    unjoined: true,
-    destroys: false,
-    lock_heavy: false,
-    guarded: false,
-    loops: false,
-    waits: false,
-    spurious: false,
-    sync: &[],
+    ..EVERYTHING
 };
 
 /// Explores with executions that `disturb` spoils.
