@@ -310,3 +310,51 @@ fn what_functions_with_one_body_call_is_followed_or_named() {
         }
     });
 }
+
+const ROUNDING: &str = "tests/models/rounding.c";
+
+/// Scenario, option of the compiler, and what the verdict has to name.
+const ROUNDINGS: &[(u32, &str, Option<&str>)] = &[
+    (0, "-O1", None),
+    (0, "-ffast-math", Some("before main")),
+    (1, "-O1", None),
+    (2, "-O1", Some("fesetround")),
+    (3, "-O1", None),
+    (4, "-O1", Some("fesetenv")),
+    (5, "-O1", None),
+    (6, "-O1", Some("feupdateenv")),
+    (7, "-O1", Some("feenableexcept")),
+    (8, "-O1", Some("inline assembly")),
+    (9, "-O1", None),
+    (10, "-O1", Some("floating point")),
+    (11, "-O1", Some("floating point")),
+    (12, "-O1", Some("fesetmode")),
+];
+
+/// Another way of rounding than to the nearest; only `verify` depends on it.
+#[test]
+fn another_way_of_rounding_is_named() {
+    in_parallel(ROUNDINGS, |&(scenario, option, named)| {
+        let scenario = format!("-DSCENARIO={scenario}");
+        let flags = [&scenario, option, "-w", "-lm"];
+        let program = compile(Compiler::RaddleCc, ROUNDING, &flags);
+        let found = run(&["verify", "--keep-going", "--no-shrink"], &program, &[]);
+        let all: BTreeSet<String> = [0, 1, 2].map(|n| format!("exit {n}")).into();
+        let (bounds, concretised) = (&found.summary.bounds, &found.summary.concretised);
+        let right = match named {
+            Some(name) => format!("{bounds:?} {concretised:?}").contains(name),
+            None => bounds.is_empty() && concretised.is_empty() && statuses(&found) == all,
+        };
+        let sampled = run(&["run", "-n", "1"], &program, &[]);
+        let silent = scenario.ends_with("=8") || sampled.summary.uncontrolled.is_empty();
+        match right && silent {
+            true => Ok(()),
+            false => Err(format!(
+                "{}: {:?}, {bounds:?}, {concretised:?}, {:?}",
+                found.shown,
+                statuses(&found),
+                sampled.summary.uncontrolled
+            )),
+        }
+    });
+}

@@ -322,6 +322,20 @@ const HARMLESS: &[&str] = &[
     "var.annotation",
 ];
 
+/// May this intrinsic have floating point numbers rounded otherwise than to the nearest from now on?
+pub fn sets_rounding(call: Value, name: &str) -> bool {
+    /// To the nearest, in C's numbers (`FLT_ROUNDS`).
+    const NEAREST: u64 = 1;
+    let to_nearest = || {
+        let way = call.operand(0).as_int_constant();
+        way.is_some_and(|way| way.int_value() == NEAREST)
+    };
+    match name {
+        "set.rounding" => !to_nearest(),
+        _ => name.starts_with("set.fpenv") || name.starts_with("set.fpmode"),
+    }
+}
+
 fn of_intrinsic(call: Value, name: &str) -> Option<Access> {
     let operand = |n| call.operand(n);
     if name.starts_with("memcpy.") || name.starts_with("memmove.") {

@@ -391,6 +391,21 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "call void @llvm.set.rounding(i32 %a)\n %r = add i32 0, 1",
     ),
     (
+        "set.rounding",
+        "i32",
+        "call void @llvm.set.rounding(i32 2)\n %r = add i32 0, 1",
+    ),
+    (
+        "set.fpmode",
+        "i32",
+        "call void @llvm.set.fpmode.i32(i32 0)\n %r = add i32 0, 1",
+    ),
+    (
+        "reset.fpmode",
+        "i32",
+        "call void @llvm.reset.fpmode()\n %r = add i32 0, 1",
+    ),
+    (
         "returnaddress",
         "ptr",
         "%r = call ptr @llvm.returnaddress(i32 0)",

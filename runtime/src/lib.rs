@@ -21,6 +21,7 @@ mod busy;
 mod c11;
 mod ends;
 mod entropy;
+mod fenv;
 mod foreign;
 mod futex;
 mod gate;

@@ -2,7 +2,7 @@
 //! shadow. See `raddle_protocol::hooks`, "Functions with one body".
 
 use super::Schedule;
-use crate::access::{Access, Cell};
+use crate::access::{Access, Cell, sets_rounding};
 use crate::convert::{to_cell, widened};
 use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
@@ -114,7 +114,13 @@ impl Schedule<'_> {
     /// symbolic memory.
     fn outside(&self, i: Value) {
         let assembly = i.is_call() && i.callee().as_inline_asm().is_some();
-        if !i.is_call() || assembly || i.intrinsic_called().is_some() {
+        if !i.is_call() || assembly {
+            return;
+        }
+        if let Some(name) = i.intrinsic_called() {
+            if sets_rounding(i, &name) {
+                self.lose_rounding(i);
+            }
             return;
         }
         if let Some(model) = outside::model(i) {
@@ -133,6 +139,16 @@ impl Schedule<'_> {
             let shape = emit.c64(foreign.shape | u64::from(count) << 32);
             let arguments = [i.callee(), name, shape, values, null];
             self.hooks.call(emit, "raddle_sym_foreign", &arguments);
+        });
+    }
+
+    /// Before another way of rounding than to the nearest.
+    fn lose_rounding(&self, i: Value) {
+        let mut emit = self.emit_before(i);
+        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
+        emit.when(symbolic, |emit| {
+            let why = emit.c32(Why::Float as u32);
+            self.hooks.call(emit, "raddle_sym_lost", &[why]);
         });
     }
 

@@ -4,9 +4,9 @@ use super::Body;
 use super::floats::Format;
 use super::leaf::{MAX_WIDTH, leaves, width};
 use super::terms::{Term, Terms};
-use crate::access::Access;
+use crate::access::{Access, sets_rounding};
 use crate::ir::{Emit, Layout, Value};
-use raddle_protocol::expr::Op;
+use raddle_protocol::expr::{Op, Why};
 
 /// What an intrinsic computes, as far as it is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,6 +137,11 @@ pub fn yields(layout: Layout, call: Value, name: &str) -> bool {
 
 impl Body<'_> {
     pub(super) fn intrinsic(&mut self, i: Value, name: &str) {
+        if sets_rounding(i, name) {
+            let emit = self.before(i);
+            let why = emit.c32(Why::Float as u32);
+            self.hooks.call(&emit, "raddle_sym_lost", &[why]);
+        }
         match meaning(self.layout, i, name) {
             Some(Meaning::Silent) => {}
             Some(Meaning::List) => {
