@@ -5,6 +5,7 @@ use super::deadlock;
 use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
+use super::later::Later;
 use super::plan::{Found, Plan, to_frontier};
 use super::racing::{self, Races};
 use super::sat::Model;
@@ -33,6 +34,10 @@ pub const TOO_LARGE: &str = "the formula would be too large";
 /// How often executions missed what they were aimed at.
 type Attempts = HashMap<(NodeId, Aim), u32>;
 
+/// After so many jobs, a question gives as many more as there were since then. Before that each job
+/// is chosen with all that the others have shown, and it takes fewer until there is an error.
+const SINGLE: u64 = 16;
+
 /// What a job was for.
 enum Purpose {
     Frontiers(Vec<(NodeId, Aim)>),
@@ -60,13 +65,27 @@ pub struct Frontier {
     purposes: VecDeque<Purpose>,
     /// What was known when they were made.
     facts: u64,
-    /// How often it was asked what to do next.
+    /// How many jobs it gave, and how many at the last question.
     decisions: u64,
+    asked_at: u64,
+    /// More jobs from the last question.
+    later: Later,
     /// The formula of the last question that had a model, where it is wanted.
     pub kept: Option<String>,
+    /// Each question gives several jobs, also the first ones.
+    pub ahead: bool,
 }
 
 impl Frontier {
+    /// The same strategy before it has seen anything.
+    pub fn anew(&self) -> Frontier {
+        Frontier {
+            kept: self.kept.as_ref().map(|_| String::new()),
+            ahead: self.ahead,
+            ..Frontier::default()
+        }
+    }
+
     /// Looks for a frontier, then for a deadlock, a wrong order, and a race.
     pub fn decide(
         &mut self,
@@ -75,10 +94,12 @@ impl Frontier {
         limits: Limits<'_>,
         effort: &mut Effort,
     ) -> Decision {
-        self.facts = forest.facts;
-        self.decisions += 1;
-        self.purposes.clear();
-        self.context.untested = untested::is_due(self.decisions);
+        self.begin(forest);
+        if let Some(plan) = self.later.next(forest) {
+            return self.run(plan);
+        }
+        let due = self.due();
+        self.context.untested = due.untested;
         let mut formula = Formula::new(forest, &mut self.context, Ends::Excluded, effort);
         self.unsteady = formula.unsteady.len();
         if formula.too_large {
@@ -95,9 +116,7 @@ impl Frontier {
         if !wanted.is_empty() {
             formula.solver.push();
             formula.exclude_idle_rounds();
-            // What is urgent alone after 1 question, 2, 4, ...: so that it does not wait until all is
-            // seen, and a proof costs little more.
-            let first = match self.decisions.is_power_of_two() {
+            let first = match due.urgent {
                 true => urgent(forest, &wanted),
                 false => Vec::new(),
             };
@@ -116,17 +135,16 @@ impl Frontier {
             if let (Answer::Sat(_), Some(kept)) = (&answer, &mut self.kept) {
                 *kept = formula.solver.text();
             }
-            formula.solver.pop();
             match answer {
                 Answer::Sat(model) => {
                     let plan = to_frontier(&formula, &model, aims);
-                    let again = |a: &(NodeId, Aim)| attempts.contains_key(a);
-                    let tolerant = plan.aims.iter().any(again);
-                    let aims = plan.aims.clone();
-                    self.purposes.push_back(Purpose::Frontiers(aims));
-                    return Decision::Run { plan, tolerant };
+                    let rest = (due.more, limits, effort);
+                    self.later = Later::of(&formula, &wanted, &plan, rest);
+                    formula.solver.pop();
+                    drop(formula);
+                    return self.run(plan);
                 }
-                Answer::Unsat => {}
+                Answer::Unsat => formula.solver.pop(),
                 Answer::Unknown => return Decision::GaveUp(SOLVER),
             }
         }
@@ -153,6 +171,37 @@ impl Frontier {
         decision
     }
 
+    /// Another job is asked for.
+    fn begin(&mut self, forest: &Forest) {
+        self.facts = forest.facts;
+        self.decisions += 1;
+        self.purposes.clear();
+    }
+
+    /// See [`Due`], of a question that is asked now.
+    fn due(&mut self) -> Due {
+        let jobs = self.asked_at + 1..self.decisions + 1;
+        self.asked_at = self.decisions;
+        let single = if self.ahead { 0 } else { SINGLE };
+        Due {
+            more: self.decisions.saturating_sub(single),
+            urgent: jobs.clone().any(u64::is_power_of_two),
+            untested: jobs.into_iter().any(untested::is_due),
+        }
+    }
+
+    /// Has a job with one of its aims missed?
+    fn is_tolerant(&self, plan: &Plan) -> bool {
+        plan.aims.iter().any(|aim| self.attempts.contains_key(aim))
+    }
+
+    fn run(&mut self, plan: Plan) -> Decision {
+        let tolerant = self.is_tolerant(&plan);
+        self.purposes
+            .push_back(Purpose::Frontiers(plan.aims.clone()));
+        Decision::Run { plan, tolerant }
+    }
+
     /// Locations that were changed without a record before they were first recorded.
     pub fn unsteady(&self) -> usize {
         self.unsteady
@@ -173,9 +222,9 @@ impl Frontier {
         self.hazards.len()
     }
 
-    /// Looks for frontiers in as many parts as there are `workers`, at the same time: no more than
-    /// one job for each part. Nothing: there are no frontiers. What is urgent is asked for alone first
-    /// as often as by [`Frontier::decide`], in the question about the first part.
+    /// Up to as many jobs as there are `workers`, of the last question or of as many new ones at the
+    /// same time, each about a part of the frontiers. Nothing: there are no frontiers. What is urgent is
+    /// asked for alone first as often as by [`Frontier::decide`], in the question about the first part.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -186,19 +235,40 @@ impl Frontier {
         effort: &mut Effort,
         workers: usize,
     ) -> Result<Vec<(Plan, bool)>, &'static str> {
-        self.facts = forest.facts;
-        self.decisions += 1;
-        self.purposes.clear();
+        self.begin(forest);
+        let mut plans = self.later.several(forest, workers);
+        if plans.is_empty() {
+            plans = self.ask_several(forest, limits, effort, workers)?;
+        }
+        self.decisions += (plans.len() as u64).saturating_sub(1);
+        let give = |plan: Plan| {
+            let tolerant = self.is_tolerant(&plan);
+            let aims = plan.aims.clone();
+            self.purposes.push_back(Purpose::Frontiers(aims));
+            (plan, tolerant)
+        };
+        Ok(plans.into_iter().map(give).collect())
+    }
+
+    fn ask_several(
+        &mut self,
+        forest: &Forest,
+        limits: Limits<'_>,
+        effort: &mut Effort,
+        workers: usize,
+    ) -> Result<Vec<Plan>, &'static str> {
+        let due = self.due();
         let attempts = &self.attempts;
         let decisions = self.decisions;
         let parts: Vec<Part> = std::thread::scope(|scope| {
             let ask = |n| {
-                let urgent = decisions.is_power_of_two() && n == 0;
                 let share = Share {
                     n,
                     of: workers,
-                    urgent: urgent.then_some(decisions),
-                    untested: untested::is_due(decisions),
+                    urgent: due.urgent && n == 0,
+                    untested: due.untested,
+                    decisions,
+                    more: due.more / workers as u64,
                 };
                 scope.spawn(move || part(attempts, forest, limits, share))
             };
@@ -208,19 +278,16 @@ impl Frontier {
                 .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let mut plans: Vec<(Plan, bool)> = Vec::new();
+        let mut plans: Vec<Plan> = Vec::new();
         let mut trouble = None;
         for part in parts {
             effort.add(part.effort);
+            self.later.append(part.later);
             match part.plan {
                 Ok(Some(plan)) => {
                     // Two parts may come upon the same execution.
-                    let same = |p: &(Plan, bool)| {
-                        p.0.prefix == plan.0.prefix && p.0.inputs == plan.0.inputs
-                    };
+                    let same = |p: &Plan| p.prefix == plan.prefix && p.inputs == plan.inputs;
                     if !plans.iter().any(same) {
-                        self.purposes
-                            .push_back(Purpose::Frontiers(plan.0.aims.clone()));
                         plans.push(plan);
                     }
                 }
@@ -286,11 +353,33 @@ fn decided<T>(
     }
 }
 
+/// What a question asks for alone, before all frontiers together, and what it gives.
+struct Due {
+    /// What is urgent: after 1 job, 2, 4, ..., so that it does not wait until all is seen, and a proof
+    /// costs little more.
+    urgent: bool,
+    /// What is behind untested predecessor pairs.
+    untested: bool,
+    /// So many more jobs may come from it.
+    more: u64,
+}
+
 /// What came of the question about a part of the targets.
 struct Part {
-    /// The plan, and whether one with its aims has missed.
-    plan: Result<Option<(Plan, bool)>, &'static str>,
+    plan: Result<Option<Plan>, &'static str>,
+    later: Later,
     effort: Effort,
+}
+
+impl Part {
+    fn without(plan: Result<Option<Plan>, &'static str>, effort: Effort) -> Part {
+        let later = Later::default();
+        Part {
+            plan,
+            later,
+            effort,
+        }
+    }
 }
 
 /// The targets that a part is about.
@@ -300,10 +389,14 @@ struct Share {
     n: usize,
     /// The size of a group.
     of: usize,
-    /// First, what is urgent alone, of all; how often was asked what to do next.
-    urgent: Option<u64>,
+    /// First, what is urgent alone, of all.
+    urgent: bool,
     /// Then, what is behind untested predecessor pairs.
     untested: bool,
+    /// So many jobs were given.
+    decisions: u64,
+    /// So many more may come from this question.
+    more: u64,
 }
 
 /// Looks for a frontier among the targets of a share.
@@ -313,8 +406,7 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
     let mut context = Context::new(share.untested);
     let mut formula = Formula::new(forest, &mut context, Ends::Excluded, &mut effort);
     if formula.too_large {
-        let plan = Err(TOO_LARGE);
-        return Part { plan, effort };
+        return Part::without(Err(TOO_LARGE), effort);
     }
     let targets = std::mem::take(&mut formula.targets);
     let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
@@ -323,17 +415,20 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
         formula.solver.assert(&target.condition.not());
     }
     let first = match share.urgent {
-        Some(_) => urgent(forest, &wanted),
-        None => Vec::new(),
+        true => urgent(forest, &wanted),
+        false => Vec::new(),
     };
     let wanted = wanted.into_iter().skip(share.n).step_by(share.of);
     let wanted: Vec<&Target> = wanted.collect();
     if wanted.is_empty() && first.iter().all(Vec::is_empty) {
-        let plan = Ok(None);
-        return Part { plan, effort };
+        return Part::without(Ok(None), effort);
     }
     formula.exclude_idle_rounds();
-    let times = share.urgent.map_or(1, effort_of);
+    let times = if share.urgent {
+        effort_of(share.decisions)
+    } else {
+        1
+    };
     let before = Before {
         first: &first,
         wanted: &wanted,
@@ -346,15 +441,16 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
         }
     };
     let plan = match answer {
-        Answer::Sat(model) => {
-            let plan = to_frontier(&formula, &model, aims);
-            let tolerant = plan.aims.iter().any(|aim| attempts.contains_key(aim));
-            Ok(Some((plan, tolerant)))
-        }
-        Answer::Unsat => Ok(None),
-        Answer::Unknown => Err(SOLVER),
+        Answer::Sat(model) => to_frontier(&formula, &model, aims),
+        Answer::Unsat => return Part::without(Ok(None), effort),
+        Answer::Unknown => return Part::without(Err(SOLVER), effort),
     };
-    Part { plan, effort }
+    let later = Later::of(&formula, &wanted, &plan, (share.more, limits, &mut effort));
+    Part {
+        plan: Ok(Some(plan)),
+        later,
+        effort,
+    }
 }
 
 /// As much effort for a few targets alone as so many questions had together, were all of them small.
@@ -408,7 +504,7 @@ impl<'w, 't> Before<'w, 't> {
 }
 
 /// Some of these are reached.
-fn reached(targets: &[&Target]) -> Bool {
+pub fn reached(targets: &[&Target]) -> Bool {
     let conditions: Vec<Bool> = targets.iter().map(|t| t.condition.clone()).collect();
     any(&conditions)
 }

@@ -21,6 +21,7 @@ mod frontier;
 mod hazards;
 mod insert;
 mod intervals;
+mod later;
 mod locks;
 mod memory;
 mod mpc;
@@ -141,6 +142,11 @@ impl Verifier {
     /// untested predecessor pair (papers/hapset.txt) is not asked for first. For comparison.
     pub fn ignore_pairs(&mut self) {
         self.forest.tested = None;
+    }
+
+    /// Lets each question give several jobs from the first one on, to compare with fewer.
+    pub fn plan_ahead(&mut self) {
+        self.frontier.ahead = true;
     }
 
     /// Ends the exploration: the next [`Verifier::next`] is [`Next::Done`], with this reason.
@@ -354,9 +360,7 @@ impl Verifier {
         let tested = self.forest.tested.take();
         self.forest = forest(self.strategy, self.spurious);
         self.forest.tested = tested;
-        let kept = self.frontier.kept.take().map(|_| String::new());
-        self.frontier = Frontier::default();
-        self.frontier.kept = kept;
+        self.frontier = self.frontier.anew();
         self.mpc = Mpc::default();
         self.cores = Cores::default();
         self.left_over = 0;

@@ -1,5 +1,6 @@
 //! Frontiers behind untested predecessor pairs are asked for first from time to time: that finds the
-//! same, and needs no more.
+//! same, and needs no more. So does a search whose questions give several jobs each from the first one
+//! on.
 
 use crate::frontier::{EVERYTHING, Explored, MENU, explore, explore_by};
 use crate::random::{self, Menu};
@@ -11,31 +12,36 @@ struct Sums {
     executions: u64,
     /// Until the first failure, of programs that have one.
     to_failure: u64,
-    /// Programs that were explored in another number of executions than without.
+    /// Programs that were explored in another number of executions than first.
     others: u64,
 }
 
-fn compare(seeds: std::ops::Range<u64>, menu: Menu) -> [Sums; 2] {
-    let mut sums: [Sums; 2] = Default::default();
+/// Without pairs, with them, and with several jobs a question.
+fn compare(seeds: std::ops::Range<u64>, menu: Menu) -> [Sums; 3] {
+    let mut sums: [Sums; 3] = Default::default();
     for seed in seeds {
         let program = random::program(seed, menu);
         let mut plain = Verifier::new(Strategy::Frontier, Bounds::default());
         plain.ignore_pairs();
-        let both = [
+        let mut ahead = Verifier::new(Strategy::Frontier, Bounds::default());
+        ahead.plan_ahead();
+        let all = [
             explore_by(&program, plain),
             explore(&program, Strategy::Frontier, Bounds::default()),
+            explore_by(&program, ahead),
         ];
         let context = || format!("seed {seed}\n{program:#?}");
-        let [a, b] = &both;
-        assert_eq!(a.behaviour.endings, b.behaviour.endings, "{}", context());
-        assert_eq!(a.behaviour.paths, b.behaviour.paths, "{}", context());
-        assert_eq!(a.report.verdict, b.report.verdict, "{}", context());
-        for (sums, explored) in sums.iter_mut().zip(&both) {
-            sums.executions += explored.report.executions;
-            sums.to_failure += explored.first_failure.unwrap_or(0);
-        }
+        let a = &all[0];
         let count = |e: &Explored| (e.report.executions, e.first_failure);
-        sums[1].others += u64::from(count(a) != count(b));
+        for (sums, b) in sums.iter_mut().zip(&all) {
+            assert_eq!(a.behaviour.endings, b.behaviour.endings, "{}", context());
+            assert_eq!(a.behaviour.paths, b.behaviour.paths, "{}", context());
+            assert_eq!(a.report.verdict, b.report.verdict, "{}", context());
+            assert_eq!(b.misses, 0, "{}", context());
+            sums.executions += b.report.executions;
+            sums.to_failure += b.first_failure.unwrap_or(0);
+            sums.others += u64::from(count(a) != count(b));
+        }
     }
     sums
 }
@@ -78,14 +84,17 @@ fn the_order_of_questions_does_not_matter() {
             ..MENU
         },
     ];
-    let (mut few, mut many, mut others) = (0, 0, 0);
+    let (mut needed, mut others) = ([0; 3], [0; 3]);
     for (n, menu) in (0..).zip(menus) {
         let sums = compare(n * 1000..n * 1000 + 150, menu);
-        eprintln!("without: {:?}, with: {:?}", sums[0], sums[1]);
-        few += sums[1].executions + sums[1].to_failure;
-        many += sums[0].executions + sums[0].to_failure;
-        others += sums[1].others;
+        eprintln!("{sums:?}");
+        for (n, sums) in sums.iter().enumerate() {
+            needed[n] += sums.executions + sums.to_failure;
+            others[n] += sums.others;
+        }
     }
-    assert!(others > 0, "it never made a difference");
-    assert!(few * 100 <= many * 102, "{few} and {many}");
+    let [without, pairs, ahead] = needed;
+    assert!(others[1] > 0 && others[2] > 0, "it never made a difference");
+    assert!(pairs * 100 <= without * 102, "{needed:?}");
+    assert!(ahead * 100 <= without * 105, "{needed:?}");
 }
