@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::replay::job_of;
 use crate::report::place;
 use crate::setup::Setup;
-use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount, sees_memory};
+use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
 use crate::symbols::{Symbols, readable};
 use crate::triage::{Examined, Seen, Sighted, Triage, class_of};
 use crate::watch::{Mark, Treatment};
@@ -90,7 +90,7 @@ pub fn verify(
     if options.spurious {
         exploration.verifier.allow_spurious();
     }
-    if options.races.races != Treatment::Off && sees_memory(&modules) {
+    if options.races.races != Treatment::Off {
         exploration.verifier.look_for_races();
     }
     let stopped = interrupt.clone();
@@ -117,7 +117,9 @@ pub fn verify(
     };
     let explored = || crew(workers, setup, interrupt, explore);
     let report = interrupt.within(options.time, explored)?;
+    let left_out = exploration.verifier.races_left_out();
     let (mut summary, trouble, fault) = exploration.done();
+    summary.notes.extend(left_out.into_iter().map(String::from));
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
     summary.took(started.elapsed(), started.elapsed());

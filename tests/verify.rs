@@ -302,6 +302,43 @@ fn a_race_is_found_with_its_input_and_its_schedule() {
     assert_eq!(proof.summary.verdict, "verified");
 }
 
+/// Where the order of the threads is not seen, no races are told, and a note says so.
+#[test]
+fn it_is_said_where_no_races_are_looked_for() {
+    let cases: [(&str, &[&str], usize, &str); 3] = [
+        ("tests/verify/unseen_change.c", &["-O0"], 1, ""),
+        (
+            "tests/verify/unseen_change.c",
+            &["-O0", "-DUNSEEN"],
+            0,
+            "code that is not seen",
+        ),
+        (
+            "tests/races/static_guard.cpp",
+            &["-O0"],
+            0,
+            "static objects of C++",
+        ),
+    ];
+    for (source, flags, reports, note) in cases {
+        let compiler = match source.ends_with("cpp") {
+            true => Compiler::RaddleCxx,
+            false => Compiler::RaddleCc,
+        };
+        let program = compile(compiler, source, flags);
+        for (how, looks) in [("report", true), ("off", false)] {
+            let run = run(&["verify", "-q", "--races", how], &program, &[]);
+            let notes = run.summary.notes.iter();
+            let notes: Vec<_> = notes.filter(|n| n.contains("races were not")).collect();
+            let said = notes.len() == 1 && notes[0].contains(note);
+            let all = run.output.all();
+            assert_eq!(said, looks && !note.is_empty(), "{notes:?} {all}");
+            let told = run.summary.reports.len();
+            assert_eq!(told > 0, looks && reports > 0, "{all}");
+        }
+    }
+}
+
 #[test]
 fn workers_come_to_the_same_verdict() {
     let cases: [(&str, &[&str], &[&str], i32); 3] = [

@@ -240,10 +240,11 @@ impl Verifier {
             time: self.remaining(),
             asked: self.asked.as_deref(),
         };
+        let initialisers = self.has_initialisers();
         let effort = &mut self.effort;
         let decision = match self.strategy {
             Strategy::Frontier => {
-                let races = self.races.as_mut();
+                let races = self.races.as_mut().filter(|_| !initialisers);
                 self.frontier.decide(&self.forest, races, limits, effort)
             }
             Strategy::MpcS1 => self.mpc.decide(limits, effort),
@@ -267,6 +268,27 @@ impl Verifier {
                 Next::Done(self.report())
             }
         }
+    }
+
+    /// All that orders the threads is among the records, but for the fast path of an initialiser
+    /// that the formula does not know. Has one been seen?
+    fn has_initialisers(&self) -> bool {
+        self.forest.unmodelled.contains(&Kind::OnceEnter)
+    }
+
+    /// Why races were not looked for everywhere.
+    pub fn races_left_out(&self) -> Vec<&'static str> {
+        let Some(races) = &self.races else {
+            return Vec::new();
+        };
+        let mut why = Vec::new();
+        if self.has_initialisers() {
+            why.push(racing::INITIALISERS);
+        }
+        if races.left_out {
+            why.push(racing::UNSEEN);
+        }
+        why
     }
 
     /// Time left; `None`: no limit.
@@ -331,9 +353,7 @@ impl Verifier {
             self.restart(job);
             return noted;
         }
-        // All that orders the threads is among the records now, but for the fast path of an
-        // initialiser that the formula does not know.
-        let initialisers = self.forest.unmodelled.contains(&Kind::OnceEnter);
+        let initialisers = self.has_initialisers();
         if let Some(races) = &mut self.races
             && trace.outcome.end != End::Divergence
             && !initialisers

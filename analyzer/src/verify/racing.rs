@@ -31,14 +31,26 @@ pub struct Races {
     shown: HashSet<Pair>,
     /// Executions were made to show them.
     asked: HashSet<Pair>,
+    /// An execution was not looked at, since memory was changed by code that is not seen.
+    pub left_out: bool,
 }
+
+/// Why races are not looked for in some programs.
+pub const INITIALISERS: &str = "races were not looked for: static objects of C++ that initialise \
+                                themselves at their first use order threads in a way that is not \
+                                seen";
+/// Why races are not looked for in some executions.
+pub const UNSEEN: &str = "races were not looked for in executions in which code that is not seen \
+                          changed memory";
 
 impl Races {
     /// The races of an execution that none before it has shown. Where memory was changed by code
     /// that is not seen, what that orders would pass for races: then none.
     pub fn learn(&mut self, events: &[Event]) -> impl Iterator<Item = Race> {
         let unseen = |e: &Event| e.kind == Kind::Lost as u8 && e.size == Why::Memory as u8;
-        let new = match events.iter().any(unseen) {
+        let is_left_out = events.iter().any(unseen);
+        self.left_out |= is_left_out;
+        let new = match is_left_out {
             true => Vec::new(),
             false => races::distinct(events),
         };
