@@ -107,7 +107,14 @@ fn what_fortified_functions_refuse_is_found() {
 
 #[test]
 fn a_function_without_a_model_is_named() {
-    for (scenario, name) in [(11, "strverscmp"), (14, "sscanf"), (15, "argp_parse")] {
+    let named = [
+        (11, "strverscmp"),
+        (14, "sscanf"),
+        (15, "argp_parse"),
+        (25, "getsubopt"),
+        (26, "mbsrtowcs"),
+    ];
+    for (scenario, name) in named {
         let scenario = format!("-DSCENARIO={scenario}");
         let found = verify(&[&scenario, "-DBYTES=1", "-O1"]);
         assert_eq!(found.summary.verdict, "verified-within-bounds");
@@ -256,10 +263,22 @@ fn is_named(found: &Run, name: &str) {
 /// C++ streams, and calls of the C library where an exception may be caught.
 #[test]
 fn reads_of_cpp_that_are_not_followed_are_named() {
-    for (scenario, name) in [(1, "getchar"), (2, "_ZNSirs"), (3, "getline")] {
-        let scenario = format!("-DSCENARIO={scenario}");
+    let cases = [
+        (&["-DSCENARIO=1", "-O0"][..], "getchar"),
+        (&["-DSCENARIO=2", "-O0"], "_ZNSirs"),
+        (&["-DSCENARIO=3", "-O0"], "getline"),
+        (
+            &["-DSCENARIO=4", "-DLENGTH=4", "-O1"],
+            "_ZNKSt7__cxx1112basic_st",
+        ),
+        (
+            &["-DSCENARIO=4", "-DLENGTH=40", "-O1"],
+            "_ZNKSt7__cxx1112basic_st",
+        ),
+    ];
+    for (flags, name) in cases {
         let source = "tests/models/streams.cpp";
-        let program = compile(Compiler::RaddleCxx, source, &[&scenario, "-O0", "-w"]);
+        let program = compile(Compiler::RaddleCxx, source, &[flags, &["-w"]].concat());
         let options = [
             "verify",
             "--keep-going",

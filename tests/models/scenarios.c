@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 typedef unsigned char byte;
 
@@ -206,6 +207,14 @@ static int scenario(byte *in)
         return large_atomics(in);
     case 24:
         return named_atomics(in);
+    case 25:
+        /* The text is behind two pointers. */
+        copy = text;
+        return getsubopt(&copy, (char *[]){"ab", "c", NULL}, &end) == 77;
+    case 26: {
+        const char *from = text;
+        return mbsrtowcs((wchar_t[4]){0}, &from, 3, NULL) == 77;
+    }
     case 10:
         copy = strtok_r(text, ":", &end);
         return !copy ? 1 : strcmp(copy, "a") == 0 ? 2 : strlen(copy) == 2 ? 3 : 4;

@@ -1,4 +1,4 @@
-// Reads of standard input that are not followed.
+// Reads that are not followed: of standard input, and of a text that an object points to.
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -19,5 +19,9 @@ int main()
     std::string line;
     std::getline(std::cin, line);
     return line == "ab";
+#elif SCENARIO == 4
+    std::string line(LENGTH, 'x');
+    line[0] = std::getc(stdin);
+    return line.find("ab") == 0;
 #endif
 }

@@ -581,6 +581,18 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
     ),
 ];
 
+/// This program's statement that shows what is shared would be the last of 27 executions, were it not
+/// asked for alone now and then.
+#[test]
+fn statements_that_were_never_executed_come_early() {
+    let late = ONCE_WRONG.iter().find(|case| case.0 == 52_749);
+    let &(seed, menu, _) = late.expect("it is listed");
+    let program = random::program(seed, menu);
+    let explored = explore(&program, Strategy::Frontier, Bounds::default());
+    let executions = explored.report.executions;
+    assert!(executions <= 24, "{executions}");
+}
+
 #[test]
 fn programs_that_were_wrong_once() {
     for &(seed, menu, what) in ONCE_WRONG {

@@ -18,6 +18,8 @@ use raddle_protocol::library::{Output, reads_files, texts};
 /// and at most.
 const LEAST: u64 = 16;
 const MOST: u64 = 1 << 16;
+/// Bytes of a structure in which it may find more pointers.
+const FIELDS: u64 = 256;
 
 /// See `raddle_sym_foreign`.
 pub unsafe extern "C-unwind" fn call(
@@ -49,7 +51,7 @@ pub unsafe extern "C-unwind" fn call(
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
         (reads_files(known) && Source::any())
-            || pointers.any(|i| is_symbolic(values[i], size))
+            || pointers.any(|i| is_symbolic(values[i], size) || leads_on(values[i]))
             || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))
             || list_of(known, values).is_some_and(|(list, format)| leads_there(list, format))
     };
@@ -163,18 +165,40 @@ fn leads_there(list: u64, format: u64) -> bool {
 /// May a function find symbolic or shared bytes behind this pointer? It can look at all of a block
 /// of the heap; elsewhere as far as a text, `size` or [`LEAST`] bytes go.
 fn is_symbolic(pointer: u64, size: u64) -> bool {
-    let cells = &mut world().cells;
-    if !cells.is_known(pointer) {
+    if !world().cells.is_known(pointer) {
         return false;
     }
-    let len = match heap::block_of(pointer) {
-        Some(Ok(block)) => {
-            (block.start + block.size) as u64 - pointer.min((block.start + block.size) as u64)
-        }
-        Some(Err(_)) => return false,
+    let len = match rest_of_block(pointer) {
+        Some(0) => return false,
+        Some(rest) => rest,
         None => text_length(pointer).max(size).max(LEAST),
     };
-    cells.any_symbolic(pointer, len.min(MOST))
+    world().cells.any_symbolic(pointer, len.min(MOST))
+}
+
+/// The same behind the pointers behind this one: those of a `std::string`, or the text that
+/// `getsubopt` is at.
+fn leads_on(pointer: u64) -> bool {
+    if !pointer.is_multiple_of(8) || !world().cells.is_known(pointer) {
+        return false;
+    }
+    let len = match rest_of_block(pointer) {
+        Some(rest) => rest.min(FIELDS),
+        None => LEAST.min(4096 - pointer % 4096),
+    };
+    if heap::check_access(pointer, len).is_err() || !is_mapped((pointer & !4095) as usize) {
+        return false;
+    }
+    // SAFETY: whole words of a live block, or of a page that is there.
+    let mut words = (0..len / 8).map(|i| unsafe { (pointer as *const u64).add(i as usize).read() });
+    words.any(|word| is_symbolic(word, 0))
+}
+
+/// Bytes up to the end of the block of the heap that the pointer is into, none if that was freed.
+fn rest_of_block(pointer: u64) -> Option<u64> {
+    let block = heap::block_of(pointer)?;
+    let end = block.map_or(0, |block| (block.start + block.size) as u64);
+    Some(end.saturating_sub(pointer))
 }
 
 /// Up to the first NUL, within the page. Nothing, where the program has given the page back.
