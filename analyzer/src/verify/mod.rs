@@ -180,7 +180,7 @@ impl Verifier {
         let alone = workers < 2 || self.strategy != Strategy::Frontier || self.observed == 0;
         if !alone && self.stopped.is_none() {
             let limits = Limits {
-                time: self.remaining(),
+                deadline: self.deadline(),
                 asked: self.asked.as_deref(),
             };
             let forest = &self.forest;
@@ -212,7 +212,7 @@ impl Verifier {
         if self.bounds.executions != 0 && self.executions >= self.bounds.executions {
             self.stop("the number of executions was limited");
         }
-        if self.remaining() == Some(Duration::ZERO) {
+        if self.deadline().is_some_and(|d| Instant::now() >= d) {
             self.stop("the time was limited");
         }
         if self.asked.as_ref().is_some_and(|asked| asked()) {
@@ -237,7 +237,7 @@ impl Verifier {
             return Next::Run(self.job(self.again.clone(), true));
         }
         let limits = Limits {
-            time: self.remaining(),
+            deadline: self.deadline(),
             asked: self.asked.as_deref(),
         };
         let initialisers = self.has_initialisers();
@@ -291,10 +291,9 @@ impl Verifier {
         why
     }
 
-    /// Time left; `None`: no limit.
-    fn remaining(&self) -> Option<Duration> {
-        let limit = self.bounds.time?;
-        Some(limit.saturating_sub(self.start.elapsed()))
+    /// When the time is over; `None`: no limit.
+    fn deadline(&self) -> Option<Instant> {
+        self.start.checked_add(self.bounds.time?)
     }
 
     fn job(&self, plan: Plan, tolerant: bool) -> Job {

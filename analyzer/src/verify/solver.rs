@@ -23,7 +23,7 @@ pub type Asked = dyn Fn() -> bool + Send + Sync;
 /// When to give up a question.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    pub time: Option<Duration>,
+    pub deadline: Option<Instant>,
     pub asked: Option<&'a Asked>,
 }
 
@@ -53,8 +53,7 @@ impl Effort {
         self.spared += other.spared;
     }
 
-    /// Asks until there is an answer, each time with what is left of the time, and counts that as
-    /// one question.
+    /// Asks until there is an answer, and counts that as one question.
     pub fn ask(
         &mut self,
         limits: Limits<'_>,
@@ -62,11 +61,10 @@ impl Effort {
     ) -> Answer {
         let start = Instant::now();
         let answer = loop {
-            let time = limits.time.map(|t| t.saturating_sub(start.elapsed()));
-            if time == Some(Duration::ZERO) {
+            if limits.deadline.is_some_and(|d| Instant::now() >= d) {
                 break Answer::Unknown;
             }
-            if let Some(answer) = question(Limits { time, ..limits }) {
+            if let Some(answer) = question(limits) {
                 break answer;
             }
         };
@@ -240,11 +238,10 @@ impl Solver {
     }
 
     fn ask(&self, limits: Limits<'_>, conflicts: Option<u32>) -> Answer {
-        let deadline = limits.time.map(|time| Instant::now() + time);
         let guards = self.tell();
         let stop = Arc::new(AtomicBool::new(false));
         let sat = &mut self.known.borrow_mut().sat;
-        let mut check = || sat.ask(&guards, conflicts, deadline, &stop);
+        let mut check = || sat.ask(&guards, conflicts, limits.deadline, &stop);
         let found = match limits.asked {
             None => check(),
             Some(asked) => unless(asked, &stop, check),

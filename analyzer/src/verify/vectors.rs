@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn the_solver_finds_the_same() {
         let limits = Limits {
-            time: None,
+            deadline: None,
             asked: None,
         };
         for op in Op::BINARY {
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn gates_mean_what_they_say() {
         let limits = Limits {
-            time: None,
+            deadline: None,
             asked: None,
         };
         let mut context = Context::default();
