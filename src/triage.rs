@@ -206,14 +206,7 @@ impl<'a> Triage<'a> {
         let mut refuted = None;
         let endless = seen.trace.outcome.end == End::StepLimit;
         if seen.class == Class::Livelock && (endless || is_doubtful(&seen)) {
-            // Others that were alike may have had no end: each is asked for itself.
-            let failure = self.describe_in_depth(&seen)?;
-            let mut found = self.findings.iter();
-            let doubted_steps = match found.any(|f| f.fingerprint == failure.fingerprint) {
-                true => DOUBTED_AGAIN_STEPS,
-                false => DOUBTED_STEPS,
-            };
-            let ended = match self.fairly(&seen, &seen.trace.taken, doubted_steps)? {
+            let ended = match self.to_its_end(&seen)? {
                 Fair::GoesOn => None,
                 Fair::Ends(outcome) => Some((label(&outcome), None)),
                 Fair::Fails(other) => Some((counted(other.class, &other.trace), Some(other))),
@@ -233,6 +226,23 @@ impl<'a> Triage<'a> {
         }
         let examined = self.judge(seen)?;
         Ok(Examination { examined, refuted })
+    }
+
+    /// Does this livelock end when it goes on fairly?
+    fn to_its_end(&mut self, seen: &Seen) -> Result<Fair> {
+        let failure = self.describe_in_depth(seen)?;
+        let mut found = self.findings.iter();
+        let known = found.any(|f| f.fingerprint == failure.fingerprint);
+        if known && is_long_way(seen) {
+            // Only the limit of time would show it again.
+            return Ok(Fair::GoesOn);
+        }
+        // Others that were alike may have had no end: each is asked for itself.
+        let doubted_steps = match known {
+            true => DOUBTED_AGAIN_STEPS,
+            false => DOUBTED_STEPS,
+        };
+        self.fairly(seen, &seen.trace.taken, doubted_steps)
     }
 
     /// What an execution that failed for sure means for the run.
@@ -319,7 +329,8 @@ impl<'a> Triage<'a> {
                 let shrunk = self.shrink(&seen, &failure, &again)?;
                 let last = self.rerun(&seen.job, &shrunk.steps, witness_records(&shrunk.steps))?;
                 // What is still running where a witness of it is cut short may yet end.
-                let stays = match endless || is_doubtful(&seen) {
+                let asked = is_long_way(&seen) && shrunk.steps == seen.trace.taken;
+                let stays = match (endless || is_doubtful(&seen)) && !asked {
                     true => matches!(
                         self.fairly(&seen, &shrunk.steps, DOUBTED_STEPS)?,
                         Fair::GoesOn
@@ -520,6 +531,9 @@ impl<'a> Triage<'a> {
             }
             false => job.max_steps = job.max_steps.saturating_add(FAIR_STEPS),
         }
+        if is_long_way(seen) {
+            job.flags |= flags::LONG_WAYS;
+        }
         if job.flags & flags::DOUBT_SPINS != 0 {
             // To be run, not to be searched.
             job.flags &= !flags::EXACT_SPINS;
@@ -699,6 +713,12 @@ pub fn class_of(trace: &Trace, expected_output: Option<u64>) -> Option<Class> {
 /// Do threads seem to wait in loops for ever? (Under `verify` the compiler knows such loops.)
 pub fn is_doubtful(seen: &Seen) -> bool {
     seen.trace.outcome.end == End::Livelock && seen.job.flags & flags::SYMBOLIC == 0
+}
+
+/// Has one thread decided so often without a step that the limit was reached?
+fn is_long_way(seen: &Seen) -> bool {
+    let outcome = &seen.trace.outcome;
+    outcome.end == End::StepLimit && outcome.detail[1] != 0
 }
 
 /// The start of an execution without end says as much as millions of steps.

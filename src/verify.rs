@@ -395,13 +395,17 @@ fn check_instrumented(setup: &Setup, modules: &[Module]) -> Result<()> {
     ))
 }
 
+fn place_of(pc: u64, symbols: &mut Symbols) -> String {
+    let site = symbols.site(pc);
+    place(&symbols.sites()[site as usize])
+}
+
 /// Where threads were that are followed no further (`--loop-bound`).
 fn last_decisions(at: &[u64], symbols: &mut Symbols) -> Option<String> {
     const SHOWN: usize = 5;
     let mut places = Vec::new();
     for &pc in at {
-        let site = symbols.site(pc);
-        let place = place(&symbols.sites()[site as usize]);
+        let place = place_of(pc, symbols);
         if !places.contains(&place) {
             places.push(place);
         }
@@ -443,7 +447,11 @@ fn conclude(
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }
-    bounds.extend(report.unreached.iter().cloned());
+    for unreached in &report.unreached {
+        let at = unreached.at.iter().map(|&pc| place_of(pc, symbols));
+        let places = at.collect::<Vec<_>>().join(" and ");
+        bounds.push(format!("not reached: {} at {places}", unreached.what));
+    }
     bounds.extend(last_decisions(&report.bounded_at, symbols));
     summary.verdict = match (summary.findings.is_empty(), bounds.is_empty()) {
         (false, _) => Verdict::Finding,
@@ -453,13 +461,15 @@ fn conclude(
     summary.complete = report.verdict == analyzer::Verdict::Verified && bounds.is_empty();
     let mut concretised = Vec::new();
     for entry in &report.concretised {
-        let site = symbols.site(entry.pc);
-        let site = &symbols.sites()[site as usize];
         let what = match entry.function.as_str() {
             "" => entry.why.text().to_string(),
             name => format!("what {name} reads"),
         };
-        concretised.push(format!("{what} at {} ({} times)", place(site), entry.count));
+        concretised.push(format!(
+            "{what} at {} ({} times)",
+            place_of(entry.pc, symbols),
+            entry.count
+        ));
     }
     summary.verify = Some(Verification {
         queries: report.queries,

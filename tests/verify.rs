@@ -412,6 +412,31 @@ fn what_has_no_end_is_verified_up_to_the_bound() {
     }
 }
 
+/// Where a thread goes on by decisions alone beyond what is recorded of them, it is run to its end.
+#[test]
+fn a_long_way_is_no_livelock() {
+    let bound = "decisions and inputs without a step";
+    for (flags, status, class) in [
+        (&[][..], 69, None),
+        (&["-DBUG"], 66, Some("assertion")),
+        (&["-DENDLESS"], 66, Some("livelock")),
+    ] {
+        let flags = [&["-O0", "-Iexamples/include"], flags].concat();
+        let program = compile(Compiler::RaddleCc, "tests/verify/long_way.c", &flags);
+        let found = run(&["verify", "--timeout", "3s"], &program, &[]);
+        let said = found.output.all();
+        assert_eq!(found.output.status, status, "{flags:?}: {said}");
+        assert!(found.summary.bounds[0].contains(bound), "{flags:?}: {said}");
+        let findings = &found.summary.findings;
+        let classes: Vec<&str> = findings.iter().map(|f| f.class.as_str()).collect();
+        assert_eq!(classes, Vec::from_iter(class), "{flags:?}: {said}");
+        for witness in findings.iter().flat_map(|f| &f.witness) {
+            let again = replay(&[], &[witness.into()]);
+            assert_eq!(again.status, 66, "{flags:?}: {}", again.all());
+        }
+    }
+}
+
 /// Where there are too many threads to look at all pairs of them, that is said at once.
 #[test]
 fn a_crowd_of_threads_is_out_of_bounds_within_the_time() {

@@ -150,6 +150,10 @@ pub mod flags {
     /// ([`crate::event::Kind::ProcessEnd`]), accesses are steps from the first creation of a thread
     /// on, even while only one is alive, and what was announced and did not happen is recorded.
     pub const EXHAUSTIVE: u32 = 1 << 14;
+    /// A symbolic run goes on where one thread has decided so often without a step that the limit
+    /// of steps would end it, and follows expressions no further. To see whether such an execution
+    /// ends: it can only be run, not be learnt from.
+    pub const LONG_WAYS: u32 = 1 << 24;
 }
 
 /// How many of an execution's condition waits end although nobody signalled, at most

@@ -8,6 +8,7 @@ use super::hazards::{self, Hazard};
 use super::later::Later;
 use super::plan::{Found, Plan, to_frontier};
 use super::racing::{self, Races};
+use super::report::Unreached;
 use super::sat::Model;
 use super::solver::{Answer, Context, Effort, Limits};
 use super::untested;
@@ -320,17 +321,20 @@ impl Frontier {
     }
 
     /// What is reachable in the formula and was not reached.
-    pub fn unreached(&self, forest: &Forest) -> Vec<String> {
+    pub fn unreached(&self, forest: &Forest) -> Vec<Unreached> {
         let given_up = self.attempts.iter().filter(|a| *a.1 >= ATTEMPTS);
-        let mut lines: Vec<String> = given_up
-            .map(|((node, aim), _)| format!("{} at pc {:#x}", text(*aim), forest.node(*node).pc))
+        let mut all: Vec<Unreached> = given_up
+            .map(|((node, aim), _)| Unreached {
+                what: text(*aim),
+                at: vec![forest.node(*node).pc],
+            })
             .collect();
-        lines.extend(self.unconfirmed.iter().map(|p| {
-            let places = p.stuck.iter().map(|n| format!("{:#x}", forest.node(*n).pc));
-            format!("a deadlock at {}", places.collect::<Vec<_>>().join(", "))
+        all.extend(self.unconfirmed.iter().map(|pattern| Unreached {
+            what: "a deadlock",
+            at: pattern.stuck.iter().map(|n| forest.node(*n).pc).collect(),
         }));
-        lines.sort();
-        lines
+        all.sort();
+        all
     }
 }
 

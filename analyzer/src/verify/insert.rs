@@ -498,7 +498,11 @@ impl Insertion<'_> {
             }
             End::StepLimit => {
                 self.stop(ender);
-                self.forest.bounds_hit.insert("steps of one execution");
+                let what = match outcome.detail[1] {
+                    0 => "steps of one execution",
+                    _ => "decisions and inputs without a step",
+                };
+                self.forest.bounds_hit.insert(what);
             }
             End::None | End::ToolFault => {
                 self.stop(ender);

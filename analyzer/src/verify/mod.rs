@@ -40,7 +40,7 @@ mod terms;
 mod untested;
 mod vectors;
 
-pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Verdict};
+pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Unreached, Verdict};
 
 use cores::Cores;
 use forest::{Forest, What};
@@ -428,7 +428,7 @@ impl Verifier {
     }
 
     /// Why the verdict is not the full one.
-    fn limits(&self, unreached: &[String]) -> Vec<String> {
+    fn limits(&self, unreached: &[Unreached]) -> Vec<String> {
         let mut limits: Vec<String> = self.stopped.iter().cloned().collect();
         if self.strategy == Strategy::MpcS1 {
             limits.push("the strategy mpc-s1 can miss paths".into());

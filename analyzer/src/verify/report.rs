@@ -92,7 +92,7 @@ pub struct Report {
     pub assumptions: Vec<String>,
     pub concretised: Vec<Concretised>,
     /// Frontiers that were reachable in the formula but not in the executions that aimed at them.
-    pub unreached: Vec<String>,
+    pub unreached: Vec<Unreached>,
     /// The statements of the last decisions that were followed: return addresses into the program.
     pub bounded_at: Vec<u64>,
     /// Executions for what [`Strategy::MpcS2`] or [`Strategy::Mcr`] had left.
@@ -103,6 +103,15 @@ pub struct Report {
     pub restarts: u64,
     /// Executions that left their schedule.
     pub diverged: u64,
+}
+
+/// A frontier that was reachable in the formula but not in the executions that aimed at it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unreached {
+    /// What was to happen.
+    pub what: &'static str,
+    /// Where, of each thread that takes part: return addresses into the program.
+    pub at: Vec<u64>,
 }
 
 /// What to do next.

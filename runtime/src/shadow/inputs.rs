@@ -103,10 +103,9 @@ impl Input {
     pub fn record(&self, at: u64, first: Expr, name: *const c_char, pc: usize) {
         let first = built(first, pc);
         if crate::vars::symbolic() {
-            if first == 0 {
+            if first == 0 || !super::endless::decides(pc) {
                 return;
             }
-            super::endless::decides(pc);
         }
         gate::log_full(Event {
             kind: Kind::Input as u8,

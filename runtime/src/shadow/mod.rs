@@ -118,7 +118,9 @@ fn branch(expr: Expr, value: u64, why: Why, pc: usize) {
     if nodes.get(expr).width > 64 {
         return lost(Why::Type, pc);
     }
-    endless::decides(pc);
+    if !endless::decides(pc) {
+        return;
+    }
     gate::log_full(Event {
         kind: Kind::Branch as u8,
         size: why as u8,

@@ -19,6 +19,8 @@ pub struct Nodes {
     cache: *mut Expr,
     /// Was there no room for a node?
     full: bool,
+    /// No more nodes are wanted.
+    closed: bool,
 }
 
 impl Nodes {
@@ -31,6 +33,7 @@ impl Nodes {
             published: core::ptr::null(),
             cache: core::ptr::null_mut(),
             full: false,
+            closed: false,
         }
     }
 
@@ -48,12 +51,18 @@ impl Nodes {
             published,
             cache: crate::os::map_memory(CACHE * size_of::<Expr>()).cast(),
             full: false,
+            closed: false,
         }
     }
 
     /// Was a node lost for lack of room since the last question?
     pub fn take_full(&mut self) -> bool {
         core::mem::take(&mut self.full)
+    }
+
+    /// What is not there yet is concrete from now on, and no lack of room.
+    pub fn close(&mut self) {
+        self.closed = true;
     }
 
     /// The node of an expression that this made; a constant 0 for any other number, which a broken
@@ -91,8 +100,8 @@ impl Nodes {
                 return *cached;
             }
         }
-        if self.len >= self.capacity {
-            self.full = true;
+        if self.closed || self.len >= self.capacity {
+            self.full = !self.closed;
             return 0;
         }
         let expr = self.len as Expr;
