@@ -206,7 +206,7 @@ impl<'a> Triage<'a> {
         let mut refuted = None;
         let endless = seen.trace.outcome.end == End::StepLimit;
         if seen.class == Class::Livelock && (endless || is_doubtful(&seen)) {
-            let ended = match self.to_its_end(&seen)? {
+            let ended = match self.ends_anyway(&seen)? {
                 Fair::GoesOn => None,
                 Fair::Ends(outcome) => Some((label(&outcome), None)),
                 Fair::Fails(other) => Some((counted(other.class, &other.trace), Some(other))),
@@ -229,7 +229,7 @@ impl<'a> Triage<'a> {
     }
 
     /// Does this livelock end when it goes on fairly?
-    fn to_its_end(&mut self, seen: &Seen) -> Result<Fair> {
+    fn ends_anyway(&mut self, seen: &Seen) -> Result<Fair> {
         let failure = self.describe_in_depth(seen)?;
         let mut found = self.findings.iter();
         let known = found.any(|f| f.fingerprint == failure.fingerprint);
