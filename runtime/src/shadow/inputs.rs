@@ -102,10 +102,8 @@ impl Input {
     /// not symbolic.
     pub fn record(&self, at: u64, first: Expr, name: *const c_char, pc: usize) {
         let first = built(first, pc);
-        if crate::vars::symbolic() {
-            if first == 0 || !super::endless::decides(pc) {
-                return;
-            }
+        if crate::vars::symbolic() && (first == 0 || !super::endless::decides(pc)) {
+            return;
         }
         gate::log_full(Event {
             kind: Kind::Input as u8,
