@@ -6,11 +6,12 @@ use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::hazards::{self, Hazard};
 use super::later::Later;
-use super::plan::{Found, Plan, to_frontier};
+use super::plan::{Found, Plan, to_frontiers};
 use super::racing::{self, Races};
 use super::report::Unreached;
 use super::sat::Model;
 use super::solver::{Answer, Context, Effort, Limits};
+use super::together::Hope;
 use super::untested;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -71,6 +72,7 @@ pub struct Frontier {
     asked_at: u64,
     /// More jobs from the last question.
     later: Later,
+    hope: Hope,
     /// The formula of the last question that had a model, where it is wanted.
     pub kept: Option<String>,
     /// Each question gives several jobs, also the first ones.
@@ -126,11 +128,11 @@ impl Frontier {
                 first: &first,
                 wanted: &wanted,
             };
-            let (aims, answer) = match before.ask(&formula, limits, (effort, times)) {
-                Some((aims, model)) => (aims, Answer::Sat(model)),
+            let answer = match before.ask(&formula, limits, (effort, times)) {
+                Some(model) => Answer::Sat(model),
                 None => {
                     formula.solver.assert(&reached(&wanted));
-                    (&wanted[..], formula.check(limits, effort))
+                    formula.check(limits, effort)
                 }
             };
             if let (Answer::Sat(_), Some(kept)) = (&answer, &mut self.kept) {
@@ -138,8 +140,9 @@ impl Frontier {
             }
             match answer {
                 Answer::Sat(model) => {
-                    let plan = to_frontier(&formula, &model, aims);
-                    let rest = (due.more, limits, effort);
+                    let model = (self.hope).together(&formula, &wanted, model, (limits, effort));
+                    let plan = to_frontiers(&formula, &model, &wanted);
+                    let rest = (due.more, &mut self.hope, limits, effort);
                     self.later = Later::of(&formula, &wanted, &plan, rest);
                     formula.solver.pop();
                     drop(formula);
@@ -186,7 +189,7 @@ impl Frontier {
         let single = if self.ahead { 0 } else { SINGLE };
         Due {
             more: self.decisions.saturating_sub(single),
-            urgent: jobs.clone().any(u64::is_power_of_two),
+            urgent: (jobs.clone()).any(|n| n.is_power_of_two() || untested::is_due(n)),
             untested: jobs.into_iter().any(untested::is_due),
         }
     }
@@ -270,6 +273,7 @@ impl Frontier {
                     untested: due.untested,
                     decisions,
                     more: due.more / workers as u64,
+                    hope: self.hope,
                 };
                 scope.spawn(move || part(attempts, forest, limits, share))
             };
@@ -284,6 +288,7 @@ impl Frontier {
         for part in parts {
             effort.add(part.effort);
             self.later.append(part.later);
+            self.hope = part.hope.unwrap_or(self.hope);
             match part.plan {
                 Ok(Some(plan)) => {
                     // Two parts may come upon the same execution.
@@ -359,8 +364,8 @@ fn decided<T>(
 
 /// What a question asks for alone, before all frontiers together, and what it gives.
 struct Due {
-    /// What is urgent: after 1 job, 2, 4, ..., so that it does not wait until all is seen, and a proof
-    /// costs little more.
+    /// What is urgent: after 1 job, 2, 3, 4, 6, 8, 12, ..., so that it does not wait until all is seen,
+    /// and a proof costs little more.
     urgent: bool,
     /// What is behind untested predecessor pairs.
     untested: bool,
@@ -372,6 +377,8 @@ struct Due {
 struct Part {
     plan: Result<Option<Plan>, &'static str>,
     later: Later,
+    /// What it has come to, if it was needed.
+    hope: Option<Hope>,
     effort: Effort,
 }
 
@@ -381,6 +388,7 @@ impl Part {
         Part {
             plan,
             later,
+            hope: None,
             effort,
         }
     }
@@ -401,6 +409,7 @@ struct Share {
     decisions: u64,
     /// So many more may come from this question.
     more: u64,
+    hope: Hope,
 }
 
 /// Looks for a frontier among the targets of a share.
@@ -422,7 +431,8 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
         true => urgent(forest, &wanted),
         false => Vec::new(),
     };
-    let wanted = wanted.into_iter().skip(share.n).step_by(share.of);
+    let every = wanted;
+    let wanted = every.iter().copied().skip(share.n).step_by(share.of);
     let wanted: Vec<&Target> = wanted.collect();
     if wanted.is_empty() && first.iter().all(Vec::is_empty) {
         return Part::without(Ok(None), effort);
@@ -437,22 +447,30 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
         first: &first,
         wanted: &wanted,
     };
-    let (aims, answer) = match before.ask(&formula, limits, (&mut effort, times)) {
-        Some((aims, model)) => (aims, Answer::Sat(model)),
+    let answer = match before.ask(&formula, limits, (&mut effort, times)) {
+        Some(model) => Answer::Sat(model),
         None => {
             formula.solver.assert(&reached(&wanted));
-            (&wanted[..], formula.check(limits, &mut effort))
+            formula.check(limits, &mut effort)
         }
     };
+    let mut hope = share.hope;
+    // What is urgent may be of another share.
+    let targets = if share.urgent { &every } else { &wanted };
     let plan = match answer {
-        Answer::Sat(model) => to_frontier(&formula, &model, aims),
+        Answer::Sat(model) => {
+            let model = hope.together(&formula, targets, model, (limits, &mut effort));
+            to_frontiers(&formula, &model, targets)
+        }
         Answer::Unsat => return Part::without(Ok(None), effort),
         Answer::Unknown => return Part::without(Err(SOLVER), effort),
     };
-    let later = Later::of(&formula, &wanted, &plan, (share.more, limits, &mut effort));
+    let rest = (share.more, &mut hope, limits, &mut effort);
+    let later = Later::of(&formula, &wanted, &plan, rest);
     Part {
         plan: Ok(Some(plan)),
         later,
+        hope: Some(hope),
         effort,
     }
 }
@@ -487,23 +505,22 @@ struct Before<'w, 't> {
     wanted: &'w [&'t Target],
 }
 
-impl<'w, 't> Before<'w, 't> {
-    /// The targets, and a model in which one of them is reached, if it takes little to find one.
+impl Before<'_, '_> {
+    /// A model in which one of them is reached, if it takes little to find one.
     fn ask(
         &self,
         formula: &Formula<'_>,
         limits: Limits<'_>,
         (effort, times): (&mut Effort, u32),
-    ) -> Option<(&'w [&'t Target], Model)> {
+    ) -> Option<Model> {
         for targets in self.first.iter().filter(|targets| !targets.is_empty()) {
             let reached = reached(targets);
             if let Some(model) = alone(formula, &reached, limits, (effort, times)) {
-                return Some((targets, model));
+                return Some(model);
             }
         }
         let behind = untested::behind(formula, self.wanted)?;
-        let model = alone(formula, &behind, limits, (effort, 1))?;
-        Some((self.wanted, model))
+        alone(formula, &behind, limits, (effort, 1))
     }
 }
 

@@ -3,8 +3,9 @@
 use super::forest::{Forest, NodeId, What};
 use super::formula::{Aim, Formula, Target};
 use super::frontier::reached;
-use super::plan::{Plan, to_frontier};
+use super::plan::{Plan, to_frontiers};
 use super::solver::{Answer, Effort, Limits};
+use super::together::Hope;
 use std::collections::VecDeque;
 
 /// What is known where a plan leads: the nodes, and how many ways go on from each.
@@ -25,7 +26,7 @@ impl Later {
         formula: &Formula<'_>,
         targets: &[&Target],
         first: &Plan,
-        (more, limits, effort): (u64, Limits<'_>, &mut Effort),
+        (more, hope, limits, effort): (u64, &mut Hope, Limits<'_>, &mut Effort),
     ) -> Later {
         let mut later = Later {
             plans: VecDeque::new(),
@@ -49,7 +50,8 @@ impl Later {
             let answer = formula.glance(limits, effort, 1);
             formula.solver.pop();
             let Answer::Sat(model) = answer else { break };
-            let plan = to_frontier(formula, &model, &left);
+            let model = hope.together(formula, &left, model, (limits, effort));
+            let plan = to_frontiers(formula, &model, &left);
             aims.clone_from(&plan.aims);
             let known = known(formula.forest, &plan);
             later.plans.push_back((plan, known));
@@ -78,7 +80,8 @@ impl Later {
         }
         loop {
             let (plan, then) = self.plans.pop_front()?;
-            if then == known(forest, &plan) {
+            let now = known(forest, &plan);
+            if then.iter().zip(&now).any(|(then, now)| then == now) {
                 return Some(plan);
             }
         }

@@ -37,6 +37,7 @@ mod rounds;
 mod sat;
 mod solver;
 mod terms;
+mod together;
 mod untested;
 mod vectors;
 

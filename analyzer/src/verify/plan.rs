@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 pub struct Plan {
     pub prefix: Vec<Step>,
     pub inputs: Vec<Input>,
-    /// The frontiers that the last step reaches.
+    /// The frontiers that the steps reach.
     pub aims: Vec<(NodeId, Aim)>,
 }
 
@@ -27,11 +27,12 @@ pub enum Found<T> {
     Unknown,
 }
 
-/// Follows the model up to the first frontier that it reaches.
-pub fn to_frontier(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -> Plan {
+/// Follows the model up to the last frontier that it reaches: threads at earlier ones stand there
+/// until then. What follows a last known step is a step into the unknown, after which the model says
+/// nothing: it is reached alone, if it comes first.
+pub fn to_frontiers(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -> Plan {
     let steps = formula.sequence(model);
-    let mut first = usize::MAX;
-    let mut aims = Vec::new();
+    let mut reached: Vec<(usize, &Target)> = Vec::new();
     for target in targets.iter().filter(|t| holds(model, &t.condition)) {
         let trigger = match target.aim {
             Aim::Execute | Aim::Outcome(_) | Aim::Result => Some(target.node),
@@ -42,21 +43,38 @@ pub fn to_frontier(formula: &Formula<'_>, model: &Model, targets: &[&Target]) ->
             let position = steps.iter().position(|&s| s == t);
             position.map_or(steps.len(), |p| p + 1)
         });
-        if after < first {
-            first = after;
-            aims.clear();
-        }
-        if after == first {
-            aims.push((target.node, target.aim));
-        }
+        reached.push((after, target));
     }
-    let mut plan = follow(formula, model, &steps[..first.min(steps.len())]);
-    // One step into the unknown.
-    if let Some((node, _)) = aims.iter().find(|a| a.1 == Aim::Enter) {
-        push_step(&mut plan.prefix, slot(formula.forest, *node));
+    let first = reached.iter().map(|r| r.0).min().unwrap_or(steps.len());
+    let enters = |r: &(usize, &Target)| r.1.aim == Aim::Enter;
+    let unknown = (reached.iter().find(|r| r.0 == first && enters(r))).map(|r| r.1.node);
+    let known = until_unknown(formula, &steps, &reached);
+    reached.retain(|r| match unknown {
+        Some(_) => r.0 == first,
+        None => !enters(r) && r.0 <= known,
+    });
+    let last = reached.iter().map(|r| r.0).max().unwrap_or(steps.len());
+    let mut plan = follow(formula, model, &steps[..last]);
+    if let Some(node) = unknown {
+        push_step(&mut plan.prefix, slot(formula.forest, node));
     }
-    plan.aims = aims;
+    plan.aims = reached.iter().map(|r| (r.1.node, r.1.aim)).collect();
     plan
+}
+
+/// So many steps are as in the model: what the first execution of a step does to its object is not
+/// known, and so it is not known what others find there behind it.
+fn until_unknown(formula: &Formula<'_>, steps: &[NodeId], reached: &[(usize, &Target)]) -> usize {
+    let object = |id: NodeId| formula.forest.node(id).action().map(|a| a.object);
+    let mut known = steps.len();
+    for (after, target) in reached {
+        if matches!(target.aim, Aim::Execute | Aim::Outcome(_) | Aim::Result) {
+            let mut behind = steps.iter().skip(*after);
+            let same = behind.position(|&step| object(step) == object(target.node));
+            known = known.min(same.map_or(steps.len(), |n| after + n));
+        }
+    }
+    known
 }
 
 fn slot(forest: &Forest, node: NodeId) -> u16 {
