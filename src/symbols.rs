@@ -205,6 +205,19 @@ impl Symbols {
         self.images.iter().find_map(|i| i.variable(address))
     }
 
+    /// The first and the end of all global variables of instrumented modules that can be written and
+    /// have no more than so many bytes.
+    pub fn instrumented_variables(&self, most: u64) -> Vec<(u64, u64)> {
+        let images = self.images.iter().filter(|i| i.instrumented);
+        let variables = images.flat_map(|image| {
+            let data = image.data();
+            let small = data.variables.iter().filter(move |v| v.1 <= most);
+            let ranges = small.map(|v| (image.base + v.0, image.base + v.0 + v.1));
+            ranges.filter(|v| image.has_data(v.0))
+        });
+        variables.collect()
+    }
+
     /// The thread-local variable that lies `at` bytes behind the first one of a thread, in the module
     /// to whose own addresses `base` is added, and the distance from its start.
     pub fn thread_local(&self, base: u64, at: u64) -> Option<(&str, u64)> {

@@ -21,6 +21,7 @@ use raddle_analyzer::verify::{
     self as analyzer, Bounds, Noted, Report, Several, Strategy, Verifier,
 };
 use raddle_protocol::job::Job;
+use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::Recipe;
@@ -31,6 +32,9 @@ use std::time::Instant;
 
 /// Step limit of an execution, where the options name none.
 pub const MAX_STEPS: u64 = 100_000;
+
+/// Larger variables are not expected to be shared as a whole.
+const EXPECTED_BYTES: u64 = 1024;
 
 /// Why exploration stops after a finding.
 const ENOUGH: &str = "a finding";
@@ -93,6 +97,9 @@ pub fn verify(
     if options.races.races != Treatment::Off {
         exploration.verifier.look_for_races();
     }
+    let mut symbols = Symbols::new(&modules, &setup.program.path);
+    let globals = symbols.instrumented_variables(EXPECTED_BYTES);
+    exploration.verifier.expect_shared(globals);
     let stopped = interrupt.clone();
     exploration.verifier.stop_when(move || stopped.requested());
     if !earlier.is_empty() {
@@ -123,7 +130,6 @@ pub fn verify(
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
     summary.took(started.elapsed(), started.elapsed());
-    let mut symbols = Symbols::new(&modules, &setup.program.path);
     let job_flags = setup.base.flags;
     conclude(&mut summary, &report, job_flags, &modules, &mut symbols);
     if let Some(fault) = &fault
@@ -274,6 +280,7 @@ impl Exploration<'_> {
     fn learn(&mut self, job: Job, trace: Trace) -> Result<()> {
         self.summary.executions += 1;
         let mut races = Vec::new();
+        let mut comes_again = false;
         for noted in self.verifier.observe(&job, &trace) {
             match noted {
                 Noted::Corrupt(what) => {
@@ -289,7 +296,11 @@ impl Exploration<'_> {
                     let number = self.summary.executions;
                     self.triage.keep_path(number, &job, &trace)?;
                 }
-                Noted::NewShared(_) => self.triage.forget_paths(),
+                Noted::NewShared(_) => {
+                    self.triage.forget_paths();
+                    // The limit of the first execution is not the user's.
+                    comes_again = trace.outcome.end == End::StepLimit;
+                }
                 Noted::Race(race) => races.push(race),
                 _ => {}
             }
@@ -303,8 +314,8 @@ impl Exploration<'_> {
         self.uncontrolled.extend(names);
         self.progress.executions(self.summary.executions);
         match class_of(&trace, None) {
-            Some(class) => self.examine(class, job, trace),
-            None => Ok(()),
+            Some(class) if !comes_again => self.examine(class, job, trace),
+            _ => Ok(()),
         }
     }
 

@@ -78,6 +78,8 @@ pub struct Verifier {
     cores: Cores,
     left_over: u64,
     ranges: Ranges,
+    /// See [`Verifier::expect_shared`]; until the first execution.
+    expected: Option<Ranges>,
     /// Where the first execution after a restart goes, as far as it can, and its inputs.
     again: Plan,
     effort: Effort,
@@ -111,6 +113,7 @@ impl Verifier {
             cores: Cores::default(),
             left_over: 0,
             ranges: Ranges::default(),
+            expected: None,
             again: Plan::default(),
             effort: Effort::default(),
             given: None,
@@ -143,6 +146,16 @@ impl Verifier {
     /// untested predecessor pair (papers/hapset.txt) is not asked for first. For comparison.
     pub fn ignore_pairs(&mut self) {
         self.forest.tested = None;
+    }
+
+    /// The first execution records what happens in these ranges of addresses, too. If (nearly) all
+    /// of it turns out to be shared, it counts; otherwise it only shows what is.
+    pub fn expect_shared(&mut self, ranges: impl IntoIterator<Item = (u64, u64)>) {
+        let mut expected = Ranges::default();
+        for (first, end) in ranges {
+            expected.add(first, end);
+        }
+        self.expected = (!expected.as_slice().is_empty()).then_some(expected);
     }
 
     /// Lets each question give several jobs from the first one on, to compare with fewer.
@@ -301,7 +314,7 @@ impl Verifier {
         let mut job = Job::new(Tail::RunUntilBlocked);
         job.prefix = plan.prefix;
         job.inputs = plan.inputs;
-        job.ranges = self.ranges.as_slice().to_vec();
+        job.ranges = self.ranges_to_record().as_slice().to_vec();
         job.flags = flags::SYMBOLIC | flags::EVENTS | flags::ACCESSES;
         if tolerant {
             job.flags |= flags::TOLERANT;
@@ -309,8 +322,16 @@ impl Verifier {
         if self.spurious {
             job.flags |= flags::SPURIOUS;
         }
-        job.max_steps = self.bounds.steps;
+        job.max_steps = match (&self.expected, self.bounds.steps) {
+            (None, steps) => steps,
+            (Some(_), 0) => EXPECTED_STEPS,
+            (Some(_), steps) => steps.min(EXPECTED_STEPS),
+        };
         job
+    }
+
+    fn ranges_to_record(&self) -> &Ranges {
+        self.expected.as_ref().unwrap_or(&self.ranges)
     }
 
     /// Learns from the execution of the job that [`Verifier::next`] gave.
@@ -324,7 +345,7 @@ impl Verifier {
             self.diverged += 1;
             noted.push(Noted::Diverged);
         }
-        if job.ranges != self.ranges.as_slice() {
+        if job.ranges != self.ranges_to_record().as_slice() {
             noted.push(Noted::Stale);
             return noted;
         }
@@ -333,7 +354,10 @@ impl Verifier {
         if let Some(tested) = &mut self.forest.tested {
             tested.learn(&trace.events);
         }
-        let mut shared = self.ranges.learn(trace);
+        let mut shared = match self.expected.take() {
+            Some(expected) => self.ranges.learn_expected(&expected, trace),
+            None => self.ranges.learn(trace),
+        };
         let mut positions = None;
         if shared == 0 {
             let inserted = insert::insert(&mut self.forest, trace, self.bounds.branches);
@@ -535,6 +559,10 @@ impl Verifier {
 /// Why the verdict is not the full one where condition waits may end for no reason.
 const MORE_WAKE_UPS: &str =
     "at most four condition waits of an execution end although nobody signalled";
+
+/// Step limit of an execution that records what is only expected to be shared: a loop over what is
+/// not may have many.
+const EXPECTED_STEPS: u64 = 10_000;
 
 /// An empty forest, as the strategy sees programs.
 fn forest(strategy: Strategy, spurious: bool) -> Forest {

@@ -1,9 +1,12 @@
 //! Addresses that more than one thread touches.
 
 use super::insert::{ends_announced, ends_in_a_step, is_access};
-use raddle_protocol::event::Kind;
+use raddle_protocol::Slot;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Sorted, disjoint, half-open ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,26 +44,101 @@ impl Ranges {
     /// covers a range in part belongs to it as a whole. A place where an access failed is one of
     /// them: the failure is to be a step of its own, so that others may come before it.
     pub fn learn(&mut self, trace: &Trace) -> usize {
-        let mut new = 0;
+        let shared = trace.events.iter().filter_map(bytes_of);
+        let failed = place_of_failure(trace);
+        let all = shared.chain(failed.map(|at| at..at.saturating_add(1)));
+        let new = all.filter(|bytes| self.add(bytes.start, bytes.end));
+        new.count()
+    }
+
+    /// The same of a trace that records all accesses to what was `expected` to be shared. Returns in
+    /// how much it differs from one that records just what is shared now; 0: it is one.
+    pub fn learn_expected(&mut self, expected: &Ranges, trace: &Trace) -> usize {
+        let touches = Touches::of(trace);
+        let in_vain = |event: &Event| is_plain(event) && !touches.conflict(event);
+        let vain = trace.events.iter().filter(|e| in_vain(e)).count();
+        let keeps_all = vain <= IN_VAIN.max(trace.events.len() / IN_VAIN);
+        let mut differ = usize::from(trace.outcome.end == End::StepLimit);
         for event in &trace.events {
-            let bytes = match event.kind() {
-                Some(Kind::Shared) => event.value.max(1),
-                Some(kind) if is_access(kind) => event.size.into(),
-                _ => continue,
+            let Some(bytes) = bytes_of(event) else {
+                continue;
             };
-            let end = event.object.saturating_add(bytes);
-            new += usize::from(self.add(event.object, end));
+            if in_vain(event) && !keeps_all {
+                differ += 1;
+                continue;
+            }
+            differ += usize::from(!expected.holds(bytes.start, bytes.end));
+            self.add(bytes.start, bytes.end);
         }
-        let outcome = &trace.outcome;
-        let failed = matches!(
-            outcome.end,
-            End::Signal | End::UseAfterFree | End::HeapOverflow
-        );
-        if failed && !ends_in_a_step(trace) && !ends_announced(trace) {
-            let address = outcome.detail[0];
-            new += usize::from(self.add(address, address.saturating_add(1)));
+        if let Some(at) = place_of_failure(trace) {
+            let end = at.saturating_add(1);
+            differ += usize::from(!expected.holds(at, end));
+            self.add(at, end);
         }
-        new
+        differ
+    }
+}
+
+/// So many accesses to what is not shared are as good as none, and so is this part of all events.
+const IN_VAIN: usize = 8;
+
+/// What this event says is shared.
+fn bytes_of(event: &Event) -> Option<Range<u64>> {
+    let bytes = match event.kind()? {
+        Kind::Shared => event.value.max(1),
+        kind if is_access(kind) => event.size.into(),
+        _ => return None,
+    };
+    Some(event.object..event.object.saturating_add(bytes))
+}
+
+/// The address of the access that ended the process, if that was no step of its own.
+fn place_of_failure(trace: &Trace) -> Option<u64> {
+    let outcome = &trace.outcome;
+    let failed = matches!(
+        outcome.end,
+        End::Signal | End::UseAfterFree | End::HeapOverflow
+    );
+    (failed && !ends_in_a_step(trace) && !ends_announced(trace)).then_some(outcome.detail[0])
+}
+
+fn is_plain(event: &Event) -> bool {
+    matches!(event.kind(), Some(Kind::Read | Kind::Write))
+}
+
+/// Who accessed each byte.
+struct Touches(HashMap<u64, Touch>);
+
+struct Touch {
+    first: Slot,
+    by_others: bool,
+    written: bool,
+}
+
+impl Touches {
+    fn of(trace: &Trace) -> Touches {
+        let mut touches = HashMap::new();
+        for event in &trace.events {
+            for byte in bytes_of(event).into_iter().flatten() {
+                let touch = touches.entry(byte).or_insert(Touch {
+                    first: event.thread,
+                    by_others: false,
+                    written: false,
+                });
+                touch.by_others |= touch.first != event.thread;
+                touch.written |= event.kind() != Some(Kind::Read);
+            }
+        }
+        Touches(touches)
+    }
+
+    /// Is a byte of this access written by one thread and accessed by another?
+    fn conflict(&self, access: &Event) -> bool {
+        let mut bytes = bytes_of(access).into_iter().flatten();
+        bytes.any(|byte| {
+            let touch = self.0.get(&byte);
+            touch.is_some_and(|t| t.by_others && t.written)
+        })
     }
 }
 
