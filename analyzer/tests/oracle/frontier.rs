@@ -2,10 +2,10 @@
 
 use crate::machine::Ending;
 use crate::player::{Behaviour, all_schedules, brute_force, play};
-use crate::program::Program;
+use crate::program::{MEMORY, Program};
 use crate::random::{self, Family, INPUT_BOUND, Menu};
 use crate::recorder::Recorder;
-use raddle_analyzer::verify::{Bounds, Next, Noted, Report, Several, Strategy, Verdict, Verifier};
+use raddle_analyzer::verify::{Bounds, Next, Noted, Report, Strategy, Verdict, Verifier};
 use raddle_protocol::Slot;
 use raddle_protocol::outcome::End;
 use std::collections::BTreeSet;
@@ -29,6 +29,15 @@ pub struct Explored {
 /// Runs an exploration to its end.
 pub fn explore(program: &Program, strategy: Strategy, bounds: Bounds) -> Explored {
     explore_by(program, Verifier::new(strategy, bounds))
+}
+
+/// Of every second program all memory is expected to be shared.
+fn verifier(program: &Program, strategy: Strategy, bounds: Bounds, seed: u64) -> Verifier {
+    let mut verifier = Verifier::new(strategy, bounds);
+    if seed.is_multiple_of(2) {
+        verifier.expect_shared([(MEMORY, MEMORY + program.memory.len() as u64)]);
+    }
+    verifier
 }
 
 /// Runs this exploration to its end.
@@ -108,7 +117,7 @@ fn compare(strategy: Strategy, seeds: std::ops::Range<u64>, menu: Menu, inputs: 
         if expected.endings.iter().any(is_deadlock) || expected.outcomes() < 3 {
             continue;
         }
-        let explored = explore(&program, strategy, bounds);
+        let explored = explore_by(&program, verifier(&program, strategy, bounds, seed));
         let found = &explored.behaviour;
         let report = &explored.report;
         let context = || format!("seed {seed}\n{program:#?}\n{report:#?}");
@@ -152,7 +161,8 @@ fn check_program(
     inputs: &[(Slot, u32)],
 ) -> Option<Explored> {
     let expected = brute_force(program, inputs, INPUT_BOUND, 60_000)?;
-    let explored = explore(program, Strategy::Frontier, Bounds::default());
+    let verifier = verifier(program, Strategy::Frontier, Bounds::default(), seed);
+    let explored = explore_by(program, verifier);
     let found = &explored.behaviour;
     // Waiting for each other ends the process at once, without a step of its own. So what others
     // do between the last step and that depends on which accesses are steps.
@@ -621,80 +631,6 @@ fn programs_that_were_wrong_once() {
         let inputs: Vec<(Slot, u32)> = (1..=3).map(|thread| (thread, 0)).collect();
         let inputs = if menu.inputs > 0 { &inputs[..] } else { &[] };
         assert!(check(seed, menu, inputs).is_some(), "{what}");
-    }
-}
-
-/// With several workers the same is found, and the same is claimed.
-#[test]
-fn several_jobs_at_a_time() {
-    let menu = Menu {
-        locks: 2,
-        inputs: 1,
-        threads: 3,
-        statements: 4,
-        sync: &[Family::Conditions, Family::Semaphores],
-        ..MENU
-    };
-    let (mut programs, mut together) = (0, 0);
-    for seed in 30_000..30_100 {
-        let program = random::program(seed, menu);
-        let inputs = [(1, 0), (2, 0), (3, 0)];
-        if brute_force(&program, &inputs, INPUT_BOUND, 20_000).is_none() {
-            continue;
-        }
-        let alone = explore(&program, Strategy::Frontier, Bounds::default());
-        let (behaviour, report, most) = explore_with(&program, 3);
-        let context = || format!("seed {seed}\n{program:#?}\n{report:#?}");
-        assert_eq!(behaviour.paths, alone.behaviour.paths, "{}", context());
-        let endings = |b: &Behaviour| {
-            let mut endings = b.endings.clone();
-            endings.remove(&Ending::Assumed);
-            endings
-        };
-        let same = endings(&behaviour) == endings(&alone.behaviour);
-        let deadlock = |e: &Ending| matches!(e, Ending::Deadlock(_));
-        // Which of several deadlocks comes first cuts off others.
-        assert!(
-            same || behaviour.endings.iter().any(deadlock),
-            "{}",
-            context()
-        );
-        assert_eq!(
-            report.local_paths,
-            alone.report.local_paths,
-            "{}",
-            context()
-        );
-        assert_eq!(
-            report.verdict == Verdict::Verified,
-            alone.report.verdict == Verdict::Verified,
-            "{}",
-            context()
-        );
-        together += usize::from(most > 1);
-        programs += 1;
-    }
-    eprintln!("{programs} programs, {together} with several jobs at a time");
-    assert!(programs > 50 && together > programs / 20);
-}
-
-/// As [`explore`], with several jobs at a time; how many there were at most.
-fn explore_with(program: &Program, workers: usize) -> (Behaviour, Report, usize) {
-    let mut verifier = Verifier::new(Strategy::Frontier, Bounds::default());
-    let mut behaviour = Behaviour::default();
-    let mut most = 0;
-    loop {
-        match verifier.next_several(workers) {
-            Several::Done(report) => return (behaviour, report, most),
-            Several::Run(jobs) => {
-                most = most.max(jobs.len());
-                for job in jobs {
-                    let played = play(program, &job);
-                    behaviour.add(played.ending.as_ref(), &played.paths);
-                    verifier.observe(&job, &played.trace);
-                }
-            }
-        }
     }
 }
 

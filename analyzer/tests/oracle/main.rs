@@ -14,4 +14,5 @@ mod dfs;
 mod frontier;
 mod paper;
 mod robust;
+mod several;
 mod shrink;
