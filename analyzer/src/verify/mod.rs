@@ -80,6 +80,8 @@ pub struct Verifier {
     ranges: Ranges,
     /// See [`Verifier::expect_shared`]; until the first execution.
     expected: Option<Ranges>,
+    /// What is known to be shared, where `ranges` holds more that was expected to be.
+    proven: Option<Ranges>,
     /// Where the first execution after a restart goes, as far as it can, and its inputs.
     again: Plan,
     effort: Effort,
@@ -114,6 +116,7 @@ impl Verifier {
             left_over: 0,
             ranges: Ranges::default(),
             expected: None,
+            proven: None,
             again: Plan::default(),
             effort: Effort::default(),
             given: None,
@@ -354,10 +357,7 @@ impl Verifier {
         if let Some(tested) = &mut self.forest.tested {
             tested.learn(&trace.events);
         }
-        let mut shared = match self.expected.take() {
-            Some(expected) => self.ranges.learn_expected(&expected, trace),
-            None => self.ranges.learn(trace),
-        };
+        let mut shared = self.learn_ranges(trace);
         let mut positions = None;
         if shared == 0 {
             let inserted = insert::insert(&mut self.forest, trace, self.bounds.branches);
@@ -370,7 +370,15 @@ impl Verifier {
             }
             for (first, end) in std::mem::take(&mut self.forest.shared) {
                 shared += usize::from(self.ranges.add(first, end));
+                self.prove(first, end);
             }
+        }
+        // What is not shared is not symbolic; where that may make a difference, only what is counts.
+        if !self.forest.lost.is_empty()
+            && let Some(proven) = self.proven.take()
+        {
+            self.ranges = proven;
+            shared += 1;
         }
         if shared > 0 {
             noted.push(Noted::NewShared(shared));
@@ -399,7 +407,28 @@ impl Verifier {
         noted
     }
 
-    /// What was learnt with too small ranges is worth nothing.
+    /// Returns by how much the trace differs from one that records what is in the ranges now.
+    fn learn_ranges(&mut self, trace: &Trace) -> usize {
+        let Some(expected) = self.expected.take() else {
+            let new = self.ranges.learn(trace);
+            for bytes in &new {
+                self.prove(bytes.start, bytes.end);
+            }
+            return new.len();
+        };
+        let mut proven = Ranges::default();
+        let differ = self.ranges.learn_expected(&expected, trace, &mut proven);
+        self.proven = (proven != self.ranges).then_some(proven);
+        differ
+    }
+
+    fn prove(&mut self, first: u64, end: u64) {
+        if let Some(proven) = &mut self.proven {
+            proven.add(first, end);
+        }
+    }
+
+    /// What was learnt with other ranges is worth nothing.
     fn restart(&mut self, job: &Job) {
         let tested = self.forest.tested.take();
         self.forest = forest(self.strategy, self.spurious);

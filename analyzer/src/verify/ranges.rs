@@ -40,20 +40,26 @@ impl Ranges {
         &self.0
     }
 
-    /// Adds what a trace showed to be shared; returns how many ranges were new. An access that
+    /// Adds what a trace showed to be shared; returns what of it was new. An access that
     /// covers a range in part belongs to it as a whole. A place where an access failed is one of
     /// them: the failure is to be a step of its own, so that others may come before it.
-    pub fn learn(&mut self, trace: &Trace) -> usize {
+    pub fn learn(&mut self, trace: &Trace) -> Vec<Range<u64>> {
         let shared = trace.events.iter().filter_map(bytes_of);
         let failed = place_of_failure(trace);
         let all = shared.chain(failed.map(|at| at..at.saturating_add(1)));
-        let new = all.filter(|bytes| self.add(bytes.start, bytes.end));
-        new.count()
+        all.filter(|bytes| self.add(bytes.start, bytes.end))
+            .collect()
     }
 
     /// The same of a trace that records all accesses to what was `expected` to be shared. Returns in
-    /// how much it differs from one that records just what is shared now; 0: it is one.
-    pub fn learn_expected(&mut self, expected: &Ranges, trace: &Trace) -> usize {
+    /// how much it differs from one that records just what is in the ranges now; 0: it is one. Then
+    /// there may be more in them than this trace shows to be shared, which goes to `proven`.
+    pub fn learn_expected(
+        &mut self,
+        expected: &Ranges,
+        trace: &Trace,
+        proven: &mut Ranges,
+    ) -> usize {
         let touches = Touches::of(trace);
         let in_vain = |event: &Event| is_plain(event) && !touches.conflict(event);
         let vain = trace.events.iter().filter(|e| in_vain(e)).count();
@@ -63,9 +69,13 @@ impl Ranges {
             let Some(bytes) = bytes_of(event) else {
                 continue;
             };
-            if in_vain(event) && !keeps_all {
+            let vain = in_vain(event);
+            if vain && !keeps_all {
                 differ += 1;
                 continue;
+            }
+            if !vain {
+                proven.add(bytes.start, bytes.end);
             }
             differ += usize::from(!expected.holds(bytes.start, bytes.end));
             self.add(bytes.start, bytes.end);
@@ -74,6 +84,7 @@ impl Ranges {
             let end = at.saturating_add(1);
             differ += usize::from(!expected.holds(at, end));
             self.add(at, end);
+            proven.add(at, end);
         }
         differ
     }
