@@ -20,6 +20,7 @@ use raddle_analyzer::races::Race;
 use raddle_analyzer::verify::{
     self as analyzer, Bounds, Noted, Report, Several, Strategy, Verifier,
 };
+use raddle_protocol::arena;
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
@@ -98,8 +99,9 @@ pub fn verify(
         exploration.verifier.look_for_races();
     }
     let mut symbols = Symbols::new(&modules, &setup.program.path);
-    let globals = symbols.instrumented_variables(EXPECTED_BYTES);
-    exploration.verifier.expect_shared(globals);
+    let globals = symbols.instrumented_variables(EXPECTED_BYTES).into_iter();
+    let heap = (arena::BASE, arena::END);
+    (exploration.verifier).expect_shared(globals.chain([heap]));
     let stopped = interrupt.clone();
     exploration.verifier.stop_when(move || stopped.requested());
     if !earlier.is_empty() {

@@ -61,7 +61,7 @@ const SPLAY: &str = "tests/applications/splay_tree.c";
 const BUG: &[&str] = &["-DBUG"];
 const BUG_1: &[&str] = &["-DBUG=1"];
 const BUG_2: &[&str] = &["-DBUG=2"];
-const BUG_3: &[&str] = &["-DBUG=3"];
+const BUG_4: &[&str] = &["-DBUG=4"];
 const FIXED: &[&str] = &["-DFIXED"];
 const AFTER: &[&str] = &["-DAFTER"];
 const AFTER_FIXED: &[&str] = &["-DAFTER", "-DFIXED"];
@@ -151,34 +151,35 @@ const CASES: &[Case] = &[
     (LAZY, &[], &["2"], Proved(8)),
     (LAZY, BUG, &["4"], Found("assertion", 20)),
     (LAZY, &[], &["4"], Proved(32)),
-    (AGET, BUG, &[], Found("assertion", 7)),
+    (AGET, BUG, &[], Found("assertion", 2)),
     (AGET, &[], &[], Proved(6)),
-    (LOG_BUFFER, BUG, &[], Found("assertion", 6)),
+    (LOG_BUFFER, BUG, &[], Found("assertion", 3)),
     (LOG_BUFFER, &[], &[], Proved(5)),
-    (WORKER_POOL, BUG_1, &[], Found("use-after-free", 9)),
+    (WORKER_POOL, BUG_1, &[], Found("use-after-free", 6)),
     (WORKER_POOL, BUG_2, &[], Found("deadlock", 9)),
     (WORKER_POOL, &[], &[], Proved(8)),
-    (BLUETOOTH, &[], &[], Found("assertion", 7)),
+    (BLUETOOTH, &[], &[], Found("assertion", 3)),
     (BLUETOOTH, FIXED, &[], Proved(8)),
-    (TRACER, BUG_1, &[], Found("assertion", 8)),
-    (TRACER, BUG_2, &[], Found("crash", 8)),
-    (TRACER, BUG_3, &[], Found("deadlock", 8)),
+    (TRACER, BUG_1, &[], Found("assertion", 1)),
+    (TRACER, BUG_2, &[], Found("crash", 3)),
+    (TRACER, BUG_4, &[], Found("deadlock", 2)),
     (TRACER, &[], &[], Proved(7)),
-    (FILE_SCAN, BUG_1, &[], Found("assertion", 60)),
-    (FILE_SCAN, BUG_2, &[], Found("deadlock", 30)),
-    (FILE_SCAN, BUG_3, &[], Found("assertion", 60)),
+    (FILE_SCAN, BUG_1, &[], Found("assertion", 20)),
+    (FILE_SCAN, BUG_2, &[], Found("deadlock", 3)),
+    (FILE_SCAN, BUG_4, &[], Found("assertion", 1)),
     (FILE_SCAN, &[], &[], Proved(121)),
-    (RELAXATION, BUG_1, &[], Found("deadlock", 20)),
-    (RELAXATION, BUG_2, &[], Found("assertion", 20)),
-    (RELAXATION, BUG_3, &[], Found("assertion", 60)),
-    (RELAXATION, &[], &[], Proved(74)),
+    (RELAXATION, BUG_1, &[], Found("deadlock", 1)),
+    (RELAXATION, BUG_2, &[], Found("assertion", 4)),
+    (RELAXATION, BUG_4, &[], Found("assertion", 2)),
+    (RELAXATION, &[], &[], Proved(33)),
     (RED_BLACK, BUG, &[], Found("assertion", 30)),
     (RED_BLACK, &[], &[], Open),
-    (SPLAY, BUG, &[], Found("crash", 30)),
+    (SPLAY, BUG, &[], Found("assertion", 8)),
     (SPLAY, &[], &[], Proved(45)),
 ];
 
-/// The best of other tools: source, a flag or argument, text.
+/// The best of other tools: source, a flag or argument, text. Which of several bugs of a program was
+/// found in which execution is not published: they stand in the order of ours.
 const PUBLISHED: &[(&str, &str, &str)] = &[
     (FIGURE_2, "-DEXTRA=0", "10 paths, 0.8 s"),
     (FIGURE_2, "-DEXTRA=5", "196 paths, 38 s"),
@@ -206,13 +207,13 @@ const PUBLISHED: &[(&str, &str, &str)] = &[
     (WORKER_POOL, "-DBUG=2", "execution 37"),
     (BLUETOOTH, "", "execution 3"),
     (TRACER, "-DBUG=1", "execution 1"),
-    (TRACER, "-DBUG=2", "execution 2"),
-    (TRACER, "-DBUG=3", "execution 3"),
-    (FILE_SCAN, "-DBUG=1", "execution 1"),
+    (TRACER, "-DBUG=2", "execution 3"),
+    (TRACER, "-DBUG=4", "execution 2"),
+    (FILE_SCAN, "-DBUG=4", "execution 1"),
     (FILE_SCAN, "-DBUG=2", "execution 3"),
     (RELAXATION, "-DBUG=1", "execution 1"),
-    (RELAXATION, "-DBUG=2", "execution 2"),
-    (RELAXATION, "-DBUG=3", "execution 4"),
+    (RELAXATION, "-DBUG=2", "execution 4"),
+    (RELAXATION, "-DBUG=4", "execution 2"),
     (RED_BLACK, "", "1 path, 0.5 s"),
     (SPLAY, "", "13 paths, 2.3 s"),
 ];

@@ -1,8 +1,8 @@
 /* In the manner of pfscan: one thread puts files into a queue of limited length, others take them
- * and look for a byte in their content (an input).
+ * and look for a zero byte in their content (an input), which marks binary files.
  *
  * -DBUG=1: matches are counted without a lock. -DBUG=2: the end of the queue is told to one of the
- * scanners only. -DBUG=3: a scanner that was woken does not look again whether there is a file. */
+ * scanners only. -DBUG=4: a scanner that was woken does not look again whether there is a file. */
 #include "../../examples/include/raddle.h"
 #include <assert.h>
 #include <pthread.h>
@@ -24,14 +24,12 @@ static int next_file(void)
 {
     int file = -1;
     pthread_mutex_lock(&lock);
-    if (BUG == 3) {
-        if (taken == put && !closed)
-            pthread_cond_wait(&more, &lock);
-    } else {
-        while (taken == put && !closed)
-            pthread_cond_wait(&more, &lock);
+    int woken = 0;
+    while (taken == put && !closed && !((BUG & 4) && woken)) {
+        pthread_cond_wait(&more, &lock);
+        woken = 1;
     }
-    if (BUG == 3 ? !closed || taken < put : taken < put) {
+    if (taken < put || ((BUG & 4) && woken)) {
         assert(taken < put);
         file = taken++;
     }
@@ -44,12 +42,12 @@ static void *scan(void *unused)
     int file;
     while ((file = next_file()) >= 0) {
         for (int i = 0; i < BYTES; i++) {
-            if (content[file][i] != '#')
+            if (content[file][i] != 0)
                 continue;
-            if (BUG != 1)
+            if (!(BUG & 1))
                 pthread_mutex_lock(&count_lock);
             matches = matches + 1;
-            if (BUG != 1)
+            if (!(BUG & 1))
                 pthread_mutex_unlock(&count_lock);
         }
     }
@@ -70,7 +68,7 @@ int main(void)
     }
     pthread_mutex_lock(&lock);
     closed = 1;
-    if (BUG == 2)
+    if (BUG & 2)
         pthread_cond_signal(&more);
     else
         pthread_cond_broadcast(&more);
@@ -79,7 +77,7 @@ int main(void)
         pthread_join(threads[i], 0);
     int expected = 0;
     for (int i = 0; i < FILES * BYTES; i++)
-        expected += content[0][i] == '#';
+        expected += content[0][i] == 0;
     assert(matches == expected);
     return 0;
 }

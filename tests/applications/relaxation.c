@@ -1,8 +1,9 @@
-/* Successive over-relaxation on a row of numbers: red and black places are renewed in turns, with a
- * barrier of the program's own between them; a sweep that has changed nothing is the last one.
+/* Successive over-relaxation on a row of numbers, warm at one end (how warm is an input): red and
+ * black places are renewed in turns, with a barrier of the program's own between them; a sweep that
+ * has changed nothing is the last one.
  *
  * -DBUG=1: arrivals at the barrier are counted without its lock. -DBUG=2: there is no barrier
- * between red and black. -DBUG=3: the mark that something has changed is taken back after the
+ * between red and black. -DBUG=4: the mark that something has changed is taken back after the
  * barrier, when another thread may have set it already. */
 #include "../../examples/include/raddle.h"
 #include <assert.h>
@@ -21,13 +22,13 @@ static volatile int place[PLACES], changed[SWEEPS];
 
 static void barrier(void)
 {
-    if (BUG == 1) {
+    if (BUG & 1) {
         int now = arrived + 1;
         arrived = now;
     }
     pthread_mutex_lock(&lock);
     int mine = round_of_barrier;
-    if (BUG != 1)
+    if (!(BUG & 1))
         arrived = arrived + 1;
     if (arrived == THREADS) {
         arrived = 0;
@@ -52,10 +53,10 @@ static void *relax(void *argument)
     int first = 1 + 2 * (int)(long)argument;
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         int any = renew(first);
-        if (BUG != 2)
+        if (!(BUG & 2))
             barrier();
         any |= renew(first + 1);
-        if (BUG == 3) {
+        if (BUG & 4) {
             barrier();
             if (first == 1)
                 changed[sweep] = 0;
@@ -72,8 +73,9 @@ static void *relax(void *argument)
 int main(void)
 {
     pthread_t threads[THREADS];
-    unsigned char edge;
-    raddle_symbolic(&edge, sizeof edge, "edge");
+    unsigned char warmth;
+    raddle_symbolic(&warmth, sizeof warmth, "warmth");
+    const int edge = 64 + warmth;
     place[PLACES - 1] = edge;
     for (long i = 0; i < THREADS; i++)
         pthread_create(&threads[i], 0, relax, (void *)i);

@@ -2,7 +2,7 @@
  * table, messages above the level (an input) are left out, and the output can be closed at any time.
  *
  * -DBUG=1: entries are made without the lock, so that one is lost. -DBUG=2: the output is looked at
- * before the lock is taken, and is closed between. -DBUG=3: closing takes the two locks in the other
+ * before the lock is taken, and is closed between. -DBUG=4: closing takes the two locks in the other
  * order. */
 #include "../../examples/include/raddle.h"
 #include <assert.h>
@@ -27,10 +27,10 @@ static int level;
 
 static void enter(void)
 {
-    if (BUG != 1)
+    if (!(BUG & 1))
         pthread_mutex_lock(&table_lock);
     entries = entries + 1;
-    if (BUG != 1)
+    if (!(BUG & 1))
         pthread_mutex_unlock(&table_lock);
 }
 
@@ -38,11 +38,11 @@ static void print(int importance)
 {
     if (importance > level)
         return;
-    if (BUG == 2 && !output)
+    if ((BUG & 2) && !output)
         return;
     pthread_mutex_lock(&table_lock);
     pthread_mutex_lock(&output_lock);
-    if (BUG == 2 || output)
+    if ((BUG & 2) || output)
         output->lines++;
     pthread_mutex_unlock(&output_lock);
     pthread_mutex_unlock(&table_lock);
@@ -50,8 +50,8 @@ static void print(int importance)
 
 static void close_output(void)
 {
-    pthread_mutex_t *first = BUG == 3 ? &output_lock : &table_lock;
-    pthread_mutex_t *second = BUG == 3 ? &table_lock : &output_lock;
+    pthread_mutex_t *first = (BUG & 4) ? &output_lock : &table_lock;
+    pthread_mutex_t *second = (BUG & 4) ? &table_lock : &output_lock;
     pthread_mutex_lock(first);
     pthread_mutex_lock(second);
     output = 0;

@@ -41,7 +41,7 @@ static void *worker(void *self)
     if (block) {
         block->owner = (int)(long)self;
         assert(block->owner == (int)(long)self);
-        if (BUG == 1)
+        if (BUG & 1)
             free(block);
     }
     pthread_mutex_lock(&lock);
@@ -53,7 +53,7 @@ static void *worker(void *self)
 
 static void wait_for_worker(void)
 {
-    if (BUG == 2) {
+    if (BUG & 2) {
         if (idle == 0) {
             pthread_mutex_lock(&lock);
             pthread_cond_wait(&someone_idle, &lock);

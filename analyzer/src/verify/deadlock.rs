@@ -6,11 +6,16 @@ use super::formula::Formula;
 use super::locks::{Entry, Section, lock_of};
 use super::plan::{Found, follow};
 use super::sat::{Model, holds};
-use super::solver::{Answer, Effort, Limits};
+use super::solver::Answer;
 use raddle_protocol::event::Kind;
 
-/// First threads that wait for each other, then a state in which every thread waits or has ended.
-pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> Found<Pattern> {
+/// First threads that wait for each other, then a state in which every thread waits or has ended;
+/// none of those that were predicted and did not happen. `check` asks the formula.
+pub fn query(
+    formula: &Formula<'_>,
+    unconfirmed: &[Pattern],
+    mut check: impl FnMut(&Formula<'_>) -> Answer,
+) -> Found<Pattern> {
     for cycle in [true, false] {
         let stuck: Vec<Bool> = (0..formula.forest.trees.len())
             .map(|t| Bool::new_const(format!("stuck{t}")))
@@ -26,8 +31,12 @@ pub fn query(formula: &Formula<'_>, limits: Limits<'_>, effort: &mut Effort) -> 
         for fact in facts.into_iter().chain(elsewhere(formula, cycle)) {
             formula.solver.assert(&fact);
         }
+        for pattern in unconfirmed {
+            let waits: Vec<_> = pattern.stuck.iter().map(|&n| formula.waits_at(n)).collect();
+            formula.solver.assert(&all(&waits).not());
+        }
         formula.solver.assert(&any(&stuck));
-        let answer = formula.check(limits, effort);
+        let answer = check(formula);
         formula.solver.pop();
         match answer {
             Answer::Sat(model) => {

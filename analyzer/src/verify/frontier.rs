@@ -1,6 +1,6 @@
 //! The strategy `frontier`: one question over all trees, until nothing unseen is reachable.
 
-use super::circuit::{Bool, all, any};
+use super::circuit::{Bool, any};
 use super::deadlock;
 use super::forest::{Forest, NodeId, Pattern, What};
 use super::formula::{Aim, Ends, Formula, Target};
@@ -110,20 +110,26 @@ impl Frontier {
         }
         self.channel_bounds = formula.channel_bounds();
         let targets = std::mem::take(&mut formula.targets);
-        let attempts = &self.attempts;
-        let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
-            targets.iter().partition(|t| given_up(attempts, t));
-        for target in dropped {
-            formula.solver.assert(&target.condition.not());
-        }
+        let missed = Missed {
+            attempts: &self.attempts,
+            deadlocks: &self.unconfirmed,
+            hazards: &self.hazards,
+        };
+        let wanted = missed.wanted(&formula, &targets);
         if !wanted.is_empty() {
+            let times = effort_of(self.decisions);
+            if due.urgent {
+                let found = missed.wrong_end(&formula, |f| f.glance(limits, effort, times));
+                if let Found::Yes(..) = found {
+                    return decided(found, &mut self.purposes);
+                }
+            }
             formula.solver.push();
             formula.exclude_idle_rounds();
             let first = match due.urgent {
                 true => urgent(forest, &wanted),
                 false => Vec::new(),
             };
-            let times = effort_of(self.decisions);
             let before = Before {
                 first: &first,
                 wanted: &wanted,
@@ -152,21 +158,12 @@ impl Frontier {
                 Answer::Unknown => return Decision::GaveUp(SOLVER),
             }
         }
-        for pattern in &self.unconfirmed {
-            let waits: Vec<_> = pattern.stuck.iter().map(|&n| formula.waits_at(n)).collect();
-            formula.solver.assert(&all(&waits).not());
+        let mut found = missed.wrong_end(&formula, |f| f.check(limits, effort));
+        if let (Found::No, Some(races)) = (&found, races) {
+            let race = racing::query(&formula, races, limits, effort);
+            found = race.map(|()| Purpose::Race);
         }
-        let purposes = &mut self.purposes;
-        let found = deadlock::query(&formula, limits, effort);
-        let mut decision = decided(found, purposes, Purpose::Deadlock);
-        if matches!(decision, Decision::Exhausted) {
-            let found = hazards::query(&formula, &self.hazards, limits, effort);
-            decision = decided(found, purposes, Purpose::Hazard);
-        }
-        if let (Decision::Exhausted, Some(races)) = (&decision, races) {
-            let found = racing::query(&formula, races, limits, effort);
-            decision = decided(found, purposes, |()| Purpose::Race);
-        }
+        let decision = decided(found, &mut self.purposes);
         if forest.spurious && matches!(decision, Decision::Exhausted) {
             formula.solver.assert(&formula.more_could_end_alone());
             let none = matches!(formula.check(limits, effort), Answer::Unsat);
@@ -201,8 +198,8 @@ impl Frontier {
 
     fn run(&mut self, plan: Plan) -> Decision {
         let tolerant = self.is_tolerant(&plan);
-        self.purposes
-            .push_back(Purpose::Frontiers(plan.aims.clone()));
+        let (plan, purpose) = to_its_frontiers(plan);
+        self.purposes.push_back(purpose);
         Decision::Run { plan, tolerant }
     }
 
@@ -240,15 +237,15 @@ impl Frontier {
         workers: usize,
     ) -> Result<Vec<(Plan, bool)>, &'static str> {
         self.begin(forest);
-        let mut plans = self.later.several(forest, workers);
+        let later = self.later.several(forest, workers).into_iter();
+        let mut plans: Vec<(Plan, Purpose)> = later.map(to_its_frontiers).collect();
         if plans.is_empty() {
             plans = self.ask_several(forest, limits, effort, workers)?;
         }
         self.decisions += (plans.len() as u64).saturating_sub(1);
-        let give = |plan: Plan| {
+        let give = |(plan, purpose): (Plan, Purpose)| {
             let tolerant = self.is_tolerant(&plan);
-            let aims = plan.aims.clone();
-            self.purposes.push_back(Purpose::Frontiers(aims));
+            self.purposes.push_back(purpose);
             (plan, tolerant)
         };
         Ok(plans.into_iter().map(give).collect())
@@ -260,9 +257,13 @@ impl Frontier {
         limits: Limits<'_>,
         effort: &mut Effort,
         workers: usize,
-    ) -> Result<Vec<Plan>, &'static str> {
+    ) -> Result<Vec<(Plan, Purpose)>, &'static str> {
         let due = self.due();
-        let attempts = &self.attempts;
+        let missed = Missed {
+            attempts: &self.attempts,
+            deadlocks: &self.unconfirmed,
+            hazards: &self.hazards,
+        };
         let decisions = self.decisions;
         let parts: Vec<Part> = std::thread::scope(|scope| {
             let ask = |n| {
@@ -275,7 +276,7 @@ impl Frontier {
                     more: due.more / workers as u64,
                     hope: self.hope,
                 };
-                scope.spawn(move || part(attempts, forest, limits, share))
+                scope.spawn(move || part(missed, forest, limits, share))
             };
             let threads: Vec<_> = (0..workers).map(ask).collect();
             let joined = threads.into_iter().map(|thread| thread.join());
@@ -283,18 +284,19 @@ impl Frontier {
                 .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let mut plans: Vec<Plan> = Vec::new();
+        let mut plans: Vec<(Plan, Purpose)> = Vec::new();
         let mut trouble = None;
         for part in parts {
             effort.add(part.effort);
             self.later.append(part.later);
             self.hope = part.hope.unwrap_or(self.hope);
             match part.plan {
-                Ok(Some(plan)) => {
+                Ok(Some((plan, purpose))) => {
                     // Two parts may come upon the same execution.
-                    let same = |p: &Plan| p.prefix == plan.prefix && p.inputs == plan.inputs;
+                    let same =
+                        |p: &(Plan, _)| p.0.prefix == plan.prefix && p.0.inputs == plan.inputs;
                     if !plans.iter().any(same) {
-                        plans.push(plan);
+                        plans.push((plan, purpose));
                     }
                 }
                 Ok(None) => {}
@@ -343,15 +345,48 @@ impl Frontier {
     }
 }
 
-/// What follows from the answer to a question, which was asked for this purpose.
-fn decided<T>(
-    found: Found<T>,
-    purposes: &mut VecDeque<Purpose>,
-    purpose: impl FnOnce(T) -> Purpose,
-) -> Decision {
+/// What executions were made for and did not show, or showed: it is not to be asked for again.
+#[derive(Clone, Copy)]
+struct Missed<'a> {
+    attempts: &'a Attempts,
+    deadlocks: &'a [Pattern],
+    hazards: &'a HashSet<Hazard>,
+}
+
+impl Missed<'_> {
+    /// The targets without those that are given up; what is reached by way of these is not asked for.
+    fn wanted<'t>(&self, formula: &Formula<'_>, targets: &'t [Target]) -> Vec<&'t Target> {
+        let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
+            targets.iter().partition(|t| given_up(self.attempts, t));
+        for target in dropped {
+            formula.solver.assert(&target.condition.not());
+        }
+        wanted
+    }
+
+    /// Looks for a deadlock, then for a wrong order of steps. `check` asks the formula.
+    fn wrong_end(
+        &self,
+        formula: &Formula<'_>,
+        mut check: impl FnMut(&Formula<'_>) -> Answer,
+    ) -> Found<Purpose> {
+        match deadlock::query(formula, self.deadlocks, &mut check) {
+            Found::No => hazards::query(formula, self.hazards, check).map(Purpose::Hazard),
+            found => found.map(Purpose::Deadlock),
+        }
+    }
+}
+
+fn to_its_frontiers(plan: Plan) -> (Plan, Purpose) {
+    let aims = plan.aims.clone();
+    (plan, Purpose::Frontiers(aims))
+}
+
+/// What follows from the answer to a question.
+fn decided(found: Found<Purpose>, purposes: &mut VecDeque<Purpose>) -> Decision {
     match found {
-        Found::Yes(plan, what) => {
-            purposes.push_back(purpose(what));
+        Found::Yes(plan, purpose) => {
+            purposes.push_back(purpose);
             Decision::Run {
                 plan,
                 tolerant: false,
@@ -375,7 +410,7 @@ struct Due {
 
 /// What came of the question about a part of the targets.
 struct Part {
-    plan: Result<Option<Plan>, &'static str>,
+    plan: Result<Option<(Plan, Purpose)>, &'static str>,
     later: Later,
     /// What it has come to, if it was needed.
     hope: Option<Hope>,
@@ -383,7 +418,7 @@ struct Part {
 }
 
 impl Part {
-    fn without(plan: Result<Option<Plan>, &'static str>, effort: Effort) -> Part {
+    fn alone(plan: Result<Option<(Plan, Purpose)>, &'static str>, effort: Effort) -> Part {
         let later = Later::default();
         Part {
             plan,
@@ -413,36 +448,36 @@ struct Share {
 }
 
 /// Looks for a frontier among the targets of a share.
-fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) -> Part {
+fn part(missed: Missed<'_>, forest: &Forest, limits: Limits<'_>, share: Share) -> Part {
     let mut effort = Effort::default();
     // The solver's terms belong to a thread.
     let mut context = Context::new(share.untested);
     let mut formula = Formula::new(forest, &mut context, Ends::Excluded, &mut effort);
     if formula.too_large {
-        return Part::without(Err(TOO_LARGE), effort);
+        return Part::alone(Err(TOO_LARGE), effort);
     }
     let targets = std::mem::take(&mut formula.targets);
-    let (dropped, wanted): (Vec<&Target>, Vec<&Target>) =
-        targets.iter().partition(|t| given_up(attempts, t));
-    for target in dropped {
-        formula.solver.assert(&target.condition.not());
+    let every = missed.wanted(&formula, &targets);
+    let times = match share.urgent {
+        true => effort_of(share.decisions),
+        false => 1,
+    };
+    if share.urgent && !every.is_empty() {
+        let found = missed.wrong_end(&formula, |f| f.glance(limits, &mut effort, times));
+        if let Found::Yes(plan, purpose) = found {
+            return Part::alone(Ok(Some((plan, purpose))), effort);
+        }
     }
     let first = match share.urgent {
-        true => urgent(forest, &wanted),
+        true => urgent(forest, &every),
         false => Vec::new(),
     };
-    let every = wanted;
     let wanted = every.iter().copied().skip(share.n).step_by(share.of);
     let wanted: Vec<&Target> = wanted.collect();
     if wanted.is_empty() && first.iter().all(Vec::is_empty) {
-        return Part::without(Ok(None), effort);
+        return Part::alone(Ok(None), effort);
     }
     formula.exclude_idle_rounds();
-    let times = if share.urgent {
-        effort_of(share.decisions)
-    } else {
-        1
-    };
     let before = Before {
         first: &first,
         wanted: &wanted,
@@ -462,13 +497,13 @@ fn part(attempts: &Attempts, forest: &Forest, limits: Limits<'_>, share: Share) 
             let model = hope.together(&formula, targets, model, (limits, &mut effort));
             to_frontiers(&formula, &model, targets)
         }
-        Answer::Unsat => return Part::without(Ok(None), effort),
-        Answer::Unknown => return Part::without(Err(SOLVER), effort),
+        Answer::Unsat => return Part::alone(Ok(None), effort),
+        Answer::Unknown => return Part::alone(Err(SOLVER), effort),
     };
     let rest = (share.more, &mut hope, limits, &mut effort);
     let later = Later::of(&formula, &wanted, &plan, rest);
     Part {
-        plan: Ok(Some(plan)),
+        plan: Ok(Some(to_its_frontiers(plan))),
         later,
         hope: Some(hope),
         effort,

@@ -12,7 +12,7 @@ use super::insert::{UNKNOWN, is_access};
 use super::locks::lock_of;
 use super::plan::{Found, follow};
 use super::sat::holds;
-use super::solver::{Answer, Effort, Limits};
+use super::solver::Answer;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use std::collections::HashSet;
@@ -26,12 +26,11 @@ pub struct Hazard {
     waits: bool,
 }
 
-/// Looks for a hazard that is not among the `known`.
+/// Looks for a hazard that is not among the `known`. `check` asks the formula.
 pub fn query(
     formula: &Formula<'_>,
     known: &HashSet<Hazard>,
-    limits: Limits<'_>,
-    effort: &mut Effort,
+    check: impl FnOnce(&Formula<'_>) -> Answer,
 ) -> Found<Hazard> {
     let hazards: Vec<(Hazard, Bool)> = hazards(formula)
         .into_iter()
@@ -45,7 +44,7 @@ pub fn query(
     formula.solver.push();
     formula.exclude_idle_rounds();
     formula.solver.assert(&any(&conditions));
-    let answer = formula.check(limits, effort);
+    let answer = check(formula);
     formula.solver.pop();
     match answer {
         Answer::Sat(model) => match hazards.iter().find(|h| holds(&model, &h.1)) {

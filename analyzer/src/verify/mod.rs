@@ -53,7 +53,7 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
-use raddle_protocol::schedule::Tail;
+use raddle_protocol::schedule::{Moment, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use ranges::Ranges;
@@ -251,7 +251,11 @@ impl Verifier {
             return Next::Done(self.report());
         }
         if self.observed == 0 {
-            return Next::Run(self.job(self.again.clone(), true));
+            let mut job = self.job(self.again.clone(), true);
+            if self.strategy == Strategy::Frontier && job.prefix.is_empty() {
+                job.tail = OPENING;
+            }
+            return Next::Run(job);
         }
         let limits = Limits {
             deadline: self.deadline(),
@@ -588,6 +592,12 @@ impl Verifier {
 /// Why the verdict is not the full one where condition waits may end for no reason.
 const MORE_WAKE_UPS: &str =
     "at most four condition waits of an execution end although nobody signalled";
+
+/// Who goes on in an execution before which nothing is known: what a thread knows gets old, which shows
+/// more of what threads do to each other than threads that run one after the other.
+const OPENING: Tail = Tail::GiveWay {
+    moment: Moment::Looks,
+};
 
 /// Step limit of an execution that records what is only expected to be shared: a loop over what is
 /// not may have many.

@@ -27,6 +27,17 @@ pub enum Found<T> {
     Unknown,
 }
 
+impl<T> Found<T> {
+    /// The same with something else about what it shows.
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Found<U> {
+        match self {
+            Found::Yes(plan, what) => Found::Yes(plan, to(what)),
+            Found::No => Found::No,
+            Found::Unknown => Found::Unknown,
+        }
+    }
+}
+
 /// Follows the model up to the last frontier that it reaches: threads at earlier ones stand there
 /// until then. What follows a last known step is a step into the unknown, after which the model says
 /// nothing: it is reached alone, if it comes first.
