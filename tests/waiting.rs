@@ -9,7 +9,7 @@ const SOURCE: &str = "tests/waiting/programs.c";
 
 /// The class of a bug of each scenario, which may have others as well, and the most executions that
 /// the proof for the repaired program may take.
-const SCENARIOS: [(&str, u64); 12] = [
+const SCENARIOS: [(&str, u64); 13] = [
     ("assertion", 6),
     ("assertion", 10),
     ("livelock", 6),
@@ -22,6 +22,7 @@ const SCENARIOS: [(&str, u64); 12] = [
     ("livelock", 6),
     ("assertion", 10),
     ("assertion", 6),
+    ("livelock", 6),
 ];
 
 type Case = (usize, &'static str, bool);

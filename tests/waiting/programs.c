@@ -273,6 +273,30 @@ static void *second(void *unused)
     return unused;
 }
 
+#elif SCENARIO == 12 /* The bug looks once, then goes round without looking, as optimised loops do. */
+
+static atomic_int flag;
+
+static void *first(void *unused)
+{
+    atomic_store(&flag, 1);
+    return unused;
+}
+
+static void *second(void *unused)
+{
+#ifdef FIXED
+    while (!atomic_load(&flag))
+        ;
+#else
+    if (!atomic_load(&flag)) {
+        for (;;)
+            ;
+    }
+#endif
+    return unused;
+}
+
 #endif
 
 int main(void)

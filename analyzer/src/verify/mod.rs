@@ -284,8 +284,9 @@ impl Verifier {
             Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
             Decision::Exhausted => Next::Done(self.report()),
             Decision::GaveUp(why) => {
-                let asked = self.asked.as_ref().is_some_and(|asked| asked());
-                self.stop(if asked { "it was interrupted" } else { why });
+                // It gives up where the time is over, too.
+                self.look_at_bounds();
+                self.stop(why);
                 Next::Done(self.report())
             }
         }

@@ -80,6 +80,11 @@ impl Ranges {
             differ += usize::from(!expected.holds(bytes.start, bytes.end));
             self.add(bytes.start, bytes.end);
         }
+        // A thread that stood before such an access would have gone on to its next step.
+        let stood = trace.events.iter().filter(|e| announces_access(e));
+        differ += stood
+            .filter(|e| !self.holds(e.object, e.object.saturating_add(1)))
+            .count();
         if let Some(at) = place_of_failure(trace) {
             let end = at.saturating_add(1);
             differ += usize::from(!expected.holds(at, end));
@@ -101,6 +106,11 @@ fn bytes_of(event: &Event) -> Option<Range<u64>> {
         _ => return None,
     };
     Some(event.object..event.object.saturating_add(bytes))
+}
+
+/// Is this what a thread was about to do to memory when the execution ended?
+fn announces_access(event: &Event) -> bool {
+    event.kind() == Some(Kind::Pending) && Kind::from_u8(event.size).is_some_and(is_access)
 }
 
 /// The address of the access that ended the process, if that was no step of its own.

@@ -3,6 +3,7 @@
 use crate::machine::{Announced, Code, Decision, Ending, Inputs, Machine, record};
 use crate::program::Program;
 use crate::recorder::Recorder;
+use crate::program::Sync;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::{Input, Job, push_step};
@@ -97,7 +98,8 @@ impl Player<'_> {
         }
         while self.machine.ending.is_none() && self.cut.is_none() {
             let enabled = self.machine.enabled();
-            let stays = enabled.contains(&self.last) && !self.gives_way(self.last);
+            let hostile = matches!(job.tail, Tail::GiveWay { .. });
+            let stays = enabled.contains(&self.last) && !self.gives_way(self.last) && !hostile;
             let next = match stays {
                 true => self.last,
                 false => *enabled
@@ -203,6 +205,12 @@ impl Player<'_> {
                 _ => None,
             };
             if self.job.flags & flags::SYMBOLIC != 0 && (!ender || deadlock.is_some()) {
+                if pending.object == Sync::Begin.object() {
+                    self.rec.events.push(Event {
+                        object: pending.object,
+                        ..record(Kind::Section, slot)
+                    });
+                }
                 self.rec.events.push(Event {
                     size: pending.kind as u8,
                     aux: pending.aux,

@@ -3,6 +3,7 @@
 //! on.
 
 use crate::frontier::{EVERYTHING, Explored, MENU, explore, explore_by};
+use crate::machine::Ending;
 use crate::random::{self, Menu};
 use raddle_analyzer::verify::{Bounds, Strategy, Verifier};
 
@@ -33,8 +34,14 @@ fn compare(seeds: std::ops::Range<u64>, menu: Menu) -> [Sums; 3] {
         let context = || format!("seed {seed}\n{program:#?}");
         let a = &all[0];
         let count = |e: &Explored| (e.report.executions, e.first_failure);
+        // That an assumption fails ends nothing that anybody looks for.
+        let endings = |e: &Explored| {
+            let mut endings = e.behaviour.endings.clone();
+            endings.remove(&Ending::Assumed);
+            endings
+        };
         for (sums, b) in sums.iter_mut().zip(&all) {
-            assert_eq!(a.behaviour.endings, b.behaviour.endings, "{}", context());
+            assert_eq!(endings(a), endings(b), "{}", context());
             assert_eq!(a.behaviour.paths, b.behaviour.paths, "{}", context());
             assert_eq!(a.report.verdict, b.report.verdict, "{}", context());
             assert_eq!(b.misses, 0, "{}", context());
@@ -81,6 +88,12 @@ fn the_order_of_questions_does_not_matter() {
             threads: 2,
             statements: 14,
             inputs: 1,
+            ..MENU
+        },
+        Menu {
+            threads: 4,
+            statements: 20,
+            inputs: 2,
             ..MENU
         },
     ];

@@ -472,7 +472,10 @@ pub fn took(object: u64, free: u32) {
 
 /// The running thread begins a round of a loop that only waits (see `rounds`).
 pub fn round(again: bool, pc: usize, is_shared: impl Fn(u64) -> bool) {
-    gate().round(again, pc, is_shared);
+    if gate().round(again, pc, is_shared) {
+        simple(Kind::Yield, 0, 0);
+        log(Kind::Yield, 0, 0, 0);
+    }
 }
 
 /// The running thread, which may be in such a round, found `value` at `at` and left it there.

@@ -25,6 +25,8 @@ struct Round {
     pc: usize,
     /// How much had been read when it began.
     reads: usize,
+    /// How many steps had been taken.
+    steps: u64,
 }
 
 /// The rounds of one thread, outermost first. What changes anything ends all of them.
@@ -47,14 +49,14 @@ impl Rounds {
         (self.depth, self.reads, self.exposes) = (0, 0, false);
     }
 
-    fn begin(&mut self, pc: usize) {
+    fn begin(&mut self, pc: usize, steps: u64) {
         let known = self.rounds[..self.depth].iter().position(|r| r.pc == pc);
         self.depth = known.unwrap_or(self.depth);
         if self.depth == DEPTH {
             self.end_all();
         }
         let reads = self.reads;
-        self.rounds[self.depth] = Round { pc, reads };
+        self.rounds[self.depth] = Round { pc, reads, steps };
         self.depth += 1;
     }
 }
@@ -66,17 +68,23 @@ impl<O: Os> Gate<O> {
 
     /// The running thread begins a round of the loop at `pc`, `again` if it comes from the one
     /// before. `is_shared`: does the job take this address for shared?
-    pub fn round(&mut self, again: bool, pc: usize, is_shared: impl Fn(u64) -> bool) {
+    ///
+    /// The result is whether it has come round without having read anything or taken a step: it will
+    /// for ever, and the caller has to make a step of that, before which it is parked.
+    pub fn round(&mut self, again: bool, pc: usize, is_shared: impl Fn(u64) -> bool) -> bool {
         if !self.follows_rounds() {
-            return;
+            return false;
         }
         let me = self.running();
+        let steps = self.steps;
+        let mut empty = false;
         let own = &mut self.spins.rounds[me];
         let known = own.rounds[..own.depth].iter().find(|r| r.pc == pc);
         let vain = known.filter(|_| again).copied();
         own.exposes = false;
         if let Some(round) = vain {
             let seen = &own.seen[round.reads..own.reads];
+            empty = seen.is_empty() && round.steps == steps;
             match seen.is_empty() || seen.iter().any(|s| is_shared(s.at)) {
                 true => {
                     own.parks = true;
@@ -86,13 +94,14 @@ impl<O: Os> Gate<O> {
             }
             own.reads = round.reads;
         }
-        own.begin(pc);
+        own.begin(pc, steps);
         self.log(Event {
             kind: Kind::Round as u8,
             value: u64::from(vain.is_some()),
             pc: pc as u64,
             ..Event::default()
         });
+        empty
     }
 
     /// The running thread found `value` at `at`, and left it there.
