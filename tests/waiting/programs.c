@@ -275,8 +275,6 @@ static void *second(void *unused)
 
 #elif SCENARIO == 12 /* The bug looks once, then goes round without looking, as optimised loops do. */
 
-static atomic_int flag;
-
 static void *first(void *unused)
 {
     atomic_store(&flag, 1);
