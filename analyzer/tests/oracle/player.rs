@@ -2,8 +2,8 @@
 
 use crate::machine::{Announced, Code, Decision, Ending, Inputs, Machine, record};
 use crate::program::Program;
-use crate::recorder::Recorder;
 use crate::program::Sync;
+use crate::recorder::Recorder;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::{Input, Job, push_step};
