@@ -89,7 +89,8 @@ impl Frontier {
         }
     }
 
-    /// Looks for a frontier, then for a deadlock, a wrong order, and a race.
+    /// Looks for a frontier, then for a deadlock, a wrong order, and a race; from time to time for a
+    /// deadlock and a wrong order first ([`Due`]).
     pub fn decide(
         &mut self,
         forest: &Forest,
