@@ -364,8 +364,6 @@ fn workers_come_to_the_same_verdict() {
     }
 }
 
-/// Loops, recursion and creation of threads in a loop end at the bound, which the verdict says; what
-/// is wrong before is found.
 /// With other questions before it, an assertion that only one of about a thousand paths fails takes
 /// dozens of executions.
 #[test]
@@ -381,6 +379,66 @@ fn several_workers_ask_for_errors_first_too() {
     assert!(executions <= 6, "{executions}\n{}", found.output.all());
 }
 
+/// A deadlock is asked for before all paths of the threads are seen, of which there are many.
+#[test]
+fn deadlocks_are_asked_for_early() {
+    let options = ["verify", "--no-shrink", "--races", "off", "-j"];
+    let source = "tests/verify/early_deadlock.c";
+    for workers in ["1", "2"] {
+        let options = [&options[..], &[workers]].concat();
+        let program = compile(Compiler::RaddleCc, source, &[]);
+        let found = run(&options, &program, &["6"]);
+        found.expect(66, 1, 0);
+        let said = found.output.all();
+        assert_eq!(found.summary.findings[0].class, "deadlock", "{said}");
+        assert!(found.summary.executions <= 6, "{said}");
+
+        let program = compile(Compiler::RaddleCc, source, &["-DFIXED"]);
+        let proof = run(&options, &program, &["6"]);
+        let said = proof.output.all();
+        assert_eq!(proof.summary.verdict, "verified", "{said}");
+        assert!(proof.summary.executions >= 60, "{said}");
+    }
+}
+
+/// Where the time is over in the middle of a question, that is said, and nothing of the solver.
+#[test]
+fn it_is_said_that_the_time_was_limited() {
+    let flags = ["-DAFTER", "-DFIXED"];
+    let program = compile(Compiler::RaddleCc, "tests/paper/figure9.c", &flags);
+    for workers in ["1", "2"] {
+        let cut = run(
+            &["verify", "--races", "off", "--time", "500ms", "-j", workers],
+            &program,
+            &["12"],
+        );
+        let said = cut.output.all();
+        assert_eq!(cut.output.status, 69, "{said}");
+        assert_eq!(cut.summary.bounds, ["the time was limited"], "{said}");
+    }
+}
+
+/// That a thread's own memory was expected to be shared does no harm where that comes up: in the
+/// first execution or in a later one.
+#[test]
+fn expected_memory_is_given_up_in_any_execution() {
+    let mut executions = [1, 0].map(|seen| {
+        let seen = format!("-DWHEN={seen}");
+        let flags = [seen.as_str(), "-O0"];
+        let program = compile(Compiler::RaddleCc, "tests/verify/late_library.c", &flags);
+        let run = run(&["verify", "--races", "off"], &program, &[]);
+        let said = run.output.all();
+        assert_eq!(run.summary.verdict, "verified", "{said}");
+        assert!(run.summary.concretised.is_empty(), "{said}");
+        run.summary.executions
+    });
+    executions.sort_unstable();
+    // Two paths, and one more execution to begin again with, after the first or after the second.
+    assert_eq!(executions, [3, 4]);
+}
+
+/// Loops, recursion and creation of threads in a loop end at the bound, which the verdict says; what
+/// is wrong before is found.
 #[test]
 fn what_has_no_end_is_verified_up_to_the_bound() {
     for way in ["-DTHREADS", "-DRECURSION", "-DUPDATES"] {

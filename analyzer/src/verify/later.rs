@@ -2,8 +2,8 @@
 
 use super::forest::{Forest, NodeId, What};
 use super::formula::{Aim, Formula, Target};
-use super::frontier::reached;
 use super::plan::{Plan, to_frontiers};
+use super::question::reached;
 use super::solver::{Answer, Effort, Limits};
 use super::together::Hope;
 use std::collections::VecDeque;

@@ -29,6 +29,7 @@ mod objects;
 mod order;
 mod places;
 mod plan;
+mod question;
 mod racing;
 mod ranges;
 mod refuted;

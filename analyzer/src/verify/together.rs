@@ -2,7 +2,7 @@
 
 use super::forest::TreeId;
 use super::formula::{Aim, Formula, Target};
-use super::frontier::reached;
+use super::question::reached;
 use super::sat::{Model, holds};
 use super::solver::{Answer, Effort, Limits};
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! The whole gate under a fake operating system.
 
 mod facts;
+mod rounds;
 mod sleep;
 
 use super::core::{Cancel, Gate, State, Stop};
