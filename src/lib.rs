@@ -7,6 +7,7 @@ pub mod cli;
 pub mod commands;
 pub mod corpus;
 pub mod coverage;
+mod cpp;
 pub mod describe;
 pub mod divergence;
 pub mod error;

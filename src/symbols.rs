@@ -467,7 +467,7 @@ fn identity(elf: &Elf<'_>, content: &[u8]) -> String {
 
 /// A symbol as its source has it. Only names that are mangled are touched: the C variable `b` would
 /// become `bool`.
-fn demangle(name: &str) -> String {
+pub fn demangle(name: &str) -> String {
     match name.starts_with("_Z") || name.starts_with("_R") {
         true => addr2line::demangle_auto(name.into(), None).replace("_GLOBAL__N_1::", ""),
         false => name.to_string(),

@@ -3,6 +3,7 @@
 use crate::class::{Class, label};
 use crate::cli::{StrategyName, VerifyOptions};
 use crate::corpus::{self, Journal};
+use crate::cpp;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -456,7 +457,11 @@ fn conclude(
     if job_flags & flags::LAZY_TIME != 0 {
         bounds.push(LAZY_TIME.into());
     }
-    bounds.extend(unseen_modules(modules, &[], |module| module.instrumented));
+    let known = [cpp::LIBRARY];
+    bounds.extend(unseen_modules(modules, &known, |module| {
+        module.instrumented
+    }));
+    bounds.extend(cpp::unseen_calls(modules));
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }

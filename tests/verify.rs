@@ -305,7 +305,7 @@ fn a_race_is_found_with_its_input_and_its_schedule() {
 /// Where the order of the threads is not seen, no races are told, and a note says so.
 #[test]
 fn it_is_said_where_no_races_are_looked_for() {
-    let cases: [(&str, &[&str], usize, &str); 3] = [
+    let cases: [(&str, &[&str], usize, &str); 4] = [
         ("tests/verify/unseen_change.c", &["-O0"], 1, ""),
         (
             "tests/verify/unseen_change.c",
@@ -313,9 +313,10 @@ fn it_is_said_where_no_races_are_looked_for() {
             0,
             "code that is not seen",
         ),
+        ("tests/races/static_guard.cpp", &["-O0"], 1, ""),
         (
             "tests/races/static_guard.cpp",
-            &["-O0"],
+            &["-O0", "-DUNSEEN"],
             0,
             "static objects of C++",
         ),

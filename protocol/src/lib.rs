@@ -11,6 +11,7 @@ extern crate std;
 
 pub mod conflict;
 pub mod constraint;
+pub mod cpp;
 pub mod descriptor;
 pub mod event;
 pub mod expr;

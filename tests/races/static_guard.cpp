@@ -1,5 +1,6 @@
 // A local static is made once, whoever comes first; what it points to is shared without a lock.
-// Fixed: it is only read.
+// Fixed: it is only read. With -DUNSEEN the guard of the static is read by a function that is not
+// followed.
 #include <pthread.h>
 
 struct Table {
@@ -10,7 +11,13 @@ struct Table {
     }
 };
 
-static Table &table() {
+#ifdef UNSEEN
+#define PARAMETERS ...
+#else
+#define PARAMETERS
+#endif
+
+static Table &table(PARAMETERS) {
     static Table instance;
     return instance;
 }

@@ -37,8 +37,8 @@ pub struct Races {
 
 /// Why races are not looked for in some programs.
 pub const INITIALISERS: &str = "races were not looked for: static objects of C++ that initialise \
-                                themselves at their first use order threads in a way that is not \
-                                seen";
+                                themselves at their first use, in code that is not followed, order \
+                                threads in a way that is not seen";
 /// Why races are not looked for in some executions.
 pub const UNSEEN: &str = "races were not looked for in executions in which code that is not seen \
                           changed memory";

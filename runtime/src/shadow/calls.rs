@@ -25,7 +25,7 @@ const fn row(name: &'static CStr, takes: u32) -> Modelled {
     }
 }
 
-static MODELLED: Serial<[Modelled; 46]> = Serial::new([
+static MODELLED: Serial<[Modelled; 48]> = Serial::new([
     row(c"pthread_create", 1 << 3),
     row(c"thrd_create", 1 << 2),
     row(c"exit", 1),
@@ -72,6 +72,8 @@ static MODELLED: Serial<[Modelled; 46]> = Serial::new([
     row(c"klee_posix_prefer_cex", 1 << 1),
     row(c"klee_set_forking", 1),
     row(c"klee_print_range", 1 << 1),
+    row(c"__cxa_guard_acquire", 0),
+    row(c"__cxa_guard_release", 0),
 ]);
 
 fn modelled() -> &'static mut [Modelled] {
@@ -99,6 +101,11 @@ pub fn argument(name: &CStr, index: usize) -> Expr {
         return 0;
     }
     vars::argument(address(name), index)
+}
+
+/// Is the call of the runtime's function `name` that is under way by code that is followed?
+pub fn is_followed(name: &CStr) -> bool {
+    vars::symbolic() && vars::call().0 == address(name)
 }
 
 /// The runtime's function `name` returns `value`, which has this expression.

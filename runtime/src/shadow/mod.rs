@@ -29,7 +29,7 @@ pub use calls::find as find_modelled;
 pub use outside::{begin as begin_outside, want as want_outside};
 pub mod one_body;
 pub use atomic::inside as in_atomic_section;
-pub use calls::{argument, concretise_result};
+pub use calls::{argument, concretise_result, is_followed};
 
 use crate::gate;
 use crate::serial::Serial;

@@ -4,8 +4,9 @@ use super::model::once::{Enter, Once};
 use super::models::Models;
 use super::{check_alive, pending};
 use crate::gate::{self, Pending};
+use crate::shadow::{is_followed, one_body};
 use crate::{export, intercept};
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 use libc::pthread_once_t;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::{Slot, slot};
@@ -52,6 +53,17 @@ enum Control {
     Once = 0,
     /// Of a variable that is initialised when a thread comes to it.
     Guard = 1,
+}
+
+impl Control {
+    /// Of a guard, for the function of this name, which was called. Where the code that looks at the
+    /// guard is followed, its content is a variable like others.
+    fn of_guard(function: &CStr) -> Control {
+        match is_followed(function) {
+            true => Control::Once,
+            false => Control::Guard,
+        }
+    }
 }
 
 /// The step with which whoever ran the routine of `object` leaves it: it has `returned`, which
@@ -129,6 +141,7 @@ pub unsafe fn once(
 /// # Safety
 /// `guard` points to a guard.
 pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
+    let control = Control::of_guard(c"__cxa_guard_acquire");
     let object = guard as u64;
     // SAFETY: the caller's promise, also below.
     let initialised = || unsafe { guard.cast::<u8>().read_volatile() } != 0;
@@ -145,7 +158,7 @@ pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
         .enter(initialised(), gate::me(), pc);
     gate::touch(object);
     let runs = entered == Enter::Run;
-    log(Kind::OnceEnter, Control::Guard, object, runs, pc);
+    log(Kind::OnceEnter, control, object, runs, pc);
     runs
 }
 
@@ -154,7 +167,13 @@ pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
 /// # Safety
 /// As [`acquire`], which returned true.
 pub unsafe fn release(guard: *mut u64, done: bool, pc: usize) {
-    leave(guard as u64, Control::Guard, done, pc, || {
+    let control = Control::of_guard(c"__cxa_guard_release");
+    let object = guard as u64;
+    match control {
+        Control::Once if done => one_body::write(Kind::AtomicWrite, object, 1, 1, pc),
+        _ => {}
+    }
+    leave(object, control, done, pc, || {
         // SAFETY: the caller's promise.
         unsafe { guard.cast::<u8>().write_volatile(1) };
     });

@@ -4,11 +4,13 @@
 use super::Address;
 use crate::gate;
 use crate::heap;
+use crate::shadow::blocks;
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
-use crate::shadow::{lost, world};
+use crate::shadow::{lost, touch as touch_local, world};
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
+use raddle_protocol::cpp::{Touch, touches};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT};
@@ -42,6 +44,8 @@ pub unsafe extern "C-unwind" fn call(
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
     let is_lost = if blind {
         true
+    } else if let Some(touched) = touches(known) {
+        touched.iter().any(|&touch| is_beyond(touch, values, pc))
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
@@ -57,6 +61,24 @@ pub unsafe extern "C-unwind" fn call(
     };
     if is_lost {
         lose(name.map_or(b"a function" as &[u8], CStr::to_bytes), pc);
+    }
+}
+
+/// Is what a function does to this object not followed? What it reads there is decided upon.
+fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
+    let at = |index: usize| values.get(index).copied().unwrap_or(0);
+    match touch {
+        Touch::Reads(index, len) => {
+            blocks::will_read(at(index), len, pc);
+            false
+        }
+        Touch::Writes(index, len) => {
+            let known = !world().cells.any_symbolic(at(index), len);
+            if known {
+                touch_local(at(index), len, true, pc);
+            }
+            !known
+        }
     }
 }
 

@@ -1,0 +1,114 @@
+//! What is known of functions of libstdc++, by their mangled names. Their code has no hooks.
+
+/// An object of the program that a function touches: the argument that points to it, and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    Reads(usize, u64),
+    /// Perhaps it reads it first.
+    Writes(usize, u64),
+}
+use Touch::{Reads, Writes};
+
+/// The first row whose name a function's name begins with says what it touches. States of threads
+/// and condition variables are not among that: nothing but these functions reads what they write
+/// there.
+const THREADS: &[(&str, &[Touch])] = &[
+    // The identifier of the thread, and the pointer to its state.
+    (
+        "_ZNSt6thread15_M_start_thread",
+        &[Writes(0, 8), Writes(1, 8)],
+    ),
+    ("_ZNSt6thread4joinEv", &[Writes(0, 8)]),
+    ("_ZNSt6thread6detachEv", &[Writes(0, 8)]),
+    ("_ZNSt6thread6_StateD", &[]),
+    ("_ZNSt6thread20hardware_concurrencyEv", &[]),
+    // The lock: a pointer to the mutex, and whether it is held.
+    (
+        "_ZNSt18condition_variable4waitERSt11unique_lock",
+        &[Reads(1, 16)],
+    ),
+    ("_ZNSt18condition_variableC", &[]),
+    ("_ZNSt18condition_variableD", &[]),
+    ("_ZNSt18condition_variable10notify_", &[]),
+    ("_ZNSt11this_thread11__sleep_for", &[]),
+    ("_ZNSt6chrono3_V2", &[]),
+    ("_ZSt9terminatev", &[]),
+    ("__once_proxy", &[]),
+];
+
+/// What else leaves the program's objects alone, or has no others than these: memory, exceptions, and
+/// output to the streams that there are from the start. Streams that keep text, or lead elsewhere,
+/// have constructors of other names.
+const KNOWN: &[&str] = &[
+    "_Zn",
+    "_Zd",
+    "__cxa_",
+    "__gxx_personality_",
+    "__dynamic_cast",
+    "_Unwind_",
+    "_ZNSt9exceptionD",
+    "_ZNKSt9exception4what",
+    "_ZNSt9bad_allocD",
+    "_ZNSt11logic_error",
+    "_ZNSt12domain_error",
+    "_ZNSt12length_error",
+    "_ZNSt12out_of_range",
+    "_ZNSt12system_error",
+    "_ZNSt13runtime_error",
+    "_ZNSt11range_error",
+    "_ZNSt14overflow_error",
+    "_ZNSt15underflow_error",
+    "_ZNSt16invalid_argument",
+    "_ZNSt8ios_base4Init",
+    "_ZNSo",
+    "_ZStls",
+    "_ZSt4endl",
+    "_ZSt5flush",
+    "_ZSt16__ostream_insert",
+    "_ZNKSt5ctypeIcE13_M_widen_init",
+];
+
+/// What a function that is about threads, or never returns, touches; `None`: it is not one of these.
+pub fn touches(name: &str) -> Option<&'static [Touch]> {
+    let row = THREADS.iter().find(|row| name.starts_with(row.0));
+    let throws = name.starts_with("_ZSt") && name.contains("__throw_");
+    row.map(|row| row.1).or(throws.then_some(&[]))
+}
+
+/// Is it known that the function does nothing to memory that threads share, but for what
+/// [`touches`] says?
+pub fn is_known(name: &str) -> bool {
+    touches(name).is_some() || KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart() {
+        let table: &[(&str, bool, Option<&[Touch]>)] = &[
+            ("_ZNSt6thread4joinEv", true, Some(&[Writes(0, 8)])),
+            (
+                "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+                true,
+                Some(&[Reads(1, 16)]),
+            ),
+            ("_ZNSt18condition_variable10notify_oneEv", true, Some(&[])),
+            ("_ZSt20__throw_length_errorPKc", true, Some(&[])),
+            ("_ZNSolsEi", true, None),
+            ("_Znwm", true, None),
+            ("_ZNSirsERi", false, None),
+            (
+                "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base",
+                false,
+                None,
+            ),
+            ("_ZNSt8__detail15_List_node_base7_M_hookEPS0_", false, None),
+        ];
+        for (name, known, touched) in table {
+            assert_eq!(is_known(name), *known, "{name}");
+            assert_eq!(touches(name), *touched, "{name}");
+        }
+    }
+}

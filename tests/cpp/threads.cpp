@@ -1,0 +1,184 @@
+// Threads of C++, whose library has no hooks. -DSCENARIO says which; -DBUG breaks it.
+#include <atomic>
+#include <cassert>
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#ifdef BUG
+constexpr bool broken = true;
+#else
+constexpr bool broken = false;
+#endif
+
+static std::mutex lock;
+static int counter;
+
+#if SCENARIO == 1 // A counter and a lock.
+int main()
+{
+    auto count = [] {
+        if (broken) {
+            int seen = counter;
+            counter = seen + 1;
+        } else {
+            std::lock_guard<std::mutex> guard(lock);
+            counter++;
+        }
+    };
+    std::thread a(count), b(count);
+    a.join();
+    b.join();
+    assert(counter == 2);
+}
+#elif SCENARIO == 2 // A queue and a condition, in memory that the threads own together.
+struct Queue {
+    std::mutex lock;
+    std::condition_variable filled;
+    std::queue<int> items;
+
+    void put(int item)
+    {
+        {
+            std::lock_guard<std::mutex> guard(lock);
+            items.push(item);
+        }
+        filled.notify_one();
+    }
+
+    int take()
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        if (broken)
+            filled.wait(guard);
+        else
+            filled.wait(guard, [this] { return !items.empty(); });
+        int item = items.front();
+        items.pop();
+        return item;
+    }
+};
+
+int main()
+{
+    auto queue = std::make_shared<Queue>();
+    std::atomic<int> sum{0};
+    std::vector<std::thread> threads;
+    threads.emplace_back([queue] { queue->put(1); });
+    threads.emplace_back([queue, &sum] { sum += queue->take(); });
+    for (auto &thread : threads)
+        thread.join();
+    assert(sum == 1);
+}
+#elif SCENARIO == 3 // A thread without a join, and exceptions.
+int main()
+{
+    static std::atomic<bool> done{false};
+    static int result;
+    std::thread([] {
+        try {
+            throw std::runtime_error("an error");
+        } catch (const std::exception &) {
+            if (broken)
+                done = true;
+            result = 1;
+        }
+        done = true;
+    }).detach();
+    if (done)
+        assert(result == 1);
+}
+#elif SCENARIO == 4 // Once, and output.
+int main()
+{
+    static std::once_flag flag;
+    auto start = [] {
+        std::call_once(flag, [] { counter++; });
+        std::lock_guard<std::mutex> guard(lock);
+        std::cout << "started " << counter << std::endl;
+    };
+    std::thread a(start), b(start);
+    a.join();
+    b.join();
+    assert(counter == (broken ? 2 : 1));
+}
+#elif SCENARIO == 5 // A map, whose nodes the library puts in order.
+int main()
+{
+    static std::map<int, int> map;
+    auto add = [](int key) {
+        std::lock_guard<std::mutex> guard(lock);
+        map[key] = key;
+    };
+    std::thread a(add, 1), b(add, 2);
+    a.join();
+    b.join();
+    assert(map.size() == (broken ? 1 : 2));
+}
+#elif SCENARIO == 6 // A stream that keeps what is written.
+int main()
+{
+    static std::ostringstream text;
+    auto write = [](int number) {
+        std::lock_guard<std::mutex> guard(lock);
+        text << number;
+    };
+    std::thread a(write, 1), b(write, 2);
+    a.join();
+    b.join();
+    assert(text.str() == "12" || (!broken && text.str() == "21"));
+}
+#elif SCENARIO == 7 // A thread that another one joins.
+int main()
+{
+    auto first = std::make_shared<std::thread>([] { counter = 1; });
+    std::thread second([first] {
+        if (!broken)
+            first->join();
+        assert(counter == 1);
+    });
+    second.join();
+    if (broken)
+        first->join();
+}
+#elif SCENARIO == 8 // A local static, which whoever comes first initialises. With -DBUG that matters.
+static volatile int first;
+
+struct Initialised {
+    int value;
+    Initialised() : value(first) {}
+};
+
+static int value()
+{
+    static Initialised only;
+    return only.value;
+}
+
+int main()
+{
+    int seen[3];
+    std::thread a([&] {
+        first = 1;
+        seen[0] = value();
+    });
+    std::thread b([&] {
+        seen[1] = first;
+        seen[2] = value();
+    });
+    a.join();
+    b.join();
+    assert(seen[0] == seen[2]);
+    if (broken)
+        std::exit(1 + seen[0] * 2 + seen[1]);
+}
+#endif
