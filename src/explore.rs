@@ -17,6 +17,7 @@ use crate::symbols::readable;
 use crate::triage::{
     Examination, Examined, Reference, Refuted, Seen, Sighted, Triage, class_of, counted,
 };
+use crate::unhooked;
 use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
@@ -230,6 +231,11 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         state.instrumented = instrumented(session.modules());
         state.sees_memory = sees_memory(session.modules());
         state.unseen_modules = unseen_modules(session.modules(), &RUNTIMES, sees_accesses);
+        if search.campaign.policy.executions() == Some(Executions::All) {
+            state
+                .unseen_modules
+                .extend(unhooked::bounds(session.modules()));
+        }
     }
     // What the systematic searches promise is about calls alone.
     let returns = match search.campaign.policy.executions() {

@@ -33,6 +33,7 @@ pub mod suppress;
 pub mod symbols;
 pub mod terminal;
 pub mod triage;
+mod unhooked;
 pub mod verify;
 pub mod waits;
 pub mod watch;

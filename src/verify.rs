@@ -15,6 +15,7 @@ use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
 use crate::symbols::{Symbols, readable};
 use crate::triage::{Examined, Seen, Sighted, Triage, class_of};
+use crate::unhooked;
 use crate::watch::{Mark, Treatment};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use raddle_analyzer::races::Race;
@@ -462,6 +463,7 @@ fn conclude(
         module.instrumented
     }));
     bounds.extend(cpp::unseen_calls(modules));
+    bounds.extend(unhooked::bounds(modules));
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }

@@ -7,7 +7,9 @@ use crate::locations;
 use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
 use crate::symbolic;
-use raddle_protocol::hooks::{HARNESS, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE};
+use raddle_protocol::hooks::{
+    CALLS, HARNESS, HOOKED, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE,
+};
 
 /// Promises about a function that hooks inside it break.
 const BROKEN_PROMISES: &[&str] = &[
@@ -22,6 +24,7 @@ const BROKEN_PROMISES: &[&str] = &[
 
 /// Instruments the module.
 pub fn instrument(module: Module) {
+    let calls = calls(module);
     let hooks = Hooks::new(module);
     let resolvers: Vec<Value> = module.ifuncs().into_iter().map(Value::resolver).collect();
     for function in module.functions() {
@@ -40,9 +43,15 @@ pub fn instrument(module: Module) {
             symbolic::instrument(module, &hooks, function, symbolic);
             clean(module, symbolic);
             dispatch(module, &hooks, function, symbolic);
+            sign(module, symbolic, HOOKED);
         }
+        sign(
+            module,
+            function,
+            if symbolic.is_some() { PREFIX } else { HOOKED },
+        );
     }
-    mark(module);
+    mark(module, &calls);
     if cfg!(debug_assertions) {
         module.verify();
     }
@@ -135,8 +144,7 @@ fn clean(module: Module, function: Value) {
     }
 }
 
-/// Makes the function go on in its symbolic body while the mode says so, and tells callers that
-/// it has one.
+/// Makes the function go on in its symbolic body while the mode says so.
 fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
     let context = module.context();
     let Some(entry) = function.first_block() else {
@@ -173,8 +181,12 @@ fn dispatch(module: Module, hooks: &Hooks, function: Value, symbolic: Value) {
         let result = function.value_type().result();
         emit.ret((result.kind() != Kind::LLVMVoidTypeKind).then_some(call));
     });
+}
+
+/// Puts a mark before the entry.
+fn sign(module: Module, function: Value, mark: u64) {
     if !function.has_prefix() {
-        function.set_prefix(context.int(64).constant(PREFIX));
+        function.set_prefix(module.context().int(64).constant(mark));
     }
 }
 
@@ -228,12 +240,22 @@ fn expand_updates(function: Value) {
     }
 }
 
-/// Marks the object as instrumented.
-fn mark(module: Module) {
+/// The names of the functions that lie elsewhere, each with a NUL.
+fn calls(module: Module) -> String {
+    let functions = module.functions().into_iter();
+    let elsewhere = functions.filter(|function| {
+        function.is_declaration() && function.intrinsic() == 0 && function.first_use().is_some()
+    });
+    elsewhere.map(|function| function.name() + "\0").collect()
+}
+
+/// Marks the object as instrumented, and says what it refers to.
+fn mark(module: Module, calls: &str) {
     let version = module
         .context()
         .int(32)
         .constant(u64::from(raddle_protocol::VERSION));
     let marker = module.constant("raddle_marker", version, Some(SECTION));
     module.keep(marker);
+    module.keep(module.text_in("raddle_calls", calls, Some(CALLS)));
 }

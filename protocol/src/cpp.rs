@@ -32,6 +32,8 @@ const THREADS: &[(&str, &[Touch])] = &[
     ("_ZNSt18condition_variable10notify_", &[]),
     ("_ZNSt11this_thread11__sleep_for", &[]),
     ("_ZNSt6chrono3_V2", &[]),
+    ("_ZNSt3_V216generic_category", &[]),
+    ("_ZNSt3_V215system_category", &[]),
     ("_ZSt9terminatev", &[]),
     ("__once_proxy", &[]),
 ];

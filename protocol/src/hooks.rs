@@ -57,6 +57,13 @@ pub const SYMBOLIC_BODY: &str = ".raddle";
 /// The eight bytes before the entry of every function that has a symbolic body (LLVM prefix data).
 pub const PREFIX: u64 = u64::from_le_bytes(*b"RaddleFn");
 
+/// The same of every other function with hooks, and of symbolic bodies.
+pub const HOOKED: u64 = u64::from_le_bytes(*b"RaddleHk");
+
+/// With these four bytes begins what clang puts between that and the entry for
+/// `-fsanitize=function`.
+pub const SIGNATURE: u32 = 0xc105_cafe;
+
 /// `u32`, bits: 1 accesses are scheduling points now; 2 symbolic. Read by instrumented code
 /// before every hook.
 pub const MODE: &str = "raddle_mode";
@@ -87,6 +94,10 @@ pub const RETURNER: &str = "raddle_sym_returner";
 /// Name of the section that marks an instrumented module; it holds one `u32` per object file,
 /// the hook version [`crate::VERSION`].
 pub const SECTION: &str = "raddle_hooks";
+
+/// Section with the names, each before a NUL, of the functions that instrumented code refers to and
+/// that lie elsewhere.
+pub const CALLS: &str = "raddle_calls";
 
 /// Types of parameters and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -176,14 +176,17 @@ impl Module {
         let name = std::ffi::CString::new(format!("raddle_text.{text}")).unwrap_or_default();
         // SAFETY: as the module's documentation says; the name is NUL-terminated.
         let found: Option<Value> = Option::of(unsafe { LLVMGetNamedGlobal(self.0, name.as_ptr()) });
-        found.unwrap_or_else(|| {
-            let context = self.context().0;
-            // SAFETY: as above; pointer and length describe the text.
-            let value = Value(unsafe {
-                LLVMConstStringInContext2(context, text.as_ptr().cast(), text.len(), 0)
-            });
-            self.constant(&name.to_string_lossy(), value, None)
-        })
+        found.unwrap_or_else(|| self.text_in(&name.to_string_lossy(), text, None))
+    }
+
+    /// A private constant with a text and a NUL.
+    pub fn text_in(self, name: &str, text: &str, section: Option<&str>) -> Value {
+        let context = self.context().0;
+        // SAFETY: as the module's documentation says; pointer and length describe the text.
+        let value = Value(unsafe {
+            LLVMConstStringInContext2(context, text.as_ptr().cast(), text.len(), 0)
+        });
+        self.constant(name, value, section)
     }
 
     /// Ends the process with a message if the module is not well-formed.

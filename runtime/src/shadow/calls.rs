@@ -6,7 +6,7 @@ use crate::serial::Serial;
 use crate::{os, vars};
 use core::ffi::CStr;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{ARGS_LEN, PREFIX};
+use raddle_protocol::hooks::{ARGS_LEN, PREFIX, SIGNATURE};
 
 /// A function of the runtime that takes expressions of arguments, or gives one of its result.
 struct Modelled {
@@ -169,16 +169,26 @@ fn takes(callee: usize, index: usize) -> bool {
     }
 }
 
-/// Do the eight bytes before the entry say so?
+/// Do the eight bytes before the entry say so, or before what clang puts there?
 pub fn has_symbolic_body(callee: usize) -> bool {
-    const PAGE: usize = 4096;
-    let at = callee.wrapping_sub(size_of_val(&PREFIX));
-    if callee < PAGE || (callee.is_multiple_of(PAGE) && !is_mapped(at & !(PAGE - 1))) {
-        return false;
+    let is_signed = |word: u64| word as u32 == SIGNATURE;
+    match word_before(callee, 1) {
+        Some(PREFIX) => true,
+        found => found.is_some_and(is_signed) && word_before(callee, 2) == Some(PREFIX),
     }
-    // SAFETY: in the page of the entry, which is mapped because it is about to be called, or in
-    // the one before it, which was just found to be mapped.
-    unsafe { (at as *const u64).read_unaligned() == PREFIX }
+}
+
+/// The `n`-th word before the entry of a function that is about to be called.
+fn word_before(entry: usize, n: usize) -> Option<u64> {
+    const PAGE: usize = 4096;
+    let at = entry.wrapping_sub(n * size_of::<u64>());
+    let same_page = at & !(PAGE - 1) == entry & !(PAGE - 1);
+    if entry < PAGE || !(same_page || is_mapped(at & !(PAGE - 1))) {
+        return None;
+    }
+    // SAFETY: in the page of the entry, which is mapped because it is about to be called, or, from
+    // its beginning on, in the one before it, which was just found to be mapped.
+    Some(unsafe { (at as *const u64).read_unaligned() })
 }
 
 pub fn is_mapped(page: usize) -> bool {

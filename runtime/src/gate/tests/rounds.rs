@@ -5,6 +5,10 @@ use super::*;
 /// What a thread does in a round.
 type Body = fn(&mut World);
 
+/// What it is, the flags of the job, what the first round does, whether that is about shared memory,
+/// the loop of the second round, and what is to be known then.
+type Case = (&'static str, u32, Body, bool, usize, (bool, bool));
+
 const LOOP: usize = 0x1000;
 const CELL: u64 = 0x2000;
 
@@ -27,7 +31,7 @@ fn second_round(flags: u32, body: Body, shared: bool, next: usize) -> (bool, boo
 
 #[test]
 fn a_round_that_did_nothing_goes_on_for_ever() {
-    let table: &[(&str, u32, Body, bool, usize, (bool, bool))] = &[
+    let table: &[Case] = &[
         (
             "nothing",
             flags::SYMBOLIC,
