@@ -30,6 +30,9 @@ struct Orders {
 }
 
 impl Access {
+    /// Its parts stay in registers as long as what is next is [`Access::read`] or [`Access::write`]
+    /// of settled memory.
+    #[inline(always)]
     pub fn new(kind: Kind, at: u64, size: u32, pc: usize) -> Access {
         Access {
             kind,
@@ -143,7 +146,7 @@ impl Access {
 
     /// Is it one of many to memory that this thread alone uses and that is concrete? Nothing is to
     /// be done for it then but the access.
-    #[inline]
+    #[inline(always)]
     fn is_settled(self, write: bool) -> bool {
         let settled = world()
             .cells
@@ -254,7 +257,7 @@ impl Access {
     }
 
     /// Reads; the value and its expression.
-    #[inline]
+    #[inline(always)]
     pub fn read(self) -> (u64, Expr) {
         if !self.is_settled(false) {
             return self.read_unsettled();
@@ -314,7 +317,7 @@ impl Access {
     }
 
     /// Writes a value with its expression.
-    #[inline]
+    #[inline(always)]
     pub fn write(self, value: u64, expr: Expr) {
         if expr != 0 || !self.is_settled(true) {
             return self.write_unsettled(value, expr);

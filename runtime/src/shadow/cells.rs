@@ -186,7 +186,7 @@ impl Cells {
     /// Does an access of these bytes (1, 2, 4 or 8) by `slot` change nothing that is known of them,
     /// and find nothing? They lie in one cell, are concrete and not known to be shared, and `slot`
     /// alone touched them, in this way too. Wrong answers are never "yes".
-    #[inline]
+    #[inline(never)]
     pub fn is_settled(&mut self, address: u64, len: u64, slot: Slot, write: bool) -> bool {
         let from = (address % SPAN) as usize;
         let cell = self.cell(address);

@@ -42,6 +42,7 @@ crate::hooks! { ROWS:
     fn raddle_sym_bounds(base: Address, size: u64, at: Address, len: u64, exprs: u64) = bounds;
 }
 
+#[inline(always)]
 fn access(kind: Kind, at: Address, size: u32, pc: usize) -> Access {
     Access::new(kind, at as u64, size, pc)
 }
