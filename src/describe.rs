@@ -2,14 +2,17 @@
 
 use crate::callers::Callers;
 use crate::class::Class;
+use crate::decisions::{MOST, condition, decisions};
 use crate::marks::{all_callers, names};
 use crate::objects::{Objects, noun};
+use crate::report::Names;
 use crate::symbols::{Symbols, is_own, readable};
 use crate::waits;
 use crate::watch::Mark;
 use raddle_analyzer::bounds::{Point, points};
 use raddle_analyzer::fingerprint;
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::expr::{Node, Op};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::{Outcome, Trace};
@@ -270,6 +273,8 @@ pub struct Story {
     pub waits: Vec<Wait>,
     /// What was asked for, as it came.
     pub inputs: Vec<Asked>,
+    /// The path condition of a symbolic execution.
+    pub path: Vec<Note>,
 }
 
 impl Story {
@@ -349,11 +354,76 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
         }
     }
     let waits = waits::describe(trace, &callers, &mut objects, symbols);
+    let path = path(trace, &inputs, &names, &mut objects, symbols);
     Story {
         records,
         objects: objects.into_named(),
         waits,
         inputs,
+        path,
+    }
+}
+
+/// The path condition, decision by decision.
+fn path(
+    trace: &Trace,
+    inputs: &[Asked],
+    names: &Names,
+    objects: &mut Objects,
+    symbols: &mut Symbols,
+) -> Vec<Note> {
+    let decided = decisions(&trace.events);
+    let Some(left_out) = (!decided.is_empty()).then(|| decided.len().saturating_sub(MOST)) else {
+        return Vec::new();
+    };
+    let title = match left_out {
+        0 => "the path condition:".to_string(),
+        _ => format!(
+            "the path condition, the last {MOST} of {} decisions:",
+            decided.len()
+        ),
+    };
+    let mut notes = vec![Note {
+        text: title,
+        site: None,
+    }];
+    for event in &decided[left_out..] {
+        let mut leaf = |node: &Node| match (node.op(), trace.events.get(node.a as usize)) {
+            (Some(Op::Read), Some(read)) => {
+                let kind = read.kind().unwrap_or(Kind::Read);
+                objects.name_of(kind, read.object, symbols)
+            }
+            _ => part_of_input(node, inputs),
+        };
+        let text = condition(&trace.nodes, event, &mut leaf);
+        notes.extend(text.map(|text| Note {
+            text: format!("  {}: {text}", names.of(event.thread)),
+            site: Some(symbols.site(event.pc)),
+        }));
+    }
+    notes
+}
+
+/// The name of an input, and which of its bytes these are, if they are not all.
+fn part_of_input(node: &Node, inputs: &[Asked]) -> String {
+    let asked = |a: &&Asked| a.thread == node.extra && a.index == node.a;
+    let name = match inputs.iter().find(asked) {
+        Some(found) if found.name.is_some() => {
+            let same: Vec<&Asked> = inputs.iter().filter(|a| a.name == found.name).collect();
+            let number = same.iter().position(|a| std::ptr::eq(*a, found));
+            let name = found.name.clone().unwrap_or_default();
+            match number {
+                Some(number) if same.len() > 1 => format!("{name}#{}", number + 1),
+                _ => name,
+            }
+        }
+        _ => format!("input {}", node.a + 1),
+    };
+    let (first, bytes) = (node.b, u32::from(node.width / 8));
+    match (first, bytes) {
+        (0, all) if all == node.c => name,
+        (_, 1) => format!("{name}[{first}]"),
+        _ => format!("{name}[{first}..{}]", first + bytes),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod commands;
 pub mod corpus;
 pub mod coverage;
 mod cpp;
+mod decisions;
 pub mod describe;
 pub mod divergence;
 pub mod error;

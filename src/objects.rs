@@ -70,6 +70,13 @@ impl Objects {
         index
     }
 
+    /// The name of the object at an address.
+    pub fn name_of(&mut self, kind: Kind, address: u64, symbols: &Symbols) -> String {
+        let index = self.index(kind, address, symbols);
+        let object = self.named.get(index as usize);
+        object.map_or_else(|| format!("{address:#x}"), |object| object.name.clone())
+    }
+
     /// All named objects.
     pub fn into_named(self) -> Vec<Object> {
         self.named

@@ -579,6 +579,7 @@ impl<'a> Triage<'a> {
         let mut story = describe::story(trace, symbols);
         story.place(&mut failure, trace);
         let left_out = leave_out_middle(&mut story.records);
+        let faults = crate::faults::notes(&story.records);
         let finding = Finding {
             class: failure.class.to_string(),
             message: failure.message,
@@ -586,7 +587,7 @@ impl<'a> Triage<'a> {
             thread: failure.thread.unwrap_or(trace.outcome.thread),
             stack: failure.stack,
             waits: std::mem::take(&mut story.waits),
-            notes: [failure.notes, crate::faults::notes(&story.records)].concat(),
+            notes: [failure.notes, faults, std::mem::take(&mut story.path)].concat(),
             execution: seen.execution,
             preemptions: trace.counters.preemptions,
             found_preemptions: seen.trace.counters.preemptions,

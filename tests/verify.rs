@@ -380,6 +380,26 @@ fn several_workers_ask_for_errors_first_too() {
     assert!(executions <= 6, "{executions}\n{}", found.output.all());
 }
 
+/// A finding tells by what its threads decided, and where.
+#[test]
+fn the_path_condition_is_told() {
+    let program = compile(Compiler::RaddleCc, "tests/verify/path.c", &["-O0"]);
+    let found = run(&["verify"], &program, &[]);
+    found.expect(66, 1, 0);
+    let all = found.output.all();
+    let mut lines = all.lines().skip_while(|l| *l != "    the path condition:");
+    let expected = [
+        "    the path condition:",
+        "      main: __VERIFIER_nondet_int#1 > 5 at path.c:26  if (a > 5)",
+        "      main: (__VERIFIER_nondet_int#1 + __VERIFIER_nondet_int#2) != 7 at path.c:27",
+        "      T1: shared == 12 at path.c:16  if (seen == 12)",
+    ];
+    for line in expected {
+        let seen = lines.next().unwrap_or_default();
+        assert!(seen.starts_with(line), "{line}\n{all}");
+    }
+}
+
 /// A deadlock is asked for before all paths of the threads are seen, of which there are many.
 #[test]
 fn deadlocks_are_asked_for_early() {
