@@ -413,7 +413,7 @@ impl Verification {
             match (self.queries, self.spared_queries) {
                 (1, 0) => "1 query".to_string(),
                 (n, 0) => format!("{n} queries"),
-                (n, spared) => format!("{n} queries ({spared} more answered by their cores)"),
+                (n, spared) => format!("{n} queries ({spared} more answered by others)"),
             },
             self.solver_seconds,
             self.encoding_seconds,

@@ -305,7 +305,7 @@ impl<'f> Formula<'f> {
         effort: &mut Effort,
         check: impl for<'l> Fn(&Solver, Limits<'l>) -> Answer,
     ) -> Answer {
-        effort.ask(limits, |limits| {
+        let answer = effort.ask(limits, |limits| {
             let answer = check(&self.solver, limits);
             let Answer::Sat(model) = &answer else {
                 return Some(answer);
@@ -318,7 +318,11 @@ impl<'f> Formula<'f> {
                 self.solver.learn(clause);
             }
             cycles.is_empty().then_some(answer)
-        })
+        });
+        let spared = self.solver.take_spared();
+        effort.queries -= spared;
+        effort.spared += spared;
+        answer
     }
 
     /// The executed steps of a model, by place.

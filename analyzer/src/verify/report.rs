@@ -76,7 +76,7 @@ pub struct Report {
     pub executions: u64,
     /// Questions to the solver.
     pub queries: u64,
-    /// Further questions that the unsatisfiable core of another one has answered.
+    /// Questions that another one has answered, or its unsatisfiable core.
     pub spared: u64,
     /// Different complete local paths, summed over the threads.
     pub local_paths: u64,

@@ -3,7 +3,8 @@
 use super::circuit::{self, Bool, Shared};
 use super::sat::{Guard, Model, Sat};
 use super::vectors::Values;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +40,7 @@ pub struct Effort {
     pub encoding: Duration,
     /// The longest question.
     pub longest: Duration,
-    /// Questions that the unsatisfiable core of another one has answered.
+    /// Questions that another one has answered, or its unsatisfiable core.
     pub spared: u64,
 }
 
@@ -104,6 +105,9 @@ impl Context {
             known: known.clone(),
             facts: RefCell::default(),
             scopes: RefCell::new(vec![Scope::default()]),
+            refuted: RefCell::default(),
+            needed: RefCell::default(),
+            spared: Cell::default(),
         }
     }
 }
@@ -154,7 +158,16 @@ pub struct Solver {
     known: Rc<RefCell<Known>>,
     facts: RefCell<Vec<Bool>>,
     scopes: RefCell<Vec<Scope>>,
+    /// Questions without a model, and what was needed for that: they are not asked again.
+    refuted: RefCell<HashMap<Question, Vec<bool>>>,
+    /// See [`Solver::needed`].
+    needed: RefCell<Vec<bool>>,
+    /// So many were asked again since [`Solver::take_spared`].
+    spared: Cell<u64>,
 }
+
+/// How many facts there are below each [`Solver::push`], and the facts above the first.
+type Question = (Vec<usize>, Vec<Bool>);
 
 /// Conflicts: a second or so of what is hard.
 const LITTLE: u32 = 15_000;
@@ -226,9 +239,20 @@ impl Solver {
     /// Of each scope, the first being what was asserted before any [`Solver::push`]: is it needed for
     /// the answer? To be asked directly after [`Answer::Unsat`].
     pub fn needed(&self) -> Vec<bool> {
-        let (known, scopes) = (self.known.borrow(), self.scopes.borrow());
-        let needed = |guard: Guard| known.sat.is_needed(guard);
-        scopes.iter().map(|s| s.guard.is_some_and(needed)).collect()
+        self.needed.borrow().clone()
+    }
+
+    /// How many questions were answered without asking, since this was asked last.
+    pub fn take_spared(&self) -> u64 {
+        self.spared.take()
+    }
+
+    fn question(&self) -> Question {
+        let (facts, scopes) = (self.facts.borrow(), self.scopes.borrow());
+        let starts = scopes.iter().skip(1).map(|scope| scope.start);
+        let starts: Vec<usize> = starts.chain([facts.len()]).collect();
+        let above = facts[starts[0]..].to_vec();
+        (starts, above)
     }
 
     /// The same, with little effort so many times. The effort is counted in conflicts and not by the
@@ -238,6 +262,12 @@ impl Solver {
     }
 
     fn ask(&self, limits: Limits<'_>, conflicts: Option<u32>) -> Answer {
+        let question = self.question();
+        if let Some(needed) = self.refuted.borrow().get(&question) {
+            self.needed.replace(needed.clone());
+            self.spared.set(self.spared.get() + 1);
+            return Answer::Unsat;
+        }
         let guards = self.tell();
         let stop = Arc::new(AtomicBool::new(false));
         let sat = &mut self.known.borrow_mut().sat;
@@ -248,7 +278,15 @@ impl Solver {
         };
         match found {
             Some(true) => Answer::Sat(sat.model()),
-            Some(false) => Answer::Unsat,
+            Some(false) => {
+                let scopes = self.scopes.borrow();
+                let needed = |guard: Guard| sat.is_needed(guard);
+                let needed = scopes.iter().map(|s| s.guard.is_some_and(needed));
+                let needed: Vec<bool> = needed.collect();
+                self.needed.replace(needed.clone());
+                self.refuted.borrow_mut().insert(question, needed);
+                Answer::Unsat
+            }
             None => Answer::Unknown,
         }
     }
@@ -279,4 +317,42 @@ fn unless<T>(asked: &Asked, stop: &AtomicBool, check: impl FnOnce() -> T) -> T {
         watch.thread().unpark();
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_model_is_not_asked_again() {
+        let limits = Limits {
+            deadline: None,
+            asked: None,
+        };
+        let mut context = Context::default();
+        let solver = context.solver();
+        let [a, b] = ["a", "b"].map(|name| Bool::new_const(name.to_string()));
+        solver.assert(&a);
+        // A fact of the formula, and one that holds as long as the question, and what is spared.
+        for (fact, assumed, spared) in [
+            (None, &b, None),
+            (None, &a.not(), Some(0)),
+            (None, &b, None),
+            (None, &a.not(), Some(1)),
+            (Some(&b), &a.not(), Some(0)),
+            (None, &a.not(), Some(1)),
+            (None, &b.not(), Some(0)),
+        ] {
+            fact.into_iter().for_each(|fact| solver.assert(fact));
+            solver.push();
+            solver.assert(assumed);
+            match (solver.check(limits), spared) {
+                (Answer::Sat(_), None) => {}
+                (Answer::Unsat, Some(_)) => assert_eq!(solver.needed(), [true, true]),
+                _ => panic!("{assumed:?}"),
+            }
+            assert_eq!(solver.take_spared(), spared.unwrap_or(0));
+            solver.pop();
+        }
+    }
 }
