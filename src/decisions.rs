@@ -118,23 +118,27 @@ impl Text<'_> {
         let node = self.node(id);
         let op = node.op();
         match op {
+            _ if depth >= DEPTH => "…".to_string(),
             // A truth compared with a constant.
             Some(Op::Eq | Op::Ne) if self.node(node.a).width == 1 && self.is_constant(node.b) => {
                 let same = (self.node(node.b).a & 1 != 0) == (op == Some(Op::Eq));
                 self.truth(node.a, holds == same, depth + 1)
             }
-            Some(op) if op.is_comparison() && depth < DEPTH => {
-                let (mut a, mut b) = (self.operand(node.a, depth), self.operand(node.b, depth));
-                let mut sign = if holds { sign(op) } else { opposite(op) };
-                if self.is_constant(node.a) {
-                    (a, b, sign) = (b, a, turned(sign));
-                }
-                let how = if is_unsigned(op) { " (unsigned)" } else { "" };
-                format!("{a} {sign} {b}{how}")
-            }
+            Some(op) if op.is_comparison() => self.comparison(node, holds, depth),
             _ if holds => self.expression(id, depth).0,
             _ => format!("!{}", self.operand(id, depth)),
         }
+    }
+
+    fn comparison(&mut self, node: Node, holds: bool, depth: u32) -> String {
+        let op = node.op().unwrap_or(Op::Eq);
+        let (mut a, mut b) = (self.operand(node.a, depth), self.operand(node.b, depth));
+        let mut sign = if holds { sign(op) } else { opposite(op) };
+        if self.is_constant(node.a) {
+            (a, b, sign) = (b, a, turned(sign));
+        }
+        let how = if is_unsigned(op) { " (unsigned)" } else { "" };
+        format!("{a} {sign} {b}{how}")
     }
 
     fn is_constant(&self, id: u32) -> bool {
@@ -151,8 +155,11 @@ impl Text<'_> {
 
     /// The expression, and whether it has parts.
     fn expression(&mut self, id: u32, depth: u32) -> (String, bool) {
-        let node = self.node(id);
-        if depth > DEPTH {
+        let mut node = self.node(id);
+        while matches!(node.op(), Some(Op::ZExt | Op::SExt)) {
+            node = self.node(node.a);
+        }
+        if depth >= DEPTH {
             return ("…".to_string(), false);
         }
         match node.op() {
@@ -161,7 +168,6 @@ impl Text<'_> {
                 (number(value, node.width), false)
             }
             Some(Op::Input | Op::Read) => ((self.leaf)(&node), false),
-            Some(Op::ZExt | Op::SExt) => self.expression(node.a, depth),
             Some(Op::Extract) => {
                 let (first, inner) = (node.extra, self.operand(node.a, depth));
                 let end = first + u16::from(node.width);
@@ -186,7 +192,7 @@ impl Text<'_> {
                 let (a, b) = (self.operand(node.a, depth), self.operand(node.b, depth));
                 (format!("{a}:{b}"), true)
             }
-            Some(op) if op.is_comparison() => (self.truth(id, true, depth), true),
+            Some(op) if op.is_comparison() => (self.comparison(node, true, depth), true),
             Some(op) => {
                 let (a, b) = (self.operand(node.a, depth), self.operand(node.b, depth));
                 let sign = if node.width == 1 {
@@ -265,6 +271,23 @@ mod tests {
             };
             let text = condition(&nodes, &decision, &mut leaf);
             assert_eq!(text.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn deep_conditions_end() {
+        for op in [Op::Eq, Op::And, Op::Slt, Op::ZExt] {
+            let mut nodes = vec![Node::default(), node(Op::Input, 1, 0, 0)];
+            nodes.extend((1..50).map(|last| node(op, 1, last, 1)));
+            for value in [0, 1] {
+                let decision = Event {
+                    aux: 50,
+                    value,
+                    ..Event::default()
+                };
+                let text = condition(&nodes, &decision, &mut |_| "n".to_string());
+                assert!(text.is_some_and(|text| !text.is_empty()), "{op:?}");
+            }
         }
     }
 
