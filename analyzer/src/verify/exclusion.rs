@@ -3,9 +3,10 @@
 
 use super::circuit::{Bool, all, any};
 use super::forest::NodeId;
-use super::formula::Formula;
+use super::formula::{Formula, read_value};
 use super::locks::{Entry, Section, Sections, Taking, lock_of, taking};
 use super::places::Place;
+use super::vectors::{constant, equal};
 use raddle_protocol::event::Kind;
 
 impl Formula<'_> {
@@ -22,10 +23,21 @@ impl Formula<'_> {
             let exec = self.executed(id);
             match self.takes(id) {
                 Some(Taking::Tries(_)) => all(&[exec, self.succeeds(place)]),
-                _ => exec,
+                Some(Taking::Waits) => exec,
+                None => all(&[exec, self.finds_free(id)]),
             }
         });
         any(&taken.collect::<Vec<_>>())
+    }
+
+    /// The word that this step exchanges is free.
+    fn finds_free(&self, id: NodeId) -> Bool {
+        let action = self.forest.node(id).action();
+        let free = action.and_then(|a| self.locks.words.free.get(&a.object));
+        free.map_or(Bool::from_bool(true), |free| {
+            let found = read_value(self.forest.place(id), free.width);
+            equal(&found, &constant(free.value, free.width))
+        })
     }
 
     pub fn any_executed(&self, nodes: &[NodeId]) -> Bool {

@@ -64,6 +64,10 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
+    fn is_one(self) -> bool {
+        self.low == self.high
+    }
+
     fn lies_in(self, other: Interval) -> bool {
         other.low <= self.low && self.high <= other.high
     }
@@ -109,10 +113,34 @@ pub fn apply(op: Op, width: u8, extra: u16, args: &[Interval], widths: &[u8]) ->
         (Op::SExt, &[a]) if widths[0] > 1 => Some(a),
         (Op::Extract, &[a]) if extra == 0 && a.lies_in(Interval::full(width)) => Some(a),
         (Op::Concat, &[a, b]) if (a.low, a.high) == (0, 0) => Some(b.unsigned(widths[1])),
+        (_, &[a, b]) if a.is_one() && b.is_one() => {
+            let value = |n: Interval| u128::from(n.low as u64 & mask(widths[0]));
+            let result = op.compute(widths[0], value(a), value(b));
+            result.map(|n| Interval::one(n as u64, width))
+        }
+        (_, &[a, b]) if op.is_comparison() => compared(op, a, b, widths[0]),
         (_, &[a, b]) => of_two(op, a, b),
         _ => None,
     };
     known.map_or(Interval::full(width), |known| known.fit(width))
+}
+
+/// The truth of a comparison, if all values agree.
+fn compared(op: Op, a: Interval, b: Interval, width: u8) -> Option<Interval> {
+    let natural = a.low >= 0 && b.low >= 0;
+    let (below, above) = (a.high < b.low, b.high < a.low);
+    let truth = match op {
+        Op::Eq if below || above => false,
+        Op::Ne if below || above => true,
+        Op::Slt | Op::Sle if width == 1 => return None,
+        Op::Ult | Op::Ule if !natural => return None,
+        Op::Ult | Op::Slt if below => true,
+        Op::Ult | Op::Slt if b.high <= a.low => false,
+        Op::Ule | Op::Sle if a.high <= b.low => true,
+        Op::Ule | Op::Sle if above => false,
+        _ => return None,
+    };
+    Some(Interval::one(truth.into(), 1))
 }
 
 fn of_two(op: Op, a: Interval, b: Interval) -> Option<Interval> {
@@ -138,10 +166,6 @@ mod tests {
     use raddle_protocol::expr::Op;
 
     const WIDTH: u8 = 3;
-    fn signed(value: u64, width: u8) -> i128 {
-        Interval::one(value, width).low
-    }
-
     fn intervals(width: u8) -> Vec<Interval> {
         let full = Interval::full(width);
         let from = |low| (low..=full.high).map(move |high| Interval { low, high });
@@ -155,18 +179,14 @@ mod tests {
     #[test]
     fn no_result_lies_outside() {
         let cut = |value: i128| value as u64 & mask(WIDTH);
-        let numbers = Op::BINARY.into_iter().filter(|op| !op.is_comparison());
-        for op in numbers {
+        for op in Op::BINARY {
+            let width = if op.is_comparison() { 1 } else { WIDTH };
             for a in intervals(WIDTH) {
                 for b in intervals(WIDTH) {
-                    let bounds = apply(op, WIDTH, 0, &[a, b], &[WIDTH, WIDTH]);
+                    let bounds = apply(op, width, 0, &[a, b], &[WIDTH, WIDTH]);
                     for (x, y) in members(a).flat_map(|x| members(b).map(move |y| (x, y))) {
                         let got = op.compute(WIDTH, cut(x).into(), cut(y).into());
-                        let result = signed(got.expect("it is binary") as u64, WIDTH);
-                        let result = Interval {
-                            low: result,
-                            high: result,
-                        };
+                        let result = Interval::one(got.expect("it is binary") as u64, width);
                         assert!(result.lies_in(bounds), "{op:?} {a:?} {b:?}: {result:?}");
                     }
                 }

@@ -1,9 +1,10 @@
 //! Sections of locks along the local paths: mutexes, spin locks, read-write locks, and the mutexes
-//! that waits for conditions give up and take back.
+//! that waits for conditions give up and take back, and words that are used as locks (`words`).
 
 use super::forest::{Action, Forest, NodeId};
 use super::insert::{EBUSY, EDEADLK, ETIMEDOUT, LEFT};
 use super::places::Place;
+use super::words::{Words, words};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -38,6 +39,7 @@ struct Held {
 /// All sections, and what is held where.
 pub struct Locks {
     pub sections: BTreeMap<u64, Sections>,
+    pub words: Words,
     held: Vec<Rc<Vec<Held>>>,
 }
 
@@ -90,6 +92,7 @@ impl Locks {
     pub fn new(forest: &Forest) -> Locks {
         let mut locks = Locks {
             sections: BTreeMap::new(),
+            words: words(forest),
             held: Vec::with_capacity(forest.nodes.len()),
         };
         for (id, node) in (0..).zip(&forest.nodes) {
@@ -98,6 +101,7 @@ impl Locks {
                 None => Rc::default(),
                 Some((parent, outcome)) => locks.after(forest, parent, outcome),
             };
+            let held = locks.with_word(forest, id, held);
             locks.held.push(held);
             let Some(action) = node.action() else {
                 continue;
@@ -106,7 +110,7 @@ impl Locks {
                 Some(Taking::Waits) => true,
                 // A signalled waiter has to wait for its mutex, even if it never did.
                 Some(Taking::Tries(_)) => !node.is_stub() || action.kind == Kind::CondWake,
-                None => false,
+                None => locks.words.takes.contains(&id),
             };
             if takes && !locks.owns(id, lock_of(action)) {
                 let sections = locks.sections.entry(lock_of(action)).or_default();
@@ -139,7 +143,7 @@ impl Locks {
                 acquired: entry(forest, id, action),
                 depth: 1,
             }),
-            Some(own) if releases(action.kind) => {
+            Some(own) if releases(action.kind) || self.words.gives.contains(&id) => {
                 held[own].depth -= 1;
                 if held[own].depth == 0 {
                     let gone = held.remove(own);
@@ -153,6 +157,23 @@ impl Locks {
             }
             _ => return before,
         }
+        Rc::new(held)
+    }
+
+    /// What is held at a node, with the word that the thread has taken if it comes there.
+    fn with_word(&self, forest: &Forest, id: NodeId, held: Rc<Vec<Held>>) -> Rc<Vec<Held>> {
+        let Some(&step) = self.words.taken.get(&id) else {
+            return held;
+        };
+        let Some(action) = forest.node(step).action() else {
+            return held;
+        };
+        let mut held = held.as_ref().clone();
+        held.push(Held {
+            lock: action.object,
+            acquired: entry(forest, step, action),
+            depth: 1,
+        });
         Rc::new(held)
     }
 

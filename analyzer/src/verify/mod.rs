@@ -41,6 +41,7 @@ mod terms;
 mod together;
 mod untested;
 mod vectors;
+mod words;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Unreached, Verdict};
 

@@ -9,6 +9,7 @@ use raddle_analyzer::verify::{Bounds, Next, Noted, Report, Strategy, Verdict, Ve
 use raddle_protocol::Slot;
 use raddle_protocol::outcome::End;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// What an exploration saw.
 pub struct Explored {
@@ -97,7 +98,7 @@ pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
 /// `mpc-s2` and `mcr` reach what brute force reaches. Where no program ends early, hardly anything is
 /// left to the last question. Programs with a deadlock, with a single path, or with very many are
 /// not looked at.
-fn compare(strategy: Strategy, seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
+fn compare(strategy: Strategy, seeds: Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
     let bounds = Bounds {
         executions: 300,
         ..Bounds::default()
@@ -233,11 +234,15 @@ fn check_program(
 }
 
 /// `RADDLE_ORACLE_TIMES=10` tries ten times as many programs, `RADDLE_ORACLE_FROM=1000000` others.
-fn check_many(seeds: std::ops::Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
+fn chosen(seeds: Range<u64>) -> Range<u64> {
     let number = |name, usual| std::env::var(name).map_or(usual, |n| n.parse().expect("a number"));
     let times = number("RADDLE_ORACLE_TIMES", 1);
     let first = seeds.start + number("RADDLE_ORACLE_FROM", 0);
-    let seeds = first..first + (seeds.end - seeds.start) * times;
+    first..first + (seeds.end - seeds.start) * times
+}
+
+fn check_many(seeds: Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
+    let seeds = chosen(seeds);
     let (mut programs, mut executions, mut failing) = (0, 0, 0);
     let (mut deadlocks, mut livelocks) = (0, 0);
     for seed in seeds.clone() {
@@ -524,12 +529,34 @@ fn with_arrays_loops_and_objects() {
 #[test]
 fn with_counters() {
     let mut programs = 0;
-    for seed in 23_000..23_300 {
+    for seed in chosen(23_000..23_300) {
         let program = random::counting(seed);
         let explored = check_program(&program, seed, MENU, &[(1, 0)]);
         programs += u64::from(explored.is_some());
     }
     assert!(programs > 150, "{programs}");
+}
+
+#[test]
+fn with_words_that_are_locks() {
+    let menu = Menu {
+        waits: true,
+        ..MENU
+    };
+    let (mut programs, mut failing) = (0, 0);
+    let seeds = chosen(41_000..41_400);
+    for seed in seeds.clone() {
+        let program = random::word_lock(seed);
+        let explored = check_program(&program, seed, menu, &[]);
+        programs += u64::from(explored.is_some());
+        failing += u64::from(explored.is_some_and(|e| e.first_failure.is_some()));
+    }
+    eprintln!("{programs} programs, {failing} failing");
+    let all = seeds.end - seeds.start;
+    assert!(
+        programs * 4 > all * 3 && failing * 4 > all,
+        "{programs} {failing}"
+    );
 }
 
 /// Programs that were explored wrongly once, and what they have.

@@ -202,6 +202,99 @@ pub fn counting(seed: u64) -> Program {
     fork_join(threads, end, 1)
 }
 
+/// Two or three threads that use byte 0 as a lock for the others, some of them wrongly, and what a
+/// free lock holds.
+pub fn word_lock(seed: u64) -> Program {
+    let mut dice = Dice::new(seed);
+    let free = dice.roll(4).min(1) as u16;
+    let count = 2 + dice.roll(5) / 4;
+    let careful = dice.roll(3) > 0;
+    let threads = (0..count).map(|thread| {
+        let mut body = Vec::new();
+        for _ in 0..1 + dice.roll(2) {
+            let taken = free + 1 + (dice.roll(2) * thread) as u16;
+            word_section(&mut dice, (free, taken), careful, &mut body);
+        }
+        body
+    });
+    let threads: Vec<Vec<Stmt>> = threads.collect();
+    let end = match dice.roll(2) {
+        0 => vec![read(1, 1), Stmt::Assert(ne(r(1), c(dice.roll(4) as u16)))],
+        _ => vec![read(1, 1), iff(eq(r(1), c(2)), vec![Stmt::Exit(1)])],
+    };
+    let mut program = fork_join(threads, end, 3);
+    program.memory[0] = free as u8;
+    // Main makes the lock free once more, before or while others use it.
+    match dice.roll(4) {
+        0 => program.bodies[0].insert(0, write(0, c(free))),
+        1 if !careful => program.bodies[0].insert(1 + dice.roll(count), write(0, c(free))),
+        _ => {}
+    }
+    program
+}
+
+/// A section of the lock, most of the time.
+fn word_section(dice: &mut Dice, (free, taken): (u16, u16), careful: bool, body: &mut Vec<Stmt>) {
+    let slips = |dice: &mut Dice| !careful && dice.roll(5) == 0;
+    let is_free = eq(r(1), c(free));
+    body.push(match dice.roll(8) {
+        // Whoever takes it waits for it first.
+        0 => {
+            let take = Stmt::Cas(1, (0, 1), c(free), c(taken));
+            Stmt::Await(is_free.clone(), Box::new(take))
+        }
+        1 | 2 => Stmt::Update(1, (0, 1), c(taken)),
+        3 if free == 0 => Stmt::Update(1, (0, 1), add(r(1), c(taken))),
+        _ => Stmt::Cas(1, (0, 1), c(free), c(taken)),
+    });
+    if slips(dice) {
+        body.pop();
+        body.push(read(1, 0));
+        body.push(iff(is_free.clone(), vec![write(0, c(taken))]));
+    }
+    let mut inner = vec![read(2, 1)];
+    if dice.roll(2) == 0 {
+        let e = if dice.roll(2) == 0 {
+            add(r(2), c(1))
+        } else {
+            c(dice.roll(3) as u16)
+        };
+        inner.push(write(1, e));
+    }
+    if dice.roll(4) == 0 {
+        inner.push(Stmt::Cas(3, (0, 1), c(free), c(taken)));
+    }
+    if dice.roll(3) == 0 {
+        inner.extend([read(3, 1), Stmt::Assert(eq(r(2), r(3)))]);
+    }
+    if !slips(dice) {
+        inner.push(match dice.roll(3) {
+            0 => Stmt::Update(3, (0, 1), c(free)),
+            _ => write(0, c(free)),
+        });
+    }
+    if slips(dice) {
+        inner.push(write(0, c(free)));
+    }
+    let is_free = match slips(dice) {
+        true if dice.roll(2) == 0 => ne(r(1), c(free)),
+        true => ult(r(1), c(free + 2)),
+        false => is_free,
+    };
+    body.push(iff(is_free, inner));
+    if dice.roll(4) == 0 {
+        let other = dice.roll(3) as u16;
+        body.extend([
+            read(3, 1),
+            write(2, c(other)),
+            iff(eq(r(3), c(1)), vec![read(3, 0)]),
+        ]);
+    }
+    if slips(dice) {
+        body.push(write(0, c(free)));
+    }
+}
+
 impl Writer<'_> {
     fn place(&mut self) -> (u8, u8) {
         match self.menu.wide && self.dice.roll(4) == 0 {
