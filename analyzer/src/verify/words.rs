@@ -336,3 +336,233 @@ impl Walk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::forest::Action;
+    use raddle_protocol::expr::Why;
+
+    const WORD: u64 = 0x1000;
+
+    /// What a thread does with the word; its last exchange is the one that tests are about.
+    #[derive(Clone, Copy)]
+    enum Do {
+        Swap(u64),
+        Cas(u64, u64),
+        /// Sets bits.
+        Or(u64),
+        Store(u64),
+        /// Goes on where the word was this,
+        If(u64),
+        /// another,
+        Unless(u64),
+        /// or less.
+        Below(u64),
+    }
+    use Do::*;
+
+    struct Writer {
+        forest: Forest,
+        at: NodeId,
+        read: Option<TermId>,
+    }
+
+    impl Writer {
+        fn op(&mut self, op: Op, width: u8, args: [TermId; 3]) -> TermId {
+            let term = self.forest.terms.apply(op, width, 0, args);
+            term.expect("the widths fit")
+        }
+
+        fn write(&mut self, kind: Kind, term: TermId) {
+            let action = Action {
+                kind,
+                size: 4,
+                object: WORD,
+                value: 0,
+                term: Some(term),
+            };
+            self.fill(What::Step(action), 0);
+        }
+
+        fn fill(&mut self, what: What, outcome: u64) {
+            assert!(self.forest.fill(self.at, what, 1));
+            self.at = self.forest.advance(self.at, outcome);
+        }
+
+        fn decide(&mut self, op: Op, value: u64) {
+            let other = self.forest.terms.constant(32, value);
+            let read = self.read.expect("it was read");
+            let term = self.op(op, 1, [read, other, 0]);
+            self.fill(What::Decide(term, Why::Branch), 1);
+        }
+
+        fn act(&mut self, what: Do) {
+            let place = self.forest.place(self.at);
+            let read = self.forest.terms.id(Term::Read { place, width: 32 });
+            let mut constant = |n| self.forest.terms.constant(32, n);
+            match what {
+                Store(value) => {
+                    let value = constant(value);
+                    return self.write(Kind::AtomicWrite, value);
+                }
+                If(value) => return self.decide(Op::Eq, value),
+                Unless(value) => return self.decide(Op::Ne, value),
+                Below(value) => return self.decide(Op::Ult, value),
+                _ => self.read = Some(read),
+            }
+            let new = match what {
+                Cas(expected, value) => {
+                    let (expected, value) = (constant(expected), constant(value));
+                    let same = self.op(Op::Eq, 1, [read, expected, 0]);
+                    self.op(Op::Ite, 32, [same, value, read])
+                }
+                Or(bits) => {
+                    let bits = constant(bits);
+                    self.op(Op::Or, 32, [read, bits, 0])
+                }
+                Swap(value) => constant(value),
+                _ => return,
+            };
+            self.write(Kind::Rmw, new);
+        }
+    }
+
+    /// Main does something before it creates the threads, and afterwards.
+    fn forest(before: &[Do], threads: &[&[Do]], after: &[Do]) -> Forest {
+        let mut writer = Writer {
+            forest: Forest::new(),
+            at: 0,
+            read: None,
+        };
+        let bytes = (WORD..WORD + 4).map(|at| (at, BTreeSet::from([0])));
+        writer.forest.init.extend(bytes);
+        before.iter().for_each(|&d| writer.act(d));
+        let mut roots = Vec::new();
+        for slot in 1..=threads.len() {
+            let create = Action {
+                kind: Kind::ThreadCreate,
+                size: 0,
+                object: 0,
+                value: slot as u64,
+                term: None,
+            };
+            let here = writer.at;
+            writer.fill(What::Step(create), 0);
+            let tree = (writer.forest).plant(Some(here), slot as u16, What::Open, 0);
+            roots.push(writer.forest.tree(tree).root);
+        }
+        after.iter().for_each(|&d| writer.act(d));
+        for (root, thread) in roots.into_iter().zip(threads) {
+            writer.at = root;
+            thread.iter().for_each(|&d| writer.act(d));
+        }
+        writer.forest
+    }
+
+    #[test]
+    fn only_locks_are_taken_for_locks() {
+        let proper: &[Do] = &[Cas(0, 1), If(0), Store(0)];
+        let rows: &[(&str, bool, &[Do], &[Do], &[Do])] = &[
+            ("compare-exchange", true, &[], proper, &[]),
+            ("exchange", true, &[], &[Swap(2), If(0), Swap(0)], &[]),
+            (
+                "tested roughly",
+                false,
+                &[],
+                &[Swap(2), Below(1), Store(0)],
+                &[],
+            ),
+            (
+                "twice",
+                true,
+                &[],
+                &[Cas(0, 1), If(0), Store(0), Cas(0, 3), If(0), Store(0)],
+                &[],
+            ),
+            (
+                "after a failure",
+                true,
+                &[],
+                &[Cas(0, 1), Unless(0), Cas(0, 1), If(0), Store(0)],
+                &[],
+            ),
+            (
+                "a vain attempt inside",
+                true,
+                &[],
+                &[Swap(1), If(0), Swap(1), Store(0)],
+                &[],
+            ),
+            (
+                "what is taken changes",
+                true,
+                &[],
+                &[Swap(1), If(0), Cas(1, 2), Store(0)],
+                &[],
+            ),
+            ("never given back", true, &[], &[Swap(1), If(0)], &[]),
+            ("made free first", true, &[Store(0)], proper, &[]),
+            ("used by main, too", true, proper, proper, proper),
+            ("made free meanwhile", false, &[], proper, &[Store(0)]),
+            ("not tested", false, &[], &[Cas(0, 1), Store(0)], &[]),
+            (
+                "tested the wrong way round",
+                false,
+                &[],
+                &[Cas(0, 1), Unless(0), Store(0)],
+                &[],
+            ),
+            (
+                "tested badly",
+                false,
+                &[],
+                &[Cas(0, 1), Below(2), Store(0)],
+                &[],
+            ),
+            (
+                "of an attempt before",
+                false,
+                &[],
+                &[Swap(1), Unless(0), Swap(1), Store(0)],
+                &[],
+            ),
+            (
+                "given back twice",
+                false,
+                &[],
+                &[Swap(1), If(0), Store(0), Store(0)],
+                &[],
+            ),
+            (
+                "stored",
+                false,
+                &[],
+                &[Swap(1), If(0), Store(2), Store(0)],
+                &[],
+            ),
+            (
+                "free for some",
+                false,
+                &[],
+                &[Swap(1), If(0), Cas(1, 0)],
+                &[],
+            ),
+            ("a bit", false, &[], &[Or(2), If(0), Store(0)], &[]),
+            (
+                "without atomic access",
+                false,
+                &[],
+                &[Store(1), Store(0)],
+                &[],
+            ),
+        ];
+        for (name, is_lock, before, thread, after) in rows {
+            let forest = forest(before, &[proper, thread], after);
+            let words = words(&forest);
+            assert_eq!(words.free.contains_key(&WORD), *is_lock, "{name}");
+            let gives = words.gives.len();
+            assert!(if *is_lock { gives > 0 } else { gives == 0 }, "{name}");
+        }
+    }
+}
