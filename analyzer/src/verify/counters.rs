@@ -68,7 +68,7 @@ impl More {
 
 /// A location that threads count in.
 pub struct Counter {
-    location: Location,
+    pub location: Location,
     /// Bounds of what is there at first or is put there.
     base: Interval,
     /// What is there at first.

@@ -14,7 +14,7 @@
 use super::channels::{self, Pipes};
 use super::circuit::{Bool, all, any};
 use super::conditions::{self, Conditions};
-use super::counters;
+use super::counters::{self, Location};
 use super::flow;
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
 use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
@@ -26,6 +26,7 @@ use super::order::Order;
 use super::places::Place;
 use super::sat::{Model, holds};
 use super::solver::{Answer, Context, Effort, Limits, Solver};
+use super::sums;
 use super::terms::{Term, TermId};
 use super::untested::Tested;
 use super::vectors::{self, BV, equal};
@@ -199,8 +200,9 @@ impl<'f> Formula<'f> {
         self.condition_variables();
         self.machines();
         self.pipes();
-        self.too_large |= !memory::constrain(self);
-        self.values_within_bounds();
+        let said = sums::constrain(self);
+        self.too_large |= !memory::constrain(self, &said);
+        self.values_within_bounds(&said);
         if forest.by_value {
             self.inputs_are_zero();
         }
@@ -212,8 +214,9 @@ impl<'f> Formula<'f> {
         }
     }
 
-    /// What reads return lies within its bounds.
-    fn values_within_bounds(&self) {
+    /// What reads return lies within its bounds. `said`: locations of which it is said already what they
+    /// return.
+    fn values_within_bounds(&self, said: &BTreeSet<Location>) {
         let mut counters = counters::counters(self.forest);
         counters.retain(|counter| !counter.is_guarded(&self.locks));
         let mut bounds = counters::bounds(self.forest, &self.order, &counters);
@@ -225,6 +228,7 @@ impl<'f> Formula<'f> {
         for ((place, width), bounds) in bounds {
             self.lies_within(&read_value(place, width), bounds);
         }
+        counters.retain(|counter| !said.contains(&counter.location));
         counters::constrain(self, &counters);
     }
 

@@ -11,6 +11,7 @@
 
 use super::blocks::{Accesses, Block, Key, blocks};
 use super::circuit::{Bool, all, any};
+use super::counters::Location;
 use super::forest::NodeId;
 use super::formula::{Formula, read_value};
 use super::insert::is_access;
@@ -24,6 +25,8 @@ struct Cell {
     address: u64,
     size: u8,
     blocks: BTreeMap<Key, Block>,
+    /// What reads of it find is said already.
+    said: bool,
 }
 
 /// What a block leaves in a cell.
@@ -38,9 +41,14 @@ struct Write {
 /// Constraints of reads, counted roughly, that a formula may have.
 const LIMIT: usize = 4_000_000;
 
-/// Adds the constraints of all reads; `false`, and adds none, if they are too many.
-pub fn constrain(formula: &mut Formula<'_>) -> bool {
-    let cells = cells(formula);
+/// Adds the constraints of all reads but those of locations of which all is said already; `false`, and
+/// adds none, if they are too many.
+pub fn constrain(formula: &mut Formula<'_>, said: &BTreeSet<Location>) -> bool {
+    let mut cells = cells(formula);
+    for cell in &mut cells {
+        cell.said = said.contains(&(cell.address, cell.size));
+    }
+    cells.retain(|cell| !cell.said || formula.tested().is_some());
     let number = |cell: &Cell, which: fn(&Accesses) -> &BTreeSet<NodeId>| {
         let blocks = cell.blocks.values();
         blocks.filter(|b| !which(&b.accesses).is_empty()).count()
@@ -98,6 +106,7 @@ fn cells(formula: &Formula<'_>) -> Vec<Cell> {
         address,
         size,
         blocks: blocks(formula, &accesses),
+        said: false,
     };
     read.map(cell).collect()
 }
@@ -236,8 +245,10 @@ fn read(formula: &mut Formula<'_>, cell: &Cell, writes: &[Write], key: Key, bloc
     let executed: Vec<Bool> = returns.iter().map(|r| r.0.clone()).collect();
     let value = unite(formula, returns, || name('m', key, cell), cell.size);
     let options = options(formula, cell, writes, (key, &open), &value);
-    let fact = any(&executed).implies(any(&options));
-    formula.solver.assert(&fact);
+    if !cell.said {
+        let fact = any(&executed).implies(any(&options));
+        formula.solver.assert(&fact);
+    }
 }
 
 /// The ways in which a block can find this value.

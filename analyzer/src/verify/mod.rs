@@ -37,6 +37,7 @@ mod report;
 mod rounds;
 mod sat;
 mod solver;
+mod sums;
 mod terms;
 mod together;
 mod untested;

@@ -202,6 +202,78 @@ pub fn counting(seed: u64) -> Program {
     fork_join(threads, end, 1)
 }
 
+/// Two or three threads that add to byte 0 in one step each, most of them nothing else.
+pub fn totals(seed: u64) -> Program {
+    let mut dice = Dice::new(seed);
+    let slip = dice.roll(6) == 0;
+    let count = 2 + dice.roll(3) / 2;
+    let mut threads: Vec<Vec<Stmt>> = Vec::new();
+    for _ in 0..count {
+        let mut body = Vec::new();
+        for _ in 0..1 + dice.roll(6 - count) {
+            total_step(&mut dice, 0, &mut body);
+        }
+        if slip && dice.roll(2) == 0 {
+            let at = dice.roll(body.len() + 1);
+            let value = c(dice.roll(3) as u16);
+            let other = match dice.roll(3) {
+                0 => Stmt::Update(1, (0, 1), value),
+                1 => Stmt::Cas(1, (0, 1), value, c(3)),
+                _ => write(0, value),
+            };
+            body.insert(at, other);
+        }
+        threads.push(body);
+    }
+    let bad = dice.roll(7) as u16;
+    let end = vec![read(1, 0), iff(eq(r(1), c(bad)), vec![Stmt::Exit(1)])];
+    let mut program = fork_join(threads, end, 2);
+    program.memory[0] = dice.roll(3) as u8;
+    let main = &mut program.bodies[0];
+    for _ in 0..dice.roll(3) {
+        let value = c(dice.roll(5) as u16);
+        let at = if slip { dice.roll(count) } else { 0 };
+        main.insert(at, write(0, value));
+    }
+    match dice.roll(6) {
+        0 | 1 => main.insert(dice.roll(count), Stmt::Update(5, (0, 1), add(r(5), c(3)))),
+        // The first thread stores something before the others begin.
+        2 => {
+            let ends = |s: &Stmt| matches!(s, Stmt::Join(_, 0));
+            main.retain(|s| !ends(s));
+            let begins = |s: &Stmt| matches!(s, Stmt::Create(0, ..));
+            let at = main.iter().position(begins).map_or(0, |at| at + 1);
+            main.insert(at, Stmt::Join(9, 0));
+            if dice.roll(2) == 0 {
+                main.insert(at + 1, write(0, c(dice.roll(5) as u16)));
+            }
+            program.bodies[1] = vec![write(0, c(dice.roll(5) as u16))];
+        }
+        _ => {}
+    }
+    program
+}
+
+fn total_step(dice: &mut Dice, depth: usize, body: &mut Vec<Stmt>) {
+    let by = c(1 + dice.roll(2) as u16);
+    body.push(match dice.roll(4) {
+        0 => read(1, 0),
+        1 => Stmt::Update(1, (0, 1), Expr::Sub(Box::new(r(1)), Box::new(by))),
+        _ => Stmt::Update(1, (0, 1), add(r(1), by)),
+    });
+    let bound = c(dice.roll(4) as u16);
+    match dice.roll(5) {
+        0 => body.push(write(1, bound)),
+        1 => body.extend([read(2, 1), Stmt::Assert(ne(r(1), add(r(2), bound)))]),
+        2 | 3 if depth == 0 => {
+            let mut inner = Vec::new();
+            total_step(dice, 1, &mut inner);
+            body.push(iff(ult(r(1), bound), inner));
+        }
+        _ => {}
+    }
+}
+
 /// Two or three threads that use byte 0 as a lock for the others, some of them wrongly, and what a
 /// free lock holds.
 pub fn word_lock(seed: u64) -> Program {
