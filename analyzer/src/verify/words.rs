@@ -463,7 +463,8 @@ mod tests {
     #[test]
     fn only_locks_are_taken_for_locks() {
         let proper: &[Do] = &[Cas(0, 1), If(0), Store(0)];
-        let rows: &[(&str, bool, &[Do], &[Do], &[Do])] = &[
+        type Row<'r> = (&'r str, bool, &'r [Do], &'r [Do], &'r [Do]);
+        let rows: &[Row<'_>] = &[
             ("compare-exchange", true, &[], proper, &[]),
             ("exchange", true, &[], &[Swap(2), If(0), Swap(0)], &[]),
             (
