@@ -1,10 +1,10 @@
 //! Sections of locks along the local paths: mutexes, spin locks, read-write locks, and the mutexes
-//! that waits for conditions give up and take back, and words that are used as locks (`words`).
+//! that waits for conditions give up and take back, and words that are used as locks (`word_locks`).
 
 use super::forest::{Action, Forest, NodeId};
 use super::insert::{EBUSY, EDEADLK, ETIMEDOUT, LEFT};
 use super::places::Place;
-use super::words::{Words, words};
+use super::word_locks::{Words, words};
 use raddle_protocol::event::Kind;
 use std::collections::BTreeMap;
 use std::rc::Rc;

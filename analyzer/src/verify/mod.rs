@@ -42,7 +42,7 @@ mod terms;
 mod together;
 mod untested;
 mod vectors;
-mod words;
+mod word_locks;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Unreached, Verdict};
 
