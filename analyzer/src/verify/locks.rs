@@ -101,7 +101,7 @@ impl Locks {
                 None => Rc::default(),
                 Some((parent, outcome)) => locks.after(forest, parent, outcome),
             };
-            let held = locks.with_word(forest, id, held);
+            let held = locks.with_words(forest, id, held);
             locks.held.push(held);
             let Some(action) = node.action() else {
                 continue;
@@ -160,21 +160,20 @@ impl Locks {
         Rc::new(held)
     }
 
-    /// What is held at a node, with the word that the thread has taken if it comes there.
-    fn with_word(&self, forest: &Forest, id: NodeId, held: Rc<Vec<Held>>) -> Rc<Vec<Held>> {
-        let Some(&step) = self.words.taken.get(&id) else {
+    /// What is held at a node, with the words that the thread has taken if it comes there.
+    fn with_words(&self, forest: &Forest, id: NodeId, held: Rc<Vec<Held>>) -> Rc<Vec<Held>> {
+        let Some(steps) = self.words.taken.get(&id) else {
             return held;
         };
-        let Some(action) = forest.node(step).action() else {
-            return held;
-        };
-        let mut held = held.as_ref().clone();
-        held.push(Held {
-            lock: action.object,
-            acquired: entry(forest, step, action),
-            depth: 1,
+        let taken = steps.iter().filter_map(|&step| {
+            let action = forest.node(step).action()?;
+            Some(Held {
+                lock: action.object,
+                acquired: entry(forest, step, action),
+                depth: 1,
+            })
         });
-        Rc::new(held)
+        Rc::new(held.iter().cloned().chain(taken).collect())
     }
 
     /// The locks held when the thread stands at the node, and where they were taken.

@@ -39,8 +39,8 @@ pub struct Words {
     pub free: BTreeMap<u64, Free>,
     /// Steps that take a word where it is free.
     pub takes: BTreeSet<NodeId>,
-    /// Who stands at this node has taken a word in that step.
-    pub taken: BTreeMap<NodeId, NodeId>,
+    /// Who stands at this node has taken a word in each of these steps, and not given it back.
+    pub taken: BTreeMap<NodeId, Vec<NodeId>>,
     /// Steps that give back what their thread has taken.
     pub gives: BTreeSet<NodeId>,
 }
@@ -97,7 +97,9 @@ pub fn words(forest: &Forest) -> Words {
         let object = forest.node(*id).action().map(|a| a.object);
         object.is_some_and(|object| candidates.contains_key(&object))
     };
-    walk.words.taken.retain(|_, step| is_lock(step));
+    for steps in walk.words.taken.values_mut() {
+        steps.retain(is_lock);
+    }
     walk.words.gives.retain(is_lock);
     let uses = candidates.values().flat_map(|c| &c.uses);
     let takes = uses.filter(|u| *u.1 == Use::Takes).map(|u| *u.0);
@@ -308,7 +310,7 @@ impl Walk {
             };
             if let Some(&taken) = steps.iter().find(|&&step| !can(step, false)) {
                 Rc::make_mut(&mut states).insert(*object, State::Holds);
-                self.words.taken.insert(child, taken);
+                self.words.taken.entry(child).or_default().push(taken);
             } else if steps.iter().any(|&step| !can(step, true)) {
                 let left = steps.iter().copied().filter(|&step| can(step, true));
                 Rc::make_mut(&mut states).insert(*object, State::Tried(left.collect()));
@@ -357,15 +359,20 @@ mod tests {
         If(u64),
         /// another,
         Unless(u64),
-        /// or less.
+        /// or less,
         Below(u64),
+        /// or where this word and the one before were both zero.
+        IfBoth,
+        /// Goes over to the next word.
+        Next,
     }
     use Do::*;
 
     struct Writer {
         forest: Forest,
         at: NodeId,
-        read: Option<TermId>,
+        word: u64,
+        reads: Vec<TermId>,
     }
 
     impl Writer {
@@ -378,7 +385,7 @@ mod tests {
             let action = Action {
                 kind,
                 size: 4,
-                object: WORD,
+                object: self.word,
                 value: 0,
                 term: Some(term),
             };
@@ -390,10 +397,13 @@ mod tests {
             self.at = self.forest.advance(self.at, outcome);
         }
 
-        fn decide(&mut self, op: Op, value: u64) {
+        fn compare(&mut self, op: Op, read: usize, value: u64) -> TermId {
             let other = self.forest.terms.constant(32, value);
-            let read = self.read.expect("it was read");
-            let term = self.op(op, 1, [read, other, 0]);
+            self.op(op, 1, [self.reads[self.reads.len() - read], other, 0])
+        }
+
+        fn decide(&mut self, op: Op, value: u64) {
+            let term = self.compare(op, 1, value);
             self.fill(What::Decide(term, Why::Branch), 1);
         }
 
@@ -409,7 +419,13 @@ mod tests {
                 If(value) => return self.decide(Op::Eq, value),
                 Unless(value) => return self.decide(Op::Ne, value),
                 Below(value) => return self.decide(Op::Ult, value),
-                _ => self.read = Some(read),
+                IfBoth => {
+                    let [a, b] = [2, 1].map(|n| self.compare(Op::Eq, n, 0));
+                    let both = self.op(Op::And, 1, [a, b, 0]);
+                    return self.fill(What::Decide(both, Why::Branch), 1);
+                }
+                Next => return self.word += 4,
+                _ => self.reads.push(read),
             }
             let new = match what {
                 Cas(expected, value) => {
@@ -433,9 +449,10 @@ mod tests {
         let mut writer = Writer {
             forest: Forest::new(),
             at: 0,
-            read: None,
+            word: WORD,
+            reads: Vec::new(),
         };
-        let bytes = (WORD..WORD + 4).map(|at| (at, BTreeSet::from([0])));
+        let bytes = (WORD..WORD + 8).map(|at| (at, BTreeSet::from([0])));
         writer.forest.init.extend(bytes);
         before.iter().for_each(|&d| writer.act(d));
         let mut roots = Vec::new();
@@ -454,7 +471,7 @@ mod tests {
         }
         after.iter().for_each(|&d| writer.act(d));
         for (root, thread) in roots.into_iter().zip(threads) {
-            writer.at = root;
+            (writer.at, writer.word) = (root, WORD);
             thread.iter().for_each(|&d| writer.act(d));
         }
         writer.forest
@@ -565,5 +582,14 @@ mod tests {
             let gives = words.gives.len();
             assert!(if *is_lock { gives > 0 } else { gives == 0 }, "{name}");
         }
+    }
+
+    #[test]
+    fn one_decision_can_tell_of_two_words() {
+        let thread = [Swap(1), Next, Swap(1), IfBoth, Store(0)];
+        let other = [Cas(0, 1), If(0), Store(0)];
+        let words = words(&forest(&[], &[&thread, &other], &[]));
+        assert_eq!(words.free.len(), 2);
+        assert!(words.taken.values().any(|steps| steps.len() == 2));
     }
 }
