@@ -253,12 +253,17 @@ impl Recorder {
         }
     }
 
-    fn loaded(&mut self, place: (u8, u8)) -> u32 {
-        let mut nodes = Vec::new();
-        for i in 0..place.1 {
-            match self.shadow.get(&(MEMORY + u64::from(place.0 + i))) {
-                Some(&node) if node != 0 => nodes.push(node),
-                _ => return 0,
+    /// The expression of a place that holds this value.
+    fn loaded(&mut self, place: (u8, u8), value: u16) -> u32 {
+        let bytes = (0..place.1).map(|i| MEMORY + u64::from(place.0 + i));
+        let known = |at| self.shadow.get(&at).copied().unwrap_or_default();
+        let mut nodes: Vec<u32> = bytes.map(known).collect();
+        if nodes.iter().all(|&node| node == 0) {
+            return 0;
+        }
+        for (node, byte) in nodes.iter_mut().zip(value.to_le_bytes()) {
+            if *node == 0 {
+                *node = self.node(Node::constant(8, byte.into()));
             }
         }
         match nodes[..] {
@@ -298,7 +303,7 @@ impl Recorder {
             self.step(thread, Kind::Read, place.1, 0, address, value.into(), pc);
         } else if self.symbolic {
             self.touch(thread, place, false);
-            result.node = self.loaded(place);
+            result.node = self.loaded(place, value);
         }
         result
     }
@@ -317,7 +322,7 @@ impl Recorder {
             result.node = self.variable(place.1, self.events.len());
         } else if self.symbolic {
             self.touch(thread, place, true);
-            result.node = self.loaded(place);
+            result.node = self.loaded(place, value);
         }
         result
     }
