@@ -78,22 +78,21 @@ pub struct Counter {
     reads: Vec<NodeId>,
 }
 
+/// Accesses of a location.
 #[derive(Default)]
-struct Accesses {
-    reads: Vec<NodeId>,
-    writes: Vec<NodeId>,
+pub struct Accesses {
+    pub reads: Vec<NodeId>,
+    pub writes: Vec<NodeId>,
 }
 
-/// All counters.
-pub fn counters(forest: &Forest) -> Vec<Counter> {
+/// The accesses that were ever executed, of all locations that are always accessed as a whole.
+pub fn accesses(forest: &Forest) -> BTreeMap<Location, Accesses> {
     let mut locations: BTreeMap<Location, Accesses> = BTreeMap::new();
     for (id, node) in (0..).zip(&forest.nodes) {
-        let Some(action) = node
+        let accessed = node
             .action()
-            .filter(|a| is_access(a.kind) && !node.is_stub())
-        else {
-            continue;
-        };
+            .filter(|a| is_access(a.kind) && !node.is_stub());
+        let Some(action) = accessed else { continue };
         let accesses = locations.entry((action.object, action.size)).or_default();
         if !matches!(action.kind, Kind::Write | Kind::AtomicWrite) {
             accesses.reads.push(id);
@@ -103,11 +102,15 @@ pub fn counters(forest: &Forest) -> Vec<Counter> {
         }
     }
     let irregular = irregular(locations.keys().copied());
+    locations.retain(|location, _| !irregular.contains(location) && location.1 <= 8);
+    locations
+}
+
+/// All counters.
+pub fn counters(forest: &Forest) -> Vec<Counter> {
     let mut found = Vec::new();
-    for (location, accesses) in locations {
-        if !irregular.contains(&location) && location.1 <= 8 {
-            found.extend(counter(forest, location, accesses));
-        }
+    for (location, accesses) in accesses(forest) {
+        found.extend(counter(forest, location, accesses));
         if found.len() * forest.nodes.len() > LIMIT {
             break;
         }

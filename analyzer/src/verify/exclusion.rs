@@ -30,7 +30,7 @@ impl Formula<'_> {
         any(&taken.collect::<Vec<_>>())
     }
 
-    /// The word that this step exchanges is free.
+    /// The word that this step exchanges is free; true for what takes a lock once more.
     fn finds_free(&self, id: NodeId) -> Bool {
         let action = self.forest.node(id).action();
         let free = action.and_then(|a| self.locks.words.free.get(&a.object));

@@ -166,6 +166,7 @@ mod tests {
     use raddle_protocol::expr::Op;
 
     const WIDTH: u8 = 3;
+
     fn intervals(width: u8) -> Vec<Interval> {
         let full = Interval::full(width);
         let from = |low| (low..=full.high).map(move |high| Interval { low, high });

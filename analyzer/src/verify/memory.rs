@@ -48,6 +48,7 @@ pub fn constrain(formula: &mut Formula<'_>, said: &BTreeSet<Location>) -> bool {
     for cell in &mut cells {
         cell.said = said.contains(&(cell.address, cell.size));
     }
+    // Of others it matters only which predecessors were never seen.
     cells.retain(|cell| !cell.said || formula.tested().is_some());
     let number = |cell: &Cell, which: fn(&Accesses) -> &BTreeSet<NodeId>| {
         let blocks = cell.blocks.values();

@@ -5,6 +5,8 @@
 
 mod atomic;
 mod blocks;
+#[cfg(test)]
+mod by_hand;
 mod channels;
 mod circuit;
 mod conditions;

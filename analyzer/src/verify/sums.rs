@@ -8,10 +8,9 @@
 //! the lock of Linux of tests/paper with 5 tries: 4.2 and 116.
 
 use super::circuit::{Bool, all};
-use super::counters::{self, Location, initial};
+use super::counters::{self, Accesses, Location, initial};
 use super::forest::{Forest, NodeId, TreeId};
 use super::formula::{Formula, read_value};
-use super::insert::is_access;
 use super::places::Place;
 use super::terms::{Term, TermId, Terms, mask};
 use super::vectors::{BV, constant, equal};
@@ -42,80 +41,43 @@ struct Case {
     value: u64,
 }
 
-#[derive(Default)]
-struct Accesses {
-    adds: BTreeMap<NodeId, u64>,
-    reads: Vec<NodeId>,
-    stores: BTreeMap<NodeId, u64>,
-    /// Something else is written.
-    other: bool,
-}
-
-/// All such words.
-fn totals(formula: &Formula<'_>) -> Vec<Total> {
-    let forest = formula.forest;
-    let mut locations: BTreeMap<Location, Accesses> = BTreeMap::new();
-    for (id, node) in (0..).zip(&forest.nodes) {
-        let Some(action) = node
-            .action()
-            .filter(|a| is_access(a.kind) && !node.is_stub())
-        else {
-            continue;
-        };
-        let accesses = locations.entry((action.object, action.size)).or_default();
-        let read = match action.kind {
-            Kind::Rmw => Some(forest.place(id)),
-            _ => None,
-        };
-        let width = 8 * action.size;
-        let linear = action.term.and_then(|term| {
-            let what = Linear {
-                terms: &forest.terms,
-                read,
-                width,
-            };
-            what.of(term, 0)
-        });
-        match (action.kind, linear) {
-            (Kind::Read | Kind::AtomicRead, _) => accesses.reads.push(id),
-            (Kind::Rmw, Some((true, by))) => {
-                accesses.reads.push(id);
-                accesses.adds.insert(id, by & mask(width));
-            }
-            (Kind::Write | Kind::AtomicWrite, Some((false, value))) => {
-                accesses.stores.insert(id, value & mask(width));
-            }
-            _ => accesses.other = true,
-        }
-    }
-    let irregular = counters::irregular(locations.keys().copied());
-    let regular = locations
-        .into_iter()
-        .filter(|(location, accesses)| !accesses.other && !irregular.contains(location));
-    regular
-        .filter_map(|(location, accesses)| total(formula, location, accesses))
+/// All such words. `before`: does one place come before another in every execution?
+fn totals(forest: &Forest, before: impl Fn(Place, Place) -> bool) -> Vec<Total> {
+    let accesses = counters::accesses(forest).into_iter();
+    accesses
+        .filter_map(|(location, accesses)| total(forest, &before, location, accesses))
         .collect()
 }
 
-fn total(formula: &Formula<'_>, location: Location, accesses: Accesses) -> Option<Total> {
-    let forest = formula.forest;
-    let Accesses {
-        adds,
-        reads,
-        stores,
-        ..
-    } = accesses;
-    let of = |nodes: &mut dyn Iterator<Item = NodeId>| -> BTreeSet<Place> {
-        nodes.map(|id| forest.place(id)).collect()
-    };
-    let (stored, read) = (
-        of(&mut stores.keys().copied()),
-        of(&mut reads.iter().copied()),
-    );
-    let trees: BTreeSet<TreeId> = stored.iter().map(|place| place.tree).collect();
-    let first = |store: &Place| read.iter().all(|place| formula.before(*store, *place));
-    let fits = !adds.is_empty() && trees.len() <= 1 && stored.iter().all(first);
-    let initial = initial(forest, location)?.low as u64 & mask(8 * location.1);
+fn total(
+    forest: &Forest,
+    before: impl Fn(Place, Place) -> bool,
+    location: Location,
+    Accesses { reads, writes }: Accesses,
+) -> Option<Total> {
+    let width = 8 * location.1;
+    let (mut adds, mut stores) = (BTreeMap::new(), BTreeMap::new());
+    for write in writes {
+        let action = forest.node(write).action()?;
+        let exchanges = action.kind == Kind::Rmw;
+        let linear = Linear {
+            terms: &forest.terms,
+            read: exchanges.then(|| forest.place(write)),
+            width,
+        };
+        let (adds_to_it, value) = linear.of(action.term?, 0)?;
+        match (exchanges, adds_to_it) {
+            (true, true) => adds.insert(write, value & mask(width)),
+            (false, false) => stores.insert(write, value & mask(width)),
+            _ => return None,
+        };
+    }
+    let place = |id: &NodeId| forest.place(*id);
+    let read: BTreeSet<Place> = reads.iter().map(place).collect();
+    let trees: BTreeSet<TreeId> = stores.keys().map(|id| place(id).tree).collect();
+    let first = |store| read.iter().all(|&read| before(place(store), read));
+    let fits = !adds.is_empty() && trees.len() <= 1 && stores.keys().all(first);
+    let initial = initial(forest, location)?.low as u64 & mask(width);
     fits.then_some(Total {
         location,
         initial,
@@ -174,14 +136,14 @@ impl Linear<'_> {
 pub fn constrain(formula: &Formula<'_>) -> BTreeSet<Location> {
     let mut said = BTreeSet::new();
     let mut gates = 0;
-    for total in totals(formula) {
+    for total in totals(formula.forest, |a, b| formula.before(a, b)) {
         let writes = total.adds.len() + total.stores.len();
-        gates += total.reads.len() * writes * 8 * usize::from(total.location.1);
-        if gates > LIMIT {
-            return said;
+        let more = total.reads.len() * writes * 8 * usize::from(total.location.1);
+        if gates + more <= LIMIT {
+            gates += more;
+            total.constrain(formula);
+            said.insert(total.location);
         }
-        total.constrain(formula);
-        said.insert(total.location);
     }
     said
 }
@@ -258,4 +220,36 @@ fn last_before(formula: &Formula<'_>, place: Place, cases: &[Case], mut value: B
         value = holds.ite(&constant(case.value, width), &value);
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::by_hand::Do::{self, *};
+    use crate::verify::by_hand::{WORD, forest};
+    use crate::verify::places::Fixed;
+
+    #[test]
+    fn only_sums_are_taken_for_sums() {
+        type Row<'r> = (&'r str, bool, &'r [Do], &'r [Do], &'r [Do]);
+        let rows: &[Row<'_>] = &[
+            ("added to", true, &[], &[Add(1), Add(2)], &[]),
+            ("taken from", true, &[], &[Add(u64::MAX), Read], &[Read]),
+            ("set first", true, &[Store(3), Store(5)], &[Add(1)], &[]),
+            ("set meanwhile", false, &[], &[Add(1)], &[Store(3)]),
+            ("set after a read", false, &[Read, Store(3)], &[Add(1)], &[]),
+            ("set by two threads", false, &[], &[Store(3), Add(1)], &[]),
+            ("exchanged", false, &[], &[Add(1), Swap(2)], &[]),
+            ("compared", false, &[], &[Add(1), Cas(0, 1)], &[]),
+            ("bits", false, &[], &[Add(1), Or(1)], &[]),
+        ];
+        for (name, is_sum, before, thread, after) in rows {
+            let forest = forest(before, &[&[Add(1)], thread], after);
+            let fixed = Fixed::new(&forest);
+            let totals = totals(&forest, |a, b| fixed.before(a, b));
+            let found: Vec<Location> = totals.iter().map(|t| t.location).collect();
+            let expected = if *is_sum { vec![(WORD, 4)] } else { Vec::new() };
+            assert_eq!(found, expected, "{name}");
+        }
+    }
 }

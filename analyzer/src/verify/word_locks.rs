@@ -9,9 +9,8 @@
 //! memory, but the solver finds it out anew for every two sections: seconds in the solver with and
 //! without it for the spin lock of tests/paper with 5 tries: 0.7 and 6.4.
 
-use super::counters::{self, Location, initial};
+use super::counters::{self, Accesses, Location, initial};
 use super::forest::{Forest, NodeId, What};
-use super::insert::is_access;
 use super::intervals::{Interval, apply};
 use super::locks::{lock_of, taking};
 use super::places::{Fixed, Place};
@@ -74,13 +73,12 @@ pub fn words(forest: &Forest) -> Words {
     if candidates.is_empty() {
         return Words::default();
     }
-    let mut walk = Walk::default();
-    walk.follow(forest, &candidates);
-    let fixed = match walk.bare[..] {
+    let found = Walk::new(forest, &candidates).follow();
+    let fixed = match found.bare[..] {
         [] => Fixed::default(),
         _ => Fixed::new(forest),
     };
-    for &free in &walk.bare {
+    for &free in &found.bare {
         let Some(object) = forest.node(free).action().map(|a| a.object) else {
             continue;
         };
@@ -97,42 +95,34 @@ pub fn words(forest: &Forest) -> Words {
         let object = forest.node(*id).action().map(|a| a.object);
         object.is_some_and(|object| candidates.contains_key(&object))
     };
-    for steps in walk.words.taken.values_mut() {
-        steps.retain(is_lock);
-    }
-    walk.words.gives.retain(is_lock);
+    let Found {
+        mut taken,
+        mut gives,
+        ..
+    } = found;
+    taken.values_mut().for_each(|steps| steps.retain(is_lock));
+    gives.retain(is_lock);
     let uses = candidates.values().flat_map(|c| &c.uses);
     let takes = uses.filter(|u| *u.1 == Use::Takes).map(|u| *u.0);
     Words {
         takes: takes.collect(),
         free: candidates.iter().map(|(&at, c)| (at, c.free)).collect(),
-        ..walk.words
+        taken,
+        gives,
     }
 }
 
 /// Words of which each write does one thing, and that somebody takes and somebody frees.
 fn candidates(forest: &Forest) -> BTreeMap<u64, Candidate> {
-    let mut locations: BTreeMap<Location, (bool, Vec<NodeId>)> = BTreeMap::new();
-    let mut locks: BTreeSet<u64> = BTreeSet::new();
-    for (id, node) in (0..).zip(&forest.nodes) {
-        match node.action() {
-            Some(action) if taking(forest, id).is_some() => _ = locks.insert(lock_of(action)),
-            Some(action) if is_access(action.kind) && !node.is_stub() => {
-                let (exchanged, writes) =
-                    locations.entry((action.object, action.size)).or_default();
-                *exchanged |= action.kind == Kind::Rmw;
-                if !matches!(action.kind, Kind::Read | Kind::AtomicRead) {
-                    writes.push(id);
-                }
-            }
-            _ => {}
-        }
-    }
-    let irregular = counters::irregular(locations.keys().copied());
+    let locks = (0..forest.nodes.len() as NodeId).filter(|&id| taking(forest, id).is_some());
+    let locks: BTreeSet<u64> = locks
+        .filter_map(|id| forest.node(id).action().map(lock_of))
+        .collect();
     let mut found = BTreeMap::new();
-    for (location, (exchanged, writes)) in locations {
-        let fits = exchanged && !irregular.contains(&location) && !locks.contains(&location.0);
-        if let Some(candidate) = fits.then(|| candidate(forest, location, &writes)).flatten() {
+    for (location, Accesses { writes, .. }) in counters::accesses(forest) {
+        if !locks.contains(&location.0)
+            && let Some(candidate) = candidate(forest, location, &writes)
+        {
             found.insert(location.0, candidate);
         }
     }
@@ -257,18 +247,39 @@ impl Values<'_> {
     }
 }
 
-/// The way along all paths.
+/// What paths show, of all candidates.
 #[derive(Default)]
-struct Walk {
-    words: Words,
+struct Found {
+    /// See [`Words`].
+    taken: BTreeMap<NodeId, Vec<NodeId>>,
+    gives: BTreeSet<NodeId>,
     /// Steps that free what their thread has not taken.
     bare: Vec<NodeId>,
 }
 
+/// The way along all paths.
+struct Walk<'f> {
+    forest: &'f Forest,
+    candidates: &'f BTreeMap<u64, Candidate>,
+    found: Found,
+    /// By step that may take a word, where it has found it free and where taken.
+    values: HashMap<(NodeId, bool), Values<'f>>,
+}
+
 type States = Rc<BTreeMap<u64, State>>;
 
-impl Walk {
-    fn follow(&mut self, forest: &Forest, candidates: &BTreeMap<u64, Candidate>) {
+impl<'f> Walk<'f> {
+    fn new(forest: &'f Forest, candidates: &'f BTreeMap<u64, Candidate>) -> Walk<'f> {
+        Walk {
+            forest,
+            candidates,
+            found: Found::default(),
+            values: HashMap::new(),
+        }
+    }
+
+    fn follow(mut self) -> Found {
+        let (forest, candidates) = (self.forest, self.candidates);
         let mut states: Vec<States> = Vec::with_capacity(forest.nodes.len());
         for (id, node) in (0..).zip(&forest.nodes) {
             // A parent stands before its children in the list.
@@ -276,7 +287,7 @@ impl Walk {
                 None => States::default(),
                 Some((parent, outcome)) => {
                     let above = states[parent as usize].clone();
-                    self.decided(forest, candidates, (parent, outcome, id), above)
+                    self.decided((parent, outcome, id), above)
                 }
             };
             if let Some(action) = node.action()
@@ -287,30 +298,31 @@ impl Walk {
             }
             states.push(here);
         }
+        self.found
     }
 
     /// What follows from the outcome of a decision, if it is one.
     fn decided(
         &mut self,
-        forest: &Forest,
-        candidates: &BTreeMap<u64, Candidate>,
         (parent, outcome, child): (NodeId, u64, NodeId),
         mut states: States,
     ) -> States {
-        let What::Decide(term, _) = forest.node(parent).what else {
+        let What::Decide(term, _) = self.forest.node(parent).what else {
             return states;
         };
-        let outcome = Interval::one(outcome, forest.terms.get(term).width()).low;
+        let outcome = Interval::one(outcome, self.forest.terms.get(term).width()).low;
         for (object, state) in states.clone().iter() {
             let State::Tried(steps) = state else { continue };
-            let free = candidates[object].free;
-            let can = |step: NodeId, is_free| {
-                let mut values = Values::new(forest, free, forest.place(step), is_free);
+            let free = self.candidates[object].free;
+            let mut can = |step: NodeId, is_free| {
+                let place = self.forest.place(step);
+                let start = || Values::new(self.forest, free, place, is_free);
+                let values = self.values.entry((step, is_free)).or_insert_with(start);
                 values.value(term, 0).bounds.contains(outcome)
             };
             if let Some(&taken) = steps.iter().find(|&&step| !can(step, false)) {
                 Rc::make_mut(&mut states).insert(*object, State::Holds);
-                self.words.taken.entry(child).or_default().push(taken);
+                self.found.taken.entry(child).or_default().push(taken);
             } else if steps.iter().any(|&step| !can(step, true)) {
                 let left = steps.iter().copied().filter(|&step| can(step, true));
                 Rc::make_mut(&mut states).insert(*object, State::Tried(left.collect()));
@@ -332,150 +344,18 @@ impl Walk {
             }
             (Use::Frees, Some(State::Holds)) => {
                 Rc::make_mut(states).remove(&object);
-                self.words.gives.insert(id);
+                self.found.gives.insert(id);
             }
-            (Use::Frees, _) => self.bare.push(id),
+            (Use::Frees, _) => self.found.bare.push(id),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::verify::forest::Action;
-    use raddle_protocol::expr::Why;
-
-    const WORD: u64 = 0x1000;
-
-    /// What a thread does with the word; its last exchange is the one that tests are about.
-    #[derive(Clone, Copy)]
-    enum Do {
-        Swap(u64),
-        Cas(u64, u64),
-        /// Sets bits.
-        Or(u64),
-        Store(u64),
-        /// Goes on where the word was this,
-        If(u64),
-        /// another,
-        Unless(u64),
-        /// or less,
-        Below(u64),
-        /// or where this word and the one before were both zero.
-        IfBoth,
-        /// Goes over to the next word.
-        Next,
-    }
-    use Do::*;
-
-    struct Writer {
-        forest: Forest,
-        at: NodeId,
-        word: u64,
-        reads: Vec<TermId>,
-    }
-
-    impl Writer {
-        fn op(&mut self, op: Op, width: u8, args: [TermId; 3]) -> TermId {
-            let term = self.forest.terms.apply(op, width, 0, args);
-            term.expect("the widths fit")
-        }
-
-        fn write(&mut self, kind: Kind, term: TermId) {
-            let action = Action {
-                kind,
-                size: 4,
-                object: self.word,
-                value: 0,
-                term: Some(term),
-            };
-            self.fill(What::Step(action), 0);
-        }
-
-        fn fill(&mut self, what: What, outcome: u64) {
-            assert!(self.forest.fill(self.at, what, 1));
-            self.at = self.forest.advance(self.at, outcome);
-        }
-
-        fn compare(&mut self, op: Op, read: usize, value: u64) -> TermId {
-            let other = self.forest.terms.constant(32, value);
-            self.op(op, 1, [self.reads[self.reads.len() - read], other, 0])
-        }
-
-        fn decide(&mut self, op: Op, value: u64) {
-            let term = self.compare(op, 1, value);
-            self.fill(What::Decide(term, Why::Branch), 1);
-        }
-
-        fn act(&mut self, what: Do) {
-            let place = self.forest.place(self.at);
-            let read = self.forest.terms.id(Term::Read { place, width: 32 });
-            let mut constant = |n| self.forest.terms.constant(32, n);
-            match what {
-                Store(value) => {
-                    let value = constant(value);
-                    return self.write(Kind::AtomicWrite, value);
-                }
-                If(value) => return self.decide(Op::Eq, value),
-                Unless(value) => return self.decide(Op::Ne, value),
-                Below(value) => return self.decide(Op::Ult, value),
-                IfBoth => {
-                    let [a, b] = [2, 1].map(|n| self.compare(Op::Eq, n, 0));
-                    let both = self.op(Op::And, 1, [a, b, 0]);
-                    return self.fill(What::Decide(both, Why::Branch), 1);
-                }
-                Next => return self.word += 4,
-                _ => self.reads.push(read),
-            }
-            let new = match what {
-                Cas(expected, value) => {
-                    let (expected, value) = (constant(expected), constant(value));
-                    let same = self.op(Op::Eq, 1, [read, expected, 0]);
-                    self.op(Op::Ite, 32, [same, value, read])
-                }
-                Or(bits) => {
-                    let bits = constant(bits);
-                    self.op(Op::Or, 32, [read, bits, 0])
-                }
-                Swap(value) => constant(value),
-                _ => return,
-            };
-            self.write(Kind::Rmw, new);
-        }
-    }
-
-    /// Main does something before it creates the threads, and afterwards.
-    fn forest(before: &[Do], threads: &[&[Do]], after: &[Do]) -> Forest {
-        let mut writer = Writer {
-            forest: Forest::new(),
-            at: 0,
-            word: WORD,
-            reads: Vec::new(),
-        };
-        let bytes = (WORD..WORD + 8).map(|at| (at, BTreeSet::from([0])));
-        writer.forest.init.extend(bytes);
-        before.iter().for_each(|&d| writer.act(d));
-        let mut roots = Vec::new();
-        for slot in 1..=threads.len() {
-            let create = Action {
-                kind: Kind::ThreadCreate,
-                size: 0,
-                object: 0,
-                value: slot as u64,
-                term: None,
-            };
-            let here = writer.at;
-            writer.fill(What::Step(create), 0);
-            let tree = (writer.forest).plant(Some(here), slot as u16, What::Open, 0);
-            roots.push(writer.forest.tree(tree).root);
-        }
-        after.iter().for_each(|&d| writer.act(d));
-        for (root, thread) in roots.into_iter().zip(threads) {
-            (writer.at, writer.word) = (root, WORD);
-            thread.iter().for_each(|&d| writer.act(d));
-        }
-        writer.forest
-    }
+    use super::words;
+    use crate::verify::by_hand::Do::{self, *};
+    use crate::verify::by_hand::{WORD, forest};
 
     #[test]
     fn only_locks_are_taken_for_locks() {

@@ -525,7 +525,6 @@ fn with_arrays_loops_and_objects() {
     check_many(22_000..22_200, menu, &[(1, 0), (2, 0)]);
 }
 
-/// Threads that count up and down, lose what others have counted, and begin again.
 /// Checks programs that are made by this function.
 fn check_made(seeds: Range<u64>, menu: Menu, inputs: &[(Slot, u32)], make: fn(u64) -> Program) {
     let (mut programs, mut failing) = (0, 0);
@@ -543,6 +542,7 @@ fn check_made(seeds: Range<u64>, menu: Menu, inputs: &[(Slot, u32)], make: fn(u6
     );
 }
 
+/// Threads that count up and down, lose what others have counted, and begin again.
 #[test]
 fn with_counters() {
     check_made(23_000..23_300, MENU, &[(1, 0)], random::counting);

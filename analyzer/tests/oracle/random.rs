@@ -254,6 +254,7 @@ pub fn totals(seed: u64) -> Program {
     program
 }
 
+/// A few statements of [`totals`], of which the first adds to byte 0 or reads it.
 fn total_step(dice: &mut Dice, depth: usize, body: &mut Vec<Stmt>) {
     let by = c(1 + dice.roll(2) as u16);
     body.push(match dice.roll(4) {
@@ -274,8 +275,7 @@ fn total_step(dice: &mut Dice, depth: usize, body: &mut Vec<Stmt>) {
     }
 }
 
-/// Two or three threads that use byte 0 as a lock for the others, some of them wrongly, and what a
-/// free lock holds.
+/// Two or three threads that use byte 0 as a lock for the others, some of them wrongly.
 pub fn word_lock(seed: u64) -> Program {
     let mut dice = Dice::new(seed);
     let free = dice.roll(4).min(1) as u16;
