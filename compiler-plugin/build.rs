@@ -1,5 +1,7 @@
-//! Compiles the C++ shim against the headers of LLVM 19.
+//! Compiles the C++ shim against the headers of LLVM 19, and the bodies that the plugin adds to modules
+//! to bitcode.
 
+use std::path::Path;
 use std::process::{Command, exit};
 
 fn main() {
@@ -38,4 +40,26 @@ fn main() {
         .define("__STDC_LIMIT_MACROS", None)
         .define("__STDC_FORMAT_MACROS", None)
         .compile("raddle_plugin_shim");
+    bodies();
+}
+
+/// Makes bitcode of the bodies: of the clang that the plugin is for, which reads it again.
+fn bodies() {
+    let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
+    for name in ["libstdcxx", "strings"] {
+        let source = format!("bodies/{name}.cpp");
+        println!("cargo::rerun-if-changed={source}");
+        let made = Command::new("clang++-19")
+            .args(["-std=c++17", "-O1", "-fPIC", "-g0", "-c", "-emit-llvm"])
+            .args(["-Wall", "-Wextra", "-Werror", &source, "-o"])
+            .arg(Path::new(&out).join(name).with_extension("bc"))
+            .status();
+        if !made.is_ok_and(|status| status.success()) {
+            println!(
+                "cargo::error=clang++-19 does not compile {source}; install the packages clang-19 \
+                 and libstdc++-12-dev"
+            );
+            exit(1);
+        }
+    }
 }

@@ -18,10 +18,13 @@ const SCENARIOS: &[(u32, Option<&str>)] = &[
     (2, None),
     (3, None),
     (4, None),
-    (5, Some("_Rb_tree_insert_and_rebalance")),
+    (5, None),
     (6, Some("basic_ostringstream")),
     (7, Some("_ZNSt6thread4join")),
     (8, None),
+    (9, None),
+    (10, None),
+    (11, None),
 ];
 
 #[test]

@@ -6,6 +6,7 @@
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Dominators.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -154,6 +156,42 @@ void raddle_shim_lower_atomic(LLVMValueRef V) {
     lowerAtomicRMWInst(Update);
   else
     lowerAtomicCmpXchgInst(unwrap<AtomicCmpXchgInst>(V));
+}
+
+bool raddle_shim_add_bodies(LLVMModuleRef Ref, const char *Bitcode, size_t Length) {
+  Module &M = *unwrap(Ref);
+  MemoryBufferRef Buffer(StringRef(Bitcode, Length), "bodies");
+  Expected<std::unique_ptr<Module>> Bodies = getLazyBitcodeModule(Buffer, M.getContext());
+  if (!Bodies) {
+    consumeError(Bodies.takeError());
+    return false;
+  }
+  Module &From = **Bodies;
+  bool AnyWanted = false;
+  for (const Function &F : From) {
+    Function *Known = M.getFunction(F.getName());
+    if (F.isDeclaration() || !Known)
+      continue;
+    // A body that only serves inlining stands for the library's.
+    if (Known->hasAvailableExternallyLinkage())
+      Known->deleteBody();
+    AnyWanted |= Known->isDeclaration() && !Known->use_empty();
+  }
+  if (!AnyWanted)
+    return true;
+  // What the module says of itself holds for all that is in it.
+  while (!From.named_metadata_empty())
+    From.eraseNamedMetadata(&*From.named_metadata_begin());
+  From.setTargetTriple(M.getTargetTriple());
+  From.setDataLayout(M.getDataLayout());
+  for (Function &F : From) {
+    if (F.isDeclaration() || F.hasLocalLinkage())
+      continue;
+    F.setLinkage(GlobalValue::LinkOnceODRLinkage);
+    F.setVisibility(GlobalValue::HiddenVisibility);
+    F.setComdat(From.getOrInsertComdat(F.getName()));
+  }
+  return !Linker::linkModules(M, std::move(*Bodies), Linker::LinkOnlyNeeded);
 }
 
 void raddle_shim_keep(LLVMModuleRef M, LLVMValueRef V) {

@@ -41,6 +41,12 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
     }
 }
 
+/// Functions of libstdc++ with bodies that get hooks, as bitcode of the files in `bodies/`.
+const BODIES: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/libstdcxx.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/strings.bc")),
+];
+
 /// Called by the first pass of the shim, before anything is simplified.
 ///
 /// # Safety
@@ -49,6 +55,9 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
 pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
     // SAFETY: as this function's documentation says.
     let module = unsafe { ir::Module::new(module) };
+    BODIES
+        .into_iter()
+        .for_each(|bitcode| module.add_bodies(bitcode));
     names::give_meaning(module);
     guesses::forbid(module);
 }

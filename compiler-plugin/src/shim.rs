@@ -1,6 +1,6 @@
 //! The functions of `shim/shim.cpp`.
 
-use core::ffi::{c_uint, c_void};
+use core::ffi::{c_char, c_uint, c_void};
 use llvm_sys::prelude::*;
 use llvm_sys::target::LLVMTargetDataRef;
 
@@ -35,6 +35,13 @@ unsafe extern "C" {
     pub fn raddle_shim_simplify(function: LLVMValueRef);
     /// Operations on vectors become operations on their elements; accesses stay.
     pub fn raddle_shim_scalarize(function: LLVMValueRef);
+    /// Adds those functions of the bitcode that the module calls and does not define; `false`: it
+    /// cannot be read.
+    pub fn raddle_shim_add_bodies(
+        module: LLVMModuleRef,
+        bitcode: *const c_char,
+        length: usize,
+    ) -> bool;
     /// Adds the global to `llvm.used`.
     pub fn raddle_shim_keep(module: LLVMModuleRef, global: LLVMValueRef);
     /// Puts a block between an invoke and its normal destination.

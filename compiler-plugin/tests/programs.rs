@@ -39,8 +39,12 @@ const VARIANTS: &[&[&str]] = &[
 ];
 
 fn check(name: &str) {
+    check_variants(name, VARIANTS);
+}
+
+fn check_variants(name: &str, variants: &[&[&str]]) {
     let source = file(&format!("programs/{name}"));
-    for options in VARIANTS {
+    for options in variants {
         // What the program does must not depend on optimisation at all.
         let plain = expected(&source, options);
         let workshop = Workshop::new();
@@ -88,6 +92,11 @@ fn types() {
 #[test]
 fn objects() {
     check("objects.cpp");
+}
+
+#[test]
+fn containers() {
+    check_variants("containers.cpp", &VARIANTS[..3]);
 }
 
 /// Reads a disassembly or IR listing of what the plugin makes of a text.

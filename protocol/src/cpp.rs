@@ -36,6 +36,19 @@ const THREADS: &[(&str, &[Touch])] = &[
     ("_ZNSt3_V215system_category", &[]),
     ("_ZSt9terminatev", &[]),
     ("__once_proxy", &[]),
+    // The policy of a hash table: its load, and when it grows.
+    (
+        "_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bkt",
+        &[Writes(0, 16)],
+    ),
+    ("_ZSt18uncaught_exception", &[]),
+    ("_ZSt19uncaught_exceptions", &[]),
+    // The keys of the locks of atomic shared pointers.
+    ("_ZNSt10_Sp_lockerC", &[Writes(0, 2)]),
+    ("_ZNSt10_Sp_lockerD", &[Reads(0, 2)]),
+    // The result of a future: a table of functions, and an exception.
+    ("_ZNSt13__future_base12_Result_baseC", &[Writes(0, 16)]),
+    ("_ZSt15future_categoryv", &[]),
 ];
 
 /// What else leaves the program's objects alone, or has no others than these: memory, exceptions, and

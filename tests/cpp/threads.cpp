@@ -1,4 +1,4 @@
-// Threads of C++, whose library has no hooks. -DSCENARIO says which; -DBUG breaks it.
+// Threads of C++, most of whose library has no hooks. -DSCENARIO says which; -DBUG breaks it.
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
@@ -11,7 +11,9 @@
 #include <queue>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #ifdef BUG
@@ -111,7 +113,7 @@ int main()
     b.join();
     assert(counter == (broken ? 2 : 1));
 }
-#elif SCENARIO == 5 // A map, whose nodes the library puts in order.
+#elif SCENARIO == 5 // A map.
 int main()
 {
     static std::map<int, int> map;
@@ -180,5 +182,66 @@ int main()
     assert(seen[0] == seen[2]);
     if (broken)
         std::exit(1 + seen[0] * 2 + seen[1]);
+}
+#elif SCENARIO == 9 // A list and a condition.
+int main()
+{
+    static std::list<int> items;
+    static std::condition_variable filled;
+    int sum = 0;
+    std::thread giver([] {
+        for (int i = 1; i <= 2; i++) {
+            std::lock_guard<std::mutex> guard(lock);
+            items.push_back(i);
+            filled.notify_one();
+        }
+    });
+    std::thread taker([&] {
+        for (int i = 0; i < 2; i++) {
+            std::unique_lock<std::mutex> guard(lock);
+            if (broken)
+                filled.wait(guard);
+            else
+                filled.wait(guard, [] { return !items.empty(); });
+            sum += items.front();
+            items.pop_front();
+        }
+    });
+    giver.join();
+    taker.join();
+    assert(sum == 3);
+}
+#elif SCENARIO == 10 // A table of texts.
+int main()
+{
+    static std::unordered_map<std::string, int> table;
+    auto count = [](int n) {
+        std::unique_lock<std::mutex> guard(lock);
+        int seen = table["key"];
+        if (broken) {
+            guard.unlock();
+            guard.lock();
+        }
+        table["key"] = seen + n;
+    };
+    std::thread a(count, 1), b(count, 2);
+    a.join();
+    b.join();
+    assert(table["key"] == 3);
+}
+#elif SCENARIO == 11 // A text that grows.
+int main()
+{
+    static std::string text;
+    auto add = [](const char *more) {
+        std::unique_lock<std::mutex> guard(lock, std::defer_lock);
+        if (!broken)
+            guard.lock();
+        text += more;
+    };
+    std::thread a(add, "one that needs memory of its own"), b(add, "two");
+    a.join();
+    b.join();
+    assert(text.size() == 35);
 }
 #endif

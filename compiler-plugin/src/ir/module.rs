@@ -196,6 +196,17 @@ impl Module {
         unsafe { llvm_sys::analysis::LLVMVerifyModule(self.0, action, core::ptr::null_mut()) };
     }
 
+    /// Adds those functions of the bitcode that the module calls and does not define.
+    ///
+    /// # Panics
+    /// If the bitcode is not that of LLVM 19.
+    pub fn add_bodies(self, bitcode: &[u8]) {
+        let (at, length) = (bitcode.as_ptr().cast(), bitcode.len());
+        // SAFETY: as the module's documentation says; pointer and length describe the bytes.
+        let added = unsafe { shim::raddle_shim_add_bodies(self.0, at, length) };
+        assert!(added, "the bodies for libstdc++ cannot be added");
+    }
+
     /// Keeps a global value through every optimisation and section garbage collection.
     pub fn keep(self, global: Value) {
         // SAFETY: as the module's documentation says.
