@@ -312,14 +312,14 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let mut points = points.iter();
     let mut callers = Callers::default();
     let mut before = None;
-    for event in &trace.events {
+    for (i, event) in trace.events.iter().enumerate() {
         let Some(kind) = event.kind() else { continue };
         let named = before.replace(kind);
         match kind {
             Kind::Stack => callers.announced(event),
             Kind::Name if named == Some(Kind::Input) => {
                 if let Some(asked) = inputs.last_mut() {
-                    asked.name = Some(event.name_text());
+                    asked.name = Event::name_in(&trace.events[i..]);
                 }
             }
             Kind::ThreadLocal => objects.thread_local(event, names.of(event.thread)),

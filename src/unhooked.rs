@@ -171,7 +171,16 @@ fn system_code(elf: &Elf<'_>) -> Vec<(u64, u64)> {
 pub fn short(name: &str) -> String {
     let mut depth = 0;
     let mut kept = String::new();
-    for c in name.chars() {
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        if depth == 0 && kept.ends_with("operator") && "<>=-(".contains(c) {
+            // A part of the name, which may be `()`, `<=>` or `->`.
+            kept.push(c);
+            while let Some(more) = rest.next_if(|&c| "<>=)".contains(c)) {
+                kept.push(more);
+            }
+            continue;
+        }
         match c {
             '<' => depth += 1,
             '>' => depth -= 1,
@@ -180,7 +189,7 @@ pub fn short(name: &str) -> String {
             _ => {}
         }
     }
-    kept
+    kept.trim_end().into()
 }
 
 /// The first of these names, and how many more there are.
@@ -205,6 +214,17 @@ mod tests {
                 "std::vector::at",
             ),
             ("strlen", "strlen"),
+            (
+                "std::basic_istream<char, std::char_traits<char> >::operator>>(int&)",
+                "std::basic_istream::operator>>",
+            ),
+            (
+                "bool std::operator< <int>(A<int> const&)",
+                "bool std::operator<",
+            ),
+            ("A<(B)1>::operator()(int) const", "A::operator()"),
+            ("A::operator->()", "A::operator->"),
+            ("A::operator bool() const", "A::operator bool"),
         ];
         for (long, expected) in table {
             assert_eq!(short(long), expected);

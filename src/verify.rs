@@ -13,9 +13,9 @@ use crate::replay::job_of;
 use crate::report::place;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
-use crate::symbols::{Symbols, readable};
+use crate::symbols::{Symbols, demangle, readable};
 use crate::triage::{Examined, Seen, Sighted, Triage, class_of};
-use crate::unhooked;
+use crate::unhooked::{self, short};
 use crate::watch::{Mark, Treatment};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use raddle_analyzer::races::Race;
@@ -483,7 +483,7 @@ fn conclude(
     for entry in &report.concretised {
         let what = match entry.function.as_str() {
             "" => entry.why.text().to_string(),
-            name => format!("what {name} reads"),
+            name => format!("what {} reads", short(&demangle(name))),
         };
         concretised.push(format!(
             "{what} at {} ({} times)",

@@ -167,6 +167,10 @@ bool raddle_shim_add_bodies(LLVMModuleRef Ref, const char *Bitcode, size_t Lengt
     return false;
   }
   Module &From = **Bodies;
+  const DataLayout &Layout = M.getDataLayout();
+  bool SameMachine = Triple(M.getTargetTriple()).getArch() == Triple(From.getTargetTriple()).getArch();
+  if (!SameMachine || Layout.getPointerSize() != From.getDataLayout().getPointerSize())
+    return true;
   bool AnyWanted = false;
   for (const Function &F : From) {
     Function *Known = M.getFunction(F.getName());
@@ -183,7 +187,7 @@ bool raddle_shim_add_bodies(LLVMModuleRef Ref, const char *Bitcode, size_t Lengt
   while (!From.named_metadata_empty())
     From.eraseNamedMetadata(&*From.named_metadata_begin());
   From.setTargetTriple(M.getTargetTriple());
-  From.setDataLayout(M.getDataLayout());
+  From.setDataLayout(Layout);
   for (Function &F : From) {
     if (F.isDeclaration() || F.hasLocalLinkage())
       continue;

@@ -35,8 +35,8 @@ unsafe extern "C" {
     pub fn raddle_shim_simplify(function: LLVMValueRef);
     /// Operations on vectors become operations on their elements; accesses stay.
     pub fn raddle_shim_scalarize(function: LLVMValueRef);
-    /// Adds those functions of the bitcode that the module calls and does not define; `false`: it
-    /// cannot be read.
+    /// Adds those functions of the bitcode that the module calls and does not define, if both are for
+    /// the same machine; `false`: it cannot be read.
     pub fn raddle_shim_add_bodies(
         module: LLVMModuleRef,
         bitcode: *const c_char,

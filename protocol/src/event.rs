@@ -315,7 +315,7 @@ kinds! {
     Pending = 119, false, "waits to do";
     /// Follows [`Kind::Input`] where the program named the input, and [`Kind::Lost`] where that was
     /// the call of a function: `object`, `value` and `pc` hold the first bytes of the name,
-    /// NUL-padded (see [`Event::name_bytes`]).
+    /// NUL-padded (see [`Event::names`]); of a longer one more such records follow.
     Name = 120, false, "name";
     /// In runs with [`crate::shared::flags::SYMBOLIC`], at the end of the execution (whatever
     /// ended it): a run of bytes outside the job's ranges that only this thread has touched, or
@@ -502,8 +502,16 @@ impl Event {
         Kind::from_u8(self.kind)
     }
 
+    /// The [`Kind::Name`] records of a name: as many as it takes, at least one. Of a very long one
+    /// that is the start.
+    pub fn names(thread: Slot, name: &[u8]) -> impl Iterator<Item = Event> + '_ {
+        const MOST: usize = 16;
+        let records = name.len().div_ceil(24).clamp(1, MOST);
+        (0..records).map(move |n| Event::name(thread, &name[24 * n..]))
+    }
+
     /// A [`Kind::Name`] record for (the start of) `name`.
-    pub fn name(thread: Slot, name: &[u8]) -> Event {
+    fn name(thread: Slot, name: &[u8]) -> Event {
         let word = |i: usize| {
             let mut bytes = [0; 8];
             let part = name.get(8 * i..).unwrap_or_default();
@@ -545,12 +553,13 @@ impl Event {
         })
     }
 
-    /// The name in a [`Kind::Name`] record.
+    /// The name in the [`Kind::Name`] records at the start of these; `None`: there are none.
     #[cfg(feature = "alloc")]
-    pub fn name_text(&self) -> alloc::string::String {
-        let bytes = self.name_bytes();
+    pub fn name_in(events: &[Event]) -> Option<alloc::string::String> {
+        let records = events.iter().take_while(|e| e.kind() == Some(Kind::Name));
+        let bytes: alloc::vec::Vec<u8> = records.flat_map(Event::name_bytes).collect();
         let text = alloc::string::String::from_utf8_lossy(&bytes);
-        text.trim_end_matches('\0').into()
+        (!bytes.is_empty()).then(|| text.trim_end_matches('\0').into())
     }
 
     /// The slots listed in an [`Kind::Enabled`] record, at most 12.
@@ -592,19 +601,22 @@ mod tests {
     }
 
     #[test]
-    fn names_of_inputs_keep_their_first_bytes() {
-        let table: [(&[u8], &[u8]); 4] = [
-            (b"", b""),
-            (b"i", b"i"),
-            (b"a name of 24 bytes, full", b"a name of 24 bytes, full"),
-            (b"a name of more than 24 bytes", b"a name of more than 24 b"),
+    fn names_come_back_whole() {
+        let names = [
+            "",
+            "i",
+            "a name of 24 bytes, full",
+            "a name of more than 24 bytes",
         ];
-        for (name, kept) in table {
-            let event = Event::name(3, name);
-            let bytes = event.name_bytes();
-            let end = bytes.iter().position(|&b| b == 0).unwrap_or(24);
-            assert_eq!(&bytes[..end], kept);
-            assert_eq!((event.thread, event.kind()), (3, Some(Kind::Name)));
+        for name in names {
+            let mut records: Vec<Event> = Event::names(3, name.as_bytes()).collect();
+            assert!(records.iter().all(|r| r.thread == 3));
+            assert_eq!(records.len(), name.len().div_ceil(24).max(1));
+            records.push(Event::default());
+            assert_eq!(Event::name_in(&records).as_deref(), Some(name));
         }
+        assert_eq!(Event::name_in(&[Event::default()]), None);
+        let long = [b'x'; 1000];
+        assert_eq!(Event::names(3, &long).count(), 16);
     }
 }

@@ -1,4 +1,4 @@
-// Reads that are not followed: of standard input, and of a text that an object points to.
+// Reads of standard input that are not followed; the last one is, and what a string does with it.
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -20,8 +20,14 @@ int main()
     std::getline(std::cin, line);
     return line == "ab";
 #elif SCENARIO == 4
+    char first = std::getc(stdin), second = std::getc(stdin);
     std::string line(LENGTH, 'x');
-    line[0] = std::getc(stdin);
-    return line.find("ab") == 0;
+    line[0] = first;
+    line.insert(1, 1, second);
+    line += "and more of it, so that it grows";
+    std::string copy = line;
+    if (copy.find("ab") == 0)
+        return 1;
+    return copy < "7" && line.substr(1, 1) == "8" ? 2 : 0;
 #endif
 }

@@ -97,9 +97,7 @@ impl Insertion<'_> {
             }
             Kind::ClockRead => self.clock(event, true),
             Kind::Lost => {
-                let next = self.trace.events.get(i + 1);
-                let named = next.filter(|next| next.kind() == Some(Kind::Name));
-                let name = named.map(Event::name_text).unwrap_or_default();
+                let name = Event::name_in(&self.trace.events[i + 1..]).unwrap_or_default();
                 let key = (event.pc, event.size, name);
                 *self.forest.lost.entry(key).or_default() += 1;
             }

@@ -116,7 +116,7 @@ impl Input {
         if !name.is_null() {
             // SAFETY: the harness function's contract: a NUL-terminated name.
             let name = unsafe { CStr::from_ptr(name) };
-            gate::log_full(Event::name(gate::me(), name.to_bytes()));
+            Event::names(gate::me(), name.to_bytes()).for_each(gate::log_full);
         }
     }
 }

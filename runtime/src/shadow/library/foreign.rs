@@ -85,7 +85,7 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
 /// Records that what this function reads is not followed.
 pub fn lose(name: &[u8], pc: usize) {
     lost(Why::Call, pc);
-    gate::log_full(Event::name(gate::me(), name));
+    Event::names(gate::me(), name).for_each(gate::log_full);
 }
 
 /// Does what is written decide anything? A format does, and the program may read again what it
