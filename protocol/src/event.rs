@@ -600,6 +600,7 @@ mod tests {
         assert!(!Kind::Stack.is_step());
     }
 
+    #[cfg(feature = "alloc")]
     #[test]
     fn names_come_back_whole() {
         let names = [
@@ -609,7 +610,7 @@ mod tests {
             "a name of more than 24 bytes",
         ];
         for name in names {
-            let mut records: Vec<Event> = Event::names(3, name.as_bytes()).collect();
+            let mut records: alloc::vec::Vec<Event> = Event::names(3, name.as_bytes()).collect();
             assert!(records.iter().all(|r| r.thread == 3));
             assert_eq!(records.len(), name.len().div_ceil(24).max(1));
             records.push(Event::default());
