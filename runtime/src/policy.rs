@@ -37,14 +37,20 @@ pub struct View<'a> {
     pub earliest: Slot,
     /// Number of the step to be chosen, from 1.
     pub step: u64,
+    /// See [`ends_last`].
+    pub ends_last: bool,
 }
 
-/// What policies take an announced operation for. In a symbolic run a thread that is about to end the
-/// process lets the others go first, each until it blocks, as after a yield: an execution that shows
-/// more of them saves others.
+/// In a symbolic run a thread that is about to end the process lets the others go first, each until it
+/// blocks, as after a yield: an execution that shows more of them saves others.
+pub fn ends_last(job: u32) -> bool {
+    job & flags::SYMBOLIC != 0
+}
+
+/// What policies take an announced operation for.
 pub fn taken_for(kind: Kind, job: u32) -> Kind {
     match kind {
-        Kind::ProcessEnd if job & flags::SYMBOLIC != 0 => Kind::Yield,
+        Kind::ProcessEnd if ends_last(job) => Kind::Yield,
         kind => kind,
     }
 }

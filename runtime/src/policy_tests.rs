@@ -11,6 +11,7 @@ struct World {
     running: Slot,
     kind: Kind,
     step: u64,
+    ends_last: bool,
 }
 
 impl World {
@@ -30,6 +31,7 @@ impl World {
             running: 0,
             kind: Kind::MutexLock,
             step: 0,
+            ends_last: false,
         };
         for s in 0..n as Slot {
             world.ready.set(s, true);
@@ -55,6 +57,7 @@ impl World {
             timed: &self.timed,
             earliest: self.timed.next(0).unwrap_or(raddle_protocol::slot::NONE),
             step: self.step,
+            ends_last: self.ends_last,
         };
         let operations = &self.operations;
         let next = self
@@ -326,6 +329,21 @@ fn who_looks_gives_way_to_the_newest() {
     let mut world = giving_way(Moment::Looks, 3, Kind::MutexLock);
     world.operations[2].kind = Kind::MutexUnlock;
     assert_eq!(world.picks(3), [2, 2, 2], "before it locks");
+}
+
+#[test]
+fn who_ends_the_process_lets_others_go_first_where_that_is_asked_for() {
+    for (moment, kind) in [(Moment::Changes, Kind::Write), (Moment::Looks, Kind::Read)] {
+        let mut world = giving_way(moment, 3, kind);
+        world.operations[2].kind = Kind::ProcessEnd;
+        assert!(world.picks(6).contains(&2), "{moment:?}");
+        world.ends_last = true;
+        world.running = 2;
+        assert!(!world.picks(6).contains(&2), "{moment:?}");
+        world.ready.set(0, false);
+        world.ready.set(1, false);
+        assert_eq!(world.picks(2), [2, 2], "nobody else can go");
+    }
 }
 
 /// Lockstep comes to an end: from some time on a thread goes on for as long as it can.

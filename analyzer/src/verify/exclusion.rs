@@ -80,8 +80,6 @@ impl Formula<'_> {
             if action.kind == Kind::CondWake {
                 // Who was signalled goes on with the mutex only.
                 self.solver.assert(&failed.implies(self.is_woken(id).not()));
-            } else if node.is_stub() {
-                continue;
             }
             let shared = matches!(action.kind, Kind::RwRead | Kind::RwTryRead);
             let sections = self.locks.sections.get(&lock_of(action));

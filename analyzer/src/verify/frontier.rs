@@ -289,6 +289,12 @@ impl Frontier {
         }
     }
 
+    /// Is there anything that is reachable in the formula and was not reached?
+    pub fn has_given_up(&self) -> bool {
+        let mut attempts = self.attempts.values();
+        attempts.any(|n| question::is_given_up(*n)) || !self.unconfirmed.is_empty()
+    }
+
     /// What is reachable in the formula and was not reached.
     pub fn unreached(&self, forest: &Forest) -> Vec<Unreached> {
         let given_up = self.attempts.iter().filter(|a| question::is_given_up(*a.1));

@@ -106,12 +106,8 @@ impl Locks {
             let Some(action) = node.action() else {
                 continue;
             };
-            let takes = match taking(forest, id) {
-                Some(Taking::Waits) => true,
-                // A signalled waiter has to wait for its mutex, even if it never did.
-                Some(Taking::Tries(_)) => !node.is_stub() || action.kind == Kind::CondWake,
-                None => locks.words.takes.contains(&id),
-            };
+            // Also a step that was never executed: others may come after it in the same execution.
+            let takes = taking(forest, id).is_some() || locks.words.takes.contains(&id);
             if takes && !locks.owns(id, lock_of(action)) {
                 let sections = locks.sections.entry(lock_of(action)).or_default();
                 let section = sections.entry(entry(forest, id, action)).or_default();

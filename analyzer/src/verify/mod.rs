@@ -56,9 +56,9 @@ use plan::Plan;
 use racing::Races;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
-use raddle_protocol::job::Job;
+use raddle_protocol::job::{Input, Job};
 use raddle_protocol::outcome::End;
-use raddle_protocol::schedule::{Moment, Tail};
+use raddle_protocol::schedule::{Moment, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use ranges::Ranges;
@@ -256,11 +256,7 @@ impl Verifier {
             return Next::Done(self.report());
         }
         if self.observed == 0 {
-            let mut job = self.job(self.again.clone(), true);
-            if self.strategy == Strategy::Frontier && job.prefix.is_empty() {
-                job.tail = OPENING;
-            }
-            return Next::Run(job);
+            return Next::Run(self.first_job());
         }
         let limits = Limits {
             deadline: self.deadline(),
@@ -285,6 +281,12 @@ impl Verifier {
                 }
             }
         };
+        let too_large = matches!(decision, Decision::GaveUp(frontier::TOO_LARGE));
+        let over = matches!(decision, Decision::Exhausted) && self.is_in_trouble();
+        if (too_large || over) && self.only_what_is_shared() {
+            self.restart(Vec::new(), Vec::new());
+            return Next::Run(self.first_job());
+        }
         match decision {
             Decision::Run { plan, tolerant } => Next::Run(self.job(plan, tolerant)),
             Decision::Exhausted => Next::Done(self.report()),
@@ -295,6 +297,15 @@ impl Verifier {
                 Next::Done(self.report())
             }
         }
+    }
+
+    /// The job before which nothing is known.
+    fn first_job(&self) -> Job {
+        let mut job = self.job(self.again.clone(), true);
+        if self.strategy == Strategy::Frontier && job.prefix.is_empty() {
+            job.tail = OPENING;
+        }
+        job
     }
 
     /// All that orders the threads is among the records, but for the fast path of an initialiser
@@ -383,16 +394,12 @@ impl Verifier {
                 self.prove(first, end);
             }
         }
-        // What is not shared is not symbolic; where that may make a difference, only what is counts.
-        if !self.forest.lost.is_empty()
-            && let Some(proven) = self.proven.take()
-        {
-            self.ranges = proven;
-            shared += 1;
+        if shared == 0 && self.is_in_trouble() {
+            shared += usize::from(self.only_what_is_shared());
         }
         if shared > 0 {
             noted.push(Noted::NewShared(shared));
-            self.restart(job);
+            self.restart(job.prefix.clone(), job.inputs.clone());
             return noted;
         }
         let initialisers = self.has_initialisers();
@@ -424,12 +431,35 @@ impl Verifier {
             for bytes in &new {
                 self.prove(bytes.start, bytes.end);
             }
-            return new.len();
+            let in_vain = self.proven.as_mut().is_some_and(|proven| {
+                proven.prove(trace);
+                trace.outcome.end == End::StepLimit || !proven.are_worth(trace)
+            });
+            return new.len() + usize::from(in_vain && self.only_what_is_shared());
         };
         let mut proven = Ranges::default();
         let differ = self.ranges.learn_expected(&expected, trace, &mut proven);
         self.proven = (proven != self.ranges).then_some(proven);
         differ
+    }
+
+    /// From now on nothing is recorded only because it was expected to be shared. `false`: nothing is.
+    fn only_what_is_shared(&mut self) -> bool {
+        let proven = self.proven.take();
+        let fewer = proven.is_some();
+        self.ranges = proven.unwrap_or_else(|| std::mem::take(&mut self.ranges));
+        fewer
+    }
+
+    /// Has something gone otherwise than foreseen that may have to do with memory that is recorded and
+    /// not shared? What is not recorded is not symbolic either, and its first content does not matter.
+    fn is_in_trouble(&self) -> bool {
+        self.proven.is_some()
+            && (self.corrupt > 0
+                || !self.forest.lost.is_empty()
+                || !self.forest.unstable.is_empty()
+                || self.frontier.unsteady() > 0
+                || self.frontier.has_given_up())
     }
 
     fn prove(&mut self, first: u64, end: u64) {
@@ -439,7 +469,7 @@ impl Verifier {
     }
 
     /// What was learnt with other ranges is worth nothing.
-    fn restart(&mut self, job: &Job) {
+    fn restart(&mut self, prefix: Vec<Step>, inputs: Vec<Input>) {
         let tested = self.forest.tested.take();
         self.forest = forest(self.strategy, self.spurious);
         self.forest.tested = tested;
@@ -452,8 +482,8 @@ impl Verifier {
         // zeros.
         self.again = match self.strategy {
             Strategy::Frontier => Plan {
-                prefix: job.prefix.clone(),
-                inputs: job.inputs.clone(),
+                prefix,
+                inputs,
                 ..Plan::default()
             },
             _ => Plan::default(),

@@ -35,6 +35,10 @@ impl Ranges {
         self.0.iter().any(|&(lo, hi)| lo <= first && end <= hi)
     }
 
+    fn meets(&self, first: u64, end: u64) -> bool {
+        self.0.iter().any(|&(lo, hi)| lo < end && first < hi)
+    }
+
     /// As a job lists them.
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.0
@@ -63,7 +67,7 @@ impl Ranges {
         let touches = Touches::of(trace);
         let in_vain = |event: &Event| is_plain(event) && !touches.conflict(event);
         let vain = trace.events.iter().filter(|e| in_vain(e)).count();
-        let keeps_all = vain <= IN_VAIN.max(trace.events.len() / IN_VAIN);
+        let keeps_all = is_little(vain, trace);
         let mut differ = usize::from(trace.outcome.end == End::StepLimit);
         for event in &trace.events {
             let Some(bytes) = bytes_of(event) else {
@@ -80,6 +84,12 @@ impl Ranges {
             differ += usize::from(!expected.holds(bytes.start, bytes.end));
             self.add(bytes.start, bytes.end);
         }
+        if keeps_all {
+            // What is touched later does not come as news then.
+            for &(first, end) in &expected.0 {
+                self.add(first, end);
+            }
+        }
         // A thread that stood before such an access would have gone on to its next step.
         let stood = trace.events.iter().filter(|e| announces_access(e));
         differ += stood
@@ -93,10 +103,33 @@ impl Ranges {
         }
         differ
     }
+
+    /// Adds what more than one thread touched in this trace.
+    pub fn prove(&mut self, trace: &Trace) {
+        let touches = Touches::of(trace);
+        for event in trace.events.iter().filter(|e| touches.conflict(e)) {
+            if let Some(bytes) = bytes_of(event) {
+                self.add(bytes.start, bytes.end);
+            }
+        }
+    }
+
+    /// Of a trace that records more than these ranges, is nearly all in them?
+    pub fn are_worth(&self, trace: &Trace) -> bool {
+        let outside = |event: &&Event| {
+            let bytes = bytes_of(event).filter(|_| is_plain(event));
+            bytes.is_some_and(|b| !self.meets(b.start, b.end))
+        };
+        is_little(trace.events.iter().filter(outside).count(), trace)
+    }
 }
 
 /// So many accesses to what is not shared are as good as none, and so is this part of all events.
 const IN_VAIN: usize = 8;
+
+fn is_little(vain: usize, trace: &Trace) -> bool {
+    vain <= IN_VAIN.max(trace.events.len() / IN_VAIN)
+}
 
 /// What this event says is shared.
 fn bytes_of(event: &Event) -> Option<Range<u64>> {

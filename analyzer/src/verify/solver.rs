@@ -169,8 +169,11 @@ pub struct Solver {
 /// How many facts there are below each [`Solver::push`], and the facts above the first.
 type Question = (Vec<usize>, Vec<Bool>);
 
-/// Conflicts: a second or so of what is hard.
+/// Conflicts: a second or so of what is hard, where there are few facts.
 const LITTLE: u32 = 15_000;
+
+/// So many facts are few. With twice as many a conflict costs twice as much.
+const FEW: usize = 2_500;
 
 impl Solver {
     pub fn assert(&self, fact: &Bool) {
@@ -258,7 +261,12 @@ impl Solver {
     /// The same, with little effort so many times. The effort is counted in conflicts and not by the
     /// clock, so that the same questions get the same answers everywhere.
     pub fn glance(&self, limits: Limits<'_>, times: u32) -> Answer {
-        self.ask(limits, Some(LITTLE.saturating_mul(times)))
+        let facts = self.facts.borrow().len().max(FEW);
+        let little = LITTLE as usize * FEW / facts;
+        let conflicts = u32::try_from(little)
+            .unwrap_or(LITTLE)
+            .saturating_mul(times);
+        self.ask(limits, Some(conflicts))
     }
 
     fn ask(&self, limits: Limits<'_>, conflicts: Option<u32>) -> Answer {

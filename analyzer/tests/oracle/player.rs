@@ -100,12 +100,18 @@ impl Player<'_> {
             let enabled = self.machine.enabled();
             let hostile = matches!(job.tail, Tail::GiveWay { .. });
             let stays = enabled.contains(&self.last) && !self.gives_way(self.last) && !hostile;
+            let others: Vec<Slot> = enabled
+                .iter()
+                .copied()
+                .filter(|&s| !self.gives_way(s))
+                .collect();
+            let others = if others.is_empty() { enabled } else { others };
             let next = match stays {
                 true => self.last,
-                false => *enabled
+                false => *others
                     .iter()
                     .find(|&&s| s > self.last)
-                    .unwrap_or(&enabled[0]),
+                    .unwrap_or(&others[0]),
             };
             self.take(next, 0);
         }

@@ -14,12 +14,12 @@ fn several_jobs_at_a_time() {
         locks: 2,
         inputs: 1,
         threads: 3,
-        statements: 4,
+        statements: 6,
         sync: &[Family::Conditions, Family::Semaphores],
         ..MENU
     };
     let (mut programs, mut together) = (0, 0);
-    for seed in 30_000..30_100 {
+    for seed in 30_000..30_130 {
         let program = random::program(seed, menu);
         let inputs = [(1, 0), (2, 0), (3, 0)];
         if brute_force(&program, &inputs, INPUT_BOUND, 20_000).is_none() {

@@ -604,6 +604,7 @@ impl<O: Os> Gate<O> {
             timed,
             earliest: if lazy { slot::NONE } else { earliest },
             step: self.steps + 1,
+            ends_last: policy::ends_last(self.flags),
         };
         self.policy.pick(&view, &self.alive, |s| {
             let p = threads[s].pending();

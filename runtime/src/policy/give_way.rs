@@ -39,7 +39,7 @@ impl GiveWay {
         let next = match self.patience.sleeper(view) {
             Some(sleeper) => sleeper,
             None if self.stays(view, &operation) => view.running,
-            None => self.another(view),
+            None => self.another(view, &operation),
         };
         if next != view.running {
             self.left = self.left.saturating_sub(1);
@@ -56,12 +56,13 @@ impl GiveWay {
         // Nobody runs where the running thread has ended.
         view.ready.contains(view.running)
             && !self.patience.exhausted(view)
+            && !ends(view, operation(view.running))
             && (self.left == 0 || !self.due && !precedes(self.moment, operation(view.running)))
     }
 
     /// Who goes before the running thread; that one itself if there is nobody else.
-    fn another(&self, view: &View) -> Slot {
-        let other = |s: Slot| s != view.running;
+    fn another(&self, view: &View, operation: impl Fn(Slot) -> Operation) -> Slot {
+        let other = |s: Slot| (!ends(view, operation(s)), s != view.running);
         let waits = |s: Slot| i64::MAX - self.ran[s] as i64;
         let longest = greatest(view.ready, |s| (other(s), waits(s)));
         let Some(longest) = longest else {
@@ -75,6 +76,11 @@ impl GiveWay {
         let newest = greatest(view.ready, |s| (other(s), self.ran[s] == 0, self.ran[s], s));
         newest.unwrap_or(longest)
     }
+}
+
+/// Does this end the process too early?
+fn ends(view: &View, op: Operation) -> bool {
+    view.ends_last && op.kind == Kind::ProcessEnd
 }
 
 /// Is the moment come once this was performed?
