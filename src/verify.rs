@@ -312,8 +312,10 @@ impl Exploration<'_> {
         for race in races {
             self.tell_race(race, &job, &trace)?;
         }
-        let label = label(&trace.outcome);
-        *self.summary.outcomes.entry(label).or_default() += 1;
+        if !comes_again {
+            let label = label(&trace.outcome);
+            *self.summary.outcomes.entry(label).or_default() += 1;
+        }
         let names = trace.uncontrolled.iter().map(|name| readable(name));
         self.uncontrolled.extend(names);
         self.progress.executions(self.summary.executions);

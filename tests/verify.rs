@@ -278,6 +278,28 @@ fn a_verification_in_pieces_finds_the_same() {
     panic!("the crash is not found: {statuses:?}");
 }
 
+/// Long computations in memory of one thread are neither steps nor waits, whatever was expected.
+#[test]
+fn what_one_thread_does_alone_bounds_nothing() {
+    let source = "tests/verify/long_local.c";
+    for (rounds, optimised) in [(2, "-O1"), (100, "-O1"), (300_000, "-O1"), (300_000, "-O0")] {
+        let flags = [&format!("-DROUNDS={rounds}"), optimised, "-DFIXED"];
+        let fixed = compile(Compiler::RaddleCc, source, &flags);
+        let proof = run(&["verify"], &fixed, &[]);
+        assert_eq!(proof.output.status, 0, "{flags:?}: {}", proof.output.all());
+        assert!(!proof.summary.outcomes.contains_key("livelock"));
+        let buggy = compile(Compiler::RaddleCc, source, &flags[..2]);
+        let found = run(&["verify"], &buggy, &[]);
+        let expected = if rounds > 63 { 66 } else { 0 };
+        assert_eq!(
+            found.output.status,
+            expected,
+            "{flags:?}: {}",
+            found.output.all()
+        );
+    }
+}
+
 #[test]
 fn a_race_is_found_with_its_input_and_its_schedule() {
     let source = "tests/verify/hidden_race.c";

@@ -299,7 +299,7 @@ kinds! {
     /// `size`: a [`crate::expr::Why`].
     Lost = 116, false, "not followed";
     /// A location taken for local was touched by a second thread. `object`: address; `value`:
-    /// bytes.
+    /// bytes; `aux`: 1 if nothing tells that it was, but its thread may wait for that.
     Shared = 117, false, "found shared";
     /// Not a step: a block was allocated. `object`, `value` as in [`Kind::Free`].
     Malloc = 118, false, "malloc";

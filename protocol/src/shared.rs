@@ -154,6 +154,9 @@ pub mod flags {
     /// of steps would end it, and follows expressions no further. To see whether such an execution
     /// ends: it can only be run, not be learnt from.
     pub const LONG_WAYS: u32 = 1 << 24;
+    /// A symbolic run takes much longer to suspect that a thread which takes no step waits for another
+    /// one, and treats what it reads as shared ([`crate::event::Kind::Shared`]).
+    pub const PATIENT: u32 = 1 << 25;
 }
 
 /// How many of an execution's condition waits end although nobody signalled, at most

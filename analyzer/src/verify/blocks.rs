@@ -3,9 +3,9 @@
 //! Where every two accesses of a cell that conflict are in sections of one lock, or in a fixed
 //! order, a section is to others like one access: it finds what the section before it has left,
 //! and leaves what is written last in it. So the formula need not say of each write in it how it
-//! lies to each read of others.
+//! lies to each read of others. So are all accesses of a cell that only one thread touches.
 
-use super::forest::NodeId;
+use super::forest::{NodeId, TreeId};
 use super::formula::Formula;
 use super::locks::Entry;
 use super::places::Place;
@@ -33,19 +33,34 @@ pub struct Block {
 pub type Key = (Place, bool);
 
 /// The accesses of a cell in blocks.
-pub fn blocks(formula: &Formula<'_>, cell: &Accesses) -> BTreeMap<Key, Block> {
+pub fn blocks(formula: &Formula<'_>, cell: Accesses) -> BTreeMap<Key, Block> {
+    let all = || cell.reads.union(&cell.writes);
+    let trees: BTreeSet<TreeId> = all().map(|&id| formula.forest.node(id).tree).collect();
+    if let (Some(&tree), true) = (trees.first(), trees.len() == 1) {
+        return BTreeMap::from([alone(tree, cell)]);
+    }
     let mut locks: BTreeMap<u64, usize> = BTreeMap::new();
-    for &id in cell.reads.union(&cell.writes) {
+    for &id in all() {
         for (lock, _) in formula.locks.held(id) {
             *locks.entry(lock).or_default() += 1;
         }
     }
     // The one that guards most.
     let lock = locks.into_iter().max_by_key(|&(lock, uses)| (uses, lock));
-    let guarded = lock.map(|(lock, _)| gather(formula, cell, Some(lock)));
+    let guarded = lock.map(|(lock, _)| gather(formula, &cell, Some(lock)));
     guarded
         .filter(|blocks| is_guarded(formula, blocks))
-        .unwrap_or_else(|| gather(formula, cell, None))
+        .unwrap_or_else(|| gather(formula, &cell, None))
+}
+
+/// The block of a cell that only this thread touches, if it does.
+fn alone(tree: TreeId, accesses: Accesses) -> (Key, Block) {
+    let block = Block {
+        accesses,
+        last: u32::MAX,
+        section: None,
+    };
+    ((Place { tree, step: 0 }, true), block)
 }
 
 fn gather(formula: &Formula<'_>, cell: &Accesses, lock: Option<u64>) -> BTreeMap<Key, Block> {

@@ -106,7 +106,7 @@ fn cells(formula: &Formula<'_>) -> Vec<Cell> {
     let cell = |((address, size), accesses): ((u64, u8), Accesses)| Cell {
         address,
         size,
-        blocks: blocks(formula, &accesses),
+        blocks: blocks(formula, accesses),
         said: false,
     };
     read.map(cell).collect()

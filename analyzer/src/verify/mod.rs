@@ -61,7 +61,7 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Moment, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use ranges::Ranges;
+use ranges::{Ranges, suspects_in_vain};
 use solver::{Asked, Effort, Limits};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -87,6 +87,8 @@ pub struct Verifier {
     expected: Option<Ranges>,
     /// What is known to be shared, where `ranges` holds more that was expected to be.
     proven: Option<Ranges>,
+    /// A thread was suspected to wait, in vain: see [`flags::PATIENT`].
+    patient: bool,
     /// Where the first execution after a restart goes, as far as it can, and its inputs.
     again: Plan,
     effort: Effort,
@@ -122,6 +124,7 @@ impl Verifier {
             ranges: Ranges::default(),
             expected: None,
             proven: None,
+            patient: false,
             again: Plan::default(),
             effort: Effort::default(),
             given: None,
@@ -346,6 +349,9 @@ impl Verifier {
         if self.spurious {
             job.flags |= flags::SPURIOUS;
         }
+        if self.patient {
+            job.flags |= flags::PATIENT;
+        }
         job.max_steps = match (&self.expected, self.bounds.steps) {
             (None, steps) => steps,
             (Some(_), 0) => EXPECTED_STEPS,
@@ -369,7 +375,8 @@ impl Verifier {
             self.diverged += 1;
             noted.push(Noted::Diverged);
         }
-        if job.ranges != self.ranges_to_record().as_slice() {
+        let patient = job.flags & flags::PATIENT != 0;
+        if job.ranges != self.ranges_to_record().as_slice() || patient != self.patient {
             noted.push(Noted::Stale);
             return noted;
         }
@@ -427,6 +434,10 @@ impl Verifier {
     /// Returns by how much the trace differs from one that records what is in the ranges now.
     fn learn_ranges(&mut self, trace: &Trace) -> usize {
         let Some(expected) = self.expected.take() else {
+            if !self.patient && suspects_in_vain(trace) {
+                self.patient = true;
+                return 1;
+            }
             let new = self.ranges.learn(trace);
             for bytes in &new {
                 self.prove(bytes.start, bytes.end);

@@ -131,6 +131,20 @@ fn is_little(vain: usize, trace: &Trace) -> bool {
     vain <= IN_VAIN.max(trace.events.len() / IN_VAIN)
 }
 
+/// Was anything treated as shared because a thread seemed to wait for it, and no other thread touched
+/// it?
+pub fn suspects_in_vain(trace: &Trace) -> bool {
+    let suspected = |e: &&Event| e.kind() == Some(Kind::Shared) && e.aux != 0;
+    let touched = |s: &Event| {
+        let bytes = s.object..s.object.saturating_add(s.value);
+        let others = trace.events.iter().filter(|e| e.thread != s.thread);
+        let mut theirs = others.filter_map(bytes_of);
+        theirs.any(|b| b.start < bytes.end && bytes.start < b.end)
+    };
+    let mut suspected = trace.events.iter().filter(suspected);
+    suspected.any(|s| !touched(s))
+}
+
 /// What this event says is shared.
 fn bytes_of(event: &Event) -> Option<Range<u64>> {
     let bytes = match event.kind()? {
@@ -198,7 +212,11 @@ impl Touches {
 
 #[cfg(test)]
 mod tests {
-    use super::Ranges;
+    use super::{Ranges, suspects_in_vain};
+    use raddle_protocol::Slot;
+    use raddle_protocol::event::{Event, Kind};
+    use raddle_protocol::outcome::End;
+    use raddle_protocol::trace::{Outcome, Trace};
 
     /// Ranges to add, and what comes of them.
     type Case = (&'static [(u64, u64)], &'static [(u64, u64)]);
@@ -218,6 +236,101 @@ mod tests {
                 ranges.add(first, end);
             }
             assert_eq!(ranges.as_slice(), *result);
+        }
+    }
+
+    /// So many accesses of this kind by this thread, 4 bytes each, one after the other from there.
+    type Accesses = (Slot, Kind, u64, u64);
+
+    fn trace(accesses: &[Accesses]) -> Trace {
+        let each = |&(thread, kind, at, n): &Accesses| {
+            (0..n).map(move |i| Event {
+                kind: kind as u8,
+                size: 4,
+                thread,
+                object: at + 4 * i,
+                ..Event::default()
+            })
+        };
+        let events = accesses.iter().flat_map(each).collect();
+        Trace::new(events, Vec::new(), Outcome::new(End::Exit, 0))
+    }
+
+    #[test]
+    fn what_is_expected_stays_if_little_is_in_vain() {
+        use Kind::{Read, Rmw, Write};
+        let expected = [(0x100, 0x200), (0x1000, 0x9000)];
+        // What is recorded from now on, in how much the trace differs from one that records that, and
+        // what of it is known to be shared.
+        type Kept = (&'static [(u64, u64)], usize, &'static [(u64, u64)]);
+        let table: &[(&[Accesses], Kept)] = &[
+            (
+                &[
+                    (0, Write, 0x100, 1),
+                    (1, Read, 0x100, 1),
+                    (0, Write, 0x1000, 7),
+                ],
+                (&[(0x100, 0x200), (0x1000, 0x9000)], 0, &[(0x100, 0x104)]),
+            ),
+            (
+                &[
+                    (0, Write, 0x100, 1),
+                    (1, Read, 0x100, 1),
+                    (0, Write, 0x1000, 9),
+                ],
+                (&[(0x100, 0x104)], 9, &[(0x100, 0x104)]),
+            ),
+            (
+                &[
+                    (0, Read, 0x100, 9),
+                    (1, Read, 0x100, 1),
+                    (0, Rmw, 0x1000, 1),
+                ],
+                (&[(0x1000, 0x1004)], 10, &[(0x1000, 0x1004)]),
+            ),
+        ];
+        for &(accesses, (kept, differ, proven)) in table {
+            let (mut ranges, mut known) = (Ranges::default(), Ranges::default());
+            let all = Ranges(expected.to_vec());
+            let trace = trace(accesses);
+            assert_eq!(ranges.learn_expected(&all, &trace, &mut known), differ);
+            assert_eq!(ranges.as_slice(), kept);
+            assert_eq!(known.as_slice(), proven);
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_in_vain_later_is_worth_nothing() {
+        let mut known = Ranges(vec![(0x100, 0x104)]);
+        let shared = (0, Kind::Write, 0x100, 1);
+        assert!(known.are_worth(&trace(&[shared, (0, Kind::Read, 0x1000, 8)])));
+        let much = trace(&[shared, (0, Kind::Read, 0x1000, 9)]);
+        assert!(!known.are_worth(&much));
+        known.prove(&much);
+        assert_eq!(known.as_slice(), [(0x100, 0x104)]);
+        let both = trace(&[(0, Kind::Write, 0x1000, 9), (1, Kind::Read, 0x1000, 9)]);
+        known.prove(&both);
+        assert!(known.are_worth(&both));
+    }
+
+    #[test]
+    fn a_thread_waits_for_what_others_touch() {
+        let suspected = Event {
+            kind: Kind::Shared as u8,
+            aux: 1,
+            object: 0x100,
+            value: 4,
+            ..Event::default()
+        };
+        for (aux, other, in_vain) in [
+            (1, (0, Kind::Read, 0x100, 5), true),
+            (1, (1, Kind::Write, 0x104, 5), true),
+            (1, (1, Kind::Write, 0xfc, 2), false),
+            (0, (0, Kind::Read, 0x100, 5), false),
+        ] {
+            let mut trace = trace(&[other]);
+            trace.events.insert(0, Event { aux, ..suspected });
+            assert_eq!(suspects_in_vain(&trace), in_vain, "{aux} {other:?}");
         }
     }
 }

@@ -128,20 +128,30 @@ impl Access {
         });
     }
 
-    /// Is it to be treated as one of shared memory, although nothing tells that it is?
+    /// Is it to be treated as one of shared memory, although nothing tells that it is? `Some(true)`: on
+    /// suspicion only.
     #[inline]
-    fn is_suspect(self) -> bool {
+    fn is_suspect(self) -> Option<bool> {
         let reads = matches!(self.kind, Kind::Read | Kind::AtomicRead);
-        gate::round_exposes() || world().suspicion.falls_on(self.at, reads)
+        if gate::round_exposes() {
+            return Some(false);
+        }
+        let falls_on = world().suspicion.falls_on(self.at, reads);
+        falls_on.then_some(true)
     }
 
     /// Is it an access to shared memory? One that is so in part makes the rest shared too.
     fn is_shared(self) -> bool {
-        if !world().cells.any_shared(self.at, self.len()) && !self.is_suspect() {
-            return false;
+        let known = world().cells.any_shared(self.at, self.len());
+        let shared = if known {
+            Some(false)
+        } else {
+            self.is_suspect()
+        };
+        if let Some(suspected) = shared {
+            self.share(suspected);
         }
-        self.share();
-        true
+        shared.is_some()
     }
 
     /// Is it one of many to memory that this thread alone uses and that is concrete? Nothing is to
@@ -151,15 +161,15 @@ impl Access {
         let settled = world()
             .cells
             .is_settled(self.at, self.len(), gate::me(), write);
-        if settled && self.is_suspect() {
-            self.share();
+        if settled && let Some(suspected) = self.is_suspect() {
+            self.share(suspected);
             return false;
         }
         settled
     }
 
     /// The bytes are shared from now on.
-    fn share(self) {
+    fn share(self, suspected: bool) {
         let at = self.at;
         world().cells.parts(at, self.len(), |p| {
             let bits = p.bits();
@@ -169,6 +179,7 @@ impl Access {
             p.cell.shared |= bits;
             gate::log_full(Event {
                 kind: Kind::Shared as u8,
+                aux: suspected.into(),
                 object: at + p.at as u64,
                 value: p.len as u64,
                 pc: self.pc as u64,

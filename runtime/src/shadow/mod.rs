@@ -83,7 +83,7 @@ pub fn begin() {
         *WORLD.get() = World {
             nodes,
             cells: Cells::new(ranges),
-            suspicion: Suspicion::NONE,
+            suspicion: Suspicion::new(pages.job().flags),
         };
     }
 }

@@ -1,11 +1,15 @@
 //! Loops that read memory which nobody knows to be shared, and take no step: what they wait for may
 //! be written by a thread that never gets its turn. After many such accesses in a row, what is read
-//! next is treated as shared, and so is a step, at which others may come.
+//! next, and read again before the thread has written it, is treated as shared, and so is a step, at
+//! which others may come.
 
 use crate::gate;
+use raddle_protocol::shared::flags;
 
-/// So many accesses are suspicious; a prime, so that a loop with several reads comes to each of them.
+/// So many accesses are suspicious.
 const FIRST: u64 = 20_011;
+/// So many times as many are where the job asks for patience.
+const PATIENT: u64 = 1_000;
 /// So far above the stack pointer lies what the thread keeps for itself.
 const OWN_STACK: u64 = 1 << 16;
 
@@ -16,6 +20,10 @@ pub struct Suspicion {
     accesses: u64,
     /// So many are too many. Doubled each time, since most programs that compute for long do not wait.
     most: u64,
+    /// What the thread has read since then and may wait for; 0: nothing.
+    read: u64,
+    /// How many accesses there were when it read that.
+    when: u64,
 }
 
 impl Suspicion {
@@ -24,7 +32,22 @@ impl Suspicion {
         steps: 0,
         accesses: 0,
         most: FIRST,
+        read: 0,
+        when: 0,
     };
+
+    /// Nothing has been accessed in the execution of a job with these flags.
+    pub fn new(job: u32) -> Suspicion {
+        let times = if job & flags::PATIENT != 0 {
+            PATIENT
+        } else {
+            1
+        };
+        Suspicion {
+            most: FIRST * times,
+            ..Suspicion::NONE
+        }
+    }
 
     /// The running thread accesses private memory at `at`: is it to be treated as shared?
     pub fn falls_on(&mut self, at: u64, reads: bool) -> bool {
@@ -33,16 +56,32 @@ impl Suspicion {
             (self.steps, self.accesses) = (steps, 0);
         }
         self.accesses += 1;
-        if self.accesses < self.most || !reads || gate::threads_alive() < 2 {
+        if self.accesses < self.most || gate::threads_alive() < 2 {
             return false;
         }
-        let local = 0u8;
-        let stack = &raw const local as u64;
-        if (stack..stack + OWN_STACK).contains(&at) {
-            return false;
+        if self.accesses == self.most || self.accesses - self.when > self.most {
+            self.read = 0;
         }
-        self.accesses = 0;
-        self.most *= 2;
-        true
+        match (self.read == at, reads) {
+            (true, true) => {
+                self.accesses = 0;
+                self.most *= 2;
+                return true;
+            }
+            // Nobody waits for what changes by itself.
+            (true, false) => self.read = 0,
+            (false, true) if self.read == 0 && !is_own(at) => {
+                (self.read, self.when) = (at, self.accesses);
+            }
+            _ => {}
+        }
+        false
     }
+}
+
+/// Does this lie on the stack, where only the thread itself uses it?
+fn is_own(at: u64) -> bool {
+    let local = 0u8;
+    let stack = &raw const local as u64;
+    (stack..stack + OWN_STACK).contains(&at)
 }
