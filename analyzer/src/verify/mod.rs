@@ -375,6 +375,7 @@ impl Verifier {
             self.diverged += 1;
             noted.push(Noted::Diverged);
         }
+        self.follow(job);
         let patient = job.flags & flags::PATIENT != 0;
         if job.ranges != self.ranges_to_record().as_slice() || patient != self.patient {
             noted.push(Noted::Stale);
@@ -460,6 +461,15 @@ impl Verifier {
         let fewer = proven.is_some();
         self.ranges = proven.unwrap_or_else(|| std::mem::take(&mut self.ranges));
         fewer
+    }
+
+    /// A job of an earlier run, which is executed again, was chosen after nothing was recorded only
+    /// because it was expected to be shared: then that is so from now on.
+    fn follow(&mut self, job: &Job) {
+        let proven = self.proven.as_ref().map(Ranges::as_slice);
+        if proven == Some(&job.ranges) && self.only_what_is_shared() {
+            self.restart(Vec::new(), Vec::new());
+        }
     }
 
     /// Has something gone otherwise than foreseen that may have to do with memory that is recorded and

@@ -213,9 +213,11 @@ impl Touches {
 #[cfg(test)]
 mod tests {
     use super::{Ranges, suspects_in_vain};
+    use crate::verify::{Bounds, Next, Noted, Strategy, Verdict, Verifier};
     use raddle_protocol::Slot;
     use raddle_protocol::event::{Event, Kind};
     use raddle_protocol::outcome::End;
+    use raddle_protocol::schedule::Step;
     use raddle_protocol::trace::{Outcome, Trace};
 
     /// Ranges to add, and what comes of them.
@@ -331,6 +333,50 @@ mod tests {
             let mut trace = trace(&[other]);
             trace.events.insert(0, Event { aux, ..suspected });
             assert_eq!(suspects_in_vain(&trace), in_vain, "{aux} {other:?}");
+        }
+    }
+
+    /// Memory that only main touches, and that holds something else each time at first.
+    fn unsteady(content: u64) -> Trace {
+        let mut trace = trace(&[(0, Kind::Init, 0x100, 1), (0, Kind::Read, 0x100, 1)]);
+        for event in &mut trace.events {
+            event.value = content;
+        }
+        trace.taken = vec![Step { what: 0, count: 1 }];
+        trace
+    }
+
+    /// What differs from execution to execution is recorded only if it is shared; also where an
+    /// earlier run has found that out.
+    #[test]
+    fn what_is_only_expected_to_be_shared_is_not_held_against_a_proof() {
+        for again in [false, true] {
+            let mut verifier = Verifier::new(Strategy::Frontier, Bounds::default());
+            verifier.expect_shared([(0x100, 0x200)]);
+            let Next::Run(job) = verifier.next() else {
+                panic!("nothing was executed yet");
+            };
+            assert_eq!(job.ranges, [(0x100, 0x200)]);
+            for content in [1, 2] {
+                let noted = verifier.observe(&job, &unsteady(content));
+                assert!(!noted.contains(&Noted::NewShared(1)), "{noted:?}");
+            }
+            let mut fewer = job.clone();
+            fewer.ranges.clear();
+            if !again {
+                let Next::Run(job) = verifier.next() else {
+                    panic!("what differs is still recorded");
+                };
+                assert_eq!(job.ranges, fewer.ranges);
+            }
+            let nothing = Trace::new(Vec::new(), Vec::new(), Outcome::new(End::Exit, 0));
+            let noted = verifier.observe(&fewer, &nothing);
+            assert!(!noted.contains(&Noted::Stale), "{noted:?}");
+            let Next::Done(report) = verifier.next() else {
+                panic!("there is nothing to decide");
+            };
+            assert_eq!(report.verdict, Verdict::Verified);
+            assert_eq!(report.restarts, 1);
         }
     }
 }
