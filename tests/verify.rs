@@ -301,6 +301,47 @@ fn what_one_thread_does_alone_bounds_nothing() {
 }
 
 #[test]
+fn what_the_c_library_stores_is_a_step() {
+    let source = "tests/verify/stored.c";
+    for how in 0..6 {
+        for optimised in ["-O0", "-O2"] {
+            let how = format!("-DHOW={how}");
+            for (wanted, status) in [("-DSEEN=0", 66), ("-DSEEN=1", 66), ("-DFIXED", 0)] {
+                let flags = [&how, optimised, wanted];
+                let program = compile(Compiler::RaddleCc, source, &flags);
+                let run = run(&["verify", "--races", "off", "--no-shrink"], &program, &[]);
+                assert_eq!(run.output.status, status, "{flags:?}: {}", run.output.all());
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_that_wait_by_calling_functions_are_no_paths() {
+    // With -O2 the first round is a test before the loop.
+    let source = "tests/verify/waits.cpp";
+    for (how, most) in [(0, 4), (1, 4), (2, 4), (3, 4), (4, 8)] {
+        for optimised in ["-O0", "-O2"] {
+            let flags = [&format!("-DHOW={how}"), optimised, "-std=c++20", "-DBUGGY"];
+            let program = compile(Compiler::RaddleCxx, source, &flags[..3]);
+            let proof = run(&["verify", "--races", "off"], &program, &[]);
+            assert_eq!(proof.output.status, 0, "{flags:?}: {}", proof.output.all());
+            let executions = proof.summary.executions;
+            assert!(executions <= most, "{flags:?}: {executions}");
+            let program = compile(Compiler::RaddleCxx, source, &flags);
+            let found = run(&["verify", "--races", "off"], &program, &[]);
+            let expected = if how == 4 { 66 } else { 0 };
+            assert_eq!(
+                found.output.status,
+                expected,
+                "{flags:?}: {}",
+                found.output.all()
+            );
+        }
+    }
+}
+
+#[test]
 fn a_race_is_found_with_its_input_and_its_schedule() {
     let source = "tests/verify/hidden_race.c";
     let racy = compile(Compiler::RaddleCc, source, &[]);

@@ -121,14 +121,24 @@ void raddle_shim_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody()
 void raddle_shim_simplify(LLVMValueRef V) {
   auto *F = unwrap<Function>(V);
   removeUnreachableBlocks(*F);
-  SmallVector<AllocaInst *, 16> Allocas;
-  for (Instruction &I : F->getEntryBlock())
-    if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
-      Allocas.push_back(A);
-  if (Allocas.empty())
-    return;
-  DominatorTree Tree(*F);
-  PromoteMemToReg(Allocas, Tree);
+  // A variable that only another one pointed to can be promoted once that one was.
+  for (;;) {
+    SmallVector<AllocaInst *, 16> Allocas;
+    for (Instruction &I : F->getEntryBlock())
+      if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
+        Allocas.push_back(A);
+    if (Allocas.empty())
+      return;
+    DominatorTree Tree(*F);
+    PromoteMemToReg(Allocas, Tree);
+  }
+}
+
+bool raddle_shim_inline(LLVMValueRef V) {
+  InlineFunctionInfo Info;
+  return InlineFunction(*unwrap<CallBase>(V), Info, /*MergeAttributes=*/false,
+                        /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
+      .isSuccess();
 }
 
 void raddle_shim_scalarize(LLVMValueRef V) {

@@ -13,6 +13,7 @@ mod schedule;
 mod sharing;
 mod shim;
 mod symbolic;
+mod waits;
 mod wide;
 
 use core::ffi::{c_char, c_void};
@@ -71,5 +72,6 @@ pub unsafe extern "C" fn raddle_instrument(module: LLVMModuleRef, _optimise: boo
     // SAFETY: as this function's documentation says.
     let module = unsafe { ir::Module::new(module) };
     guesses::allow(module);
+    waits::put_in_place(module);
     module::instrument(module);
 }

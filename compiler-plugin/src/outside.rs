@@ -5,7 +5,7 @@ use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
 use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, Ty};
-use raddle_protocol::library::{Model, Output, is_silent, reads_files};
+use raddle_protocol::library::{Model, Output, is_silent, reads_files, stores};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {
@@ -29,11 +29,17 @@ impl Foreign {
         }
         let unused = call.first_use().is_none();
         let output = name.as_deref().and_then(Output::find).filter(|_| unused);
+        // Where it only stores it reads nothing.
+        let is_target = |index: usize| {
+            let mut targets = name.as_deref().into_iter().flat_map(stores);
+            targets.any(|(target, _)| target as usize == index)
+        };
         let pointers: u64 = call
             .arguments()
             .take(32)
             .enumerate()
             .filter(|(_, argument)| argument.ty().kind() == Kind::LLVMPointerTypeKind)
+            .filter(|(index, _)| !is_target(*index))
             .map(|(index, _)| 1 << index)
             .sum();
         let blind = callee.is_some_and(|callee| !callee.is_declaration());

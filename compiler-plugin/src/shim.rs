@@ -33,6 +33,8 @@ unsafe extern "C" {
     pub fn raddle_shim_delete_body(function: LLVMValueRef);
     /// Removes unreachable blocks, promotes allocas to values.
     pub fn raddle_shim_simplify(function: LLVMValueRef);
+    /// Puts the body of the function that is called in the place of the call; `false`: it cannot.
+    pub fn raddle_shim_inline(call: LLVMValueRef) -> bool;
     /// Operations on vectors become operations on their elements; accesses stay.
     pub fn raddle_shim_scalarize(function: LLVMValueRef);
     /// Adds those functions of the bitcode that the module calls and does not define, if both are for

@@ -25,6 +25,7 @@ use crate::ir::{Block, Context, Emit, Layout, Module, Opcode, Value};
 use crate::locations;
 use leaf::{leaves, width};
 use raddle_protocol::expr::Why;
+pub use rounds::{loops_of, only_waits};
 use std::collections::{HashMap, HashSet};
 use terms::{Term, Terms};
 

@@ -63,6 +63,8 @@ const KNOWN: &[&str] = &[
     "_Unwind_",
     "_ZNSt9exceptionD",
     "_ZNKSt9exception4what",
+    "_ZNKSt11logic_error4what",
+    "_ZNKSt13runtime_error4what",
     "_ZNSt9bad_allocD",
     "_ZNSt11logic_error",
     "_ZNSt12domain_error",

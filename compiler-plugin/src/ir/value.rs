@@ -190,6 +190,12 @@ impl Value {
         unsafe { shim::raddle_shim_simplify(self.0) }
     }
 
+    /// Calls only: puts the body of what is called in its place; `false`: it cannot.
+    pub fn inline(self) -> bool {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_inline(self.0) }
+    }
+
     /// Functions only: operations on vectors become operations on their elements.
     pub fn scalarize(self) {
         // SAFETY: as the module's documentation says.

@@ -5,10 +5,11 @@ use super::terms::{Term, is_zero};
 use super::{Body, atomics};
 use crate::access::Access;
 use crate::convert::{to_int, widened};
-use crate::ir::{Emit, Opcode, Predicate, Type, Value};
+use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{ARGS_LEN, CALLEE, RESULT, RETURNER};
+use raddle_protocol::hooks::{ARGS_LEN, CALLEE, RESULT, RETURNER, STORE_EARLY, STORE_TEXT};
+use raddle_protocol::library::{Stored, stores, stores_early};
 
 /// Is this empty inline assembly that gives its operand back, an obstacle for the optimiser?
 pub fn passes_through(call: Value) -> bool {
@@ -265,6 +266,7 @@ impl Body<'_> {
             .decide(&mut emit, self.term(callee), Why::Address);
         let copies = self.copy_arguments(&mut emit, i);
         let output = self.foreign(&mut emit, i);
+        self.stores(&emit, i);
         // From here to the call no hook switches threads.
         self.give_arguments(&mut emit, i, callee, output);
         for (index, copy) in copies {
@@ -275,6 +277,45 @@ impl Body<'_> {
         self.hooks.write_variable(&emit, RETURNER, emit.c64(0));
         if self.tainted.contains(&i) {
             self.take_result(i, callee);
+        }
+    }
+
+    /// What a function of the C library stores where its arguments lead is a step of its own, after the
+    /// call.
+    fn stores(&self, before: &Emit, i: Value) {
+        let callee = i.callee().as_function();
+        let Some(callee) = callee.filter(|f| f.is_declaration() && !i.is_must_tail()) else {
+            return;
+        };
+        let name = callee.name();
+        let early = if stores_early(&name) { STORE_EARLY } else { 0 };
+        let limit = |argument: u32| {
+            let given = (argument < i.argument_count()).then(|| i.operand(argument));
+            let number = given.filter(|v| v.ty().kind() == Kind::LLVMIntegerTypeKind);
+            number.map_or(before.c64(0), |number| widened(before, number))
+        };
+        let mut after = Vec::new();
+        for (argument, stored) in stores(&name) {
+            if argument >= i.argument_count()
+                || i.operand(argument).ty().kind() != Kind::LLVMPointerTypeKind
+            {
+                continue;
+            }
+            let pointer = i.operand(argument);
+            let (length, how) = match stored {
+                Stored::Bytes(bytes) => (before.c64(bytes), 0),
+                Stored::Argument(argument) => (limit(argument), 0),
+                Stored::Text(most) => (most.map_or(before.c64(0), limit), STORE_TEXT),
+            };
+            (self.hooks).call(before, "raddle_sym_will_store", &[pointer, length]);
+            after.push((pointer, length, how | early));
+        }
+        if !after.is_empty() {
+            let emit = self.after(i);
+            for (pointer, length, how) in after {
+                let arguments = [pointer, length, emit.c32(how)];
+                self.hooks.call(&emit, "raddle_sym_stored", &arguments);
+            }
         }
     }
 

@@ -17,8 +17,46 @@ pub struct Loop {
     latches: HashSet<Value>,
 }
 
+/// A loop of any kind.
+struct Natural {
+    header: Block,
+    latches: Vec<Block>,
+    blocks: Vec<Block>,
+}
+
+impl Natural {
+    fn instructions(&self) -> Vec<Value> {
+        let blocks = self.blocks.iter();
+        blocks.flat_map(|block| block.instructions()).collect()
+    }
+}
+
 /// The loops of a function that only wait. `order`: its blocks in reverse postorder.
 pub fn find(order: &[Block]) -> Vec<Loop> {
+    let waits = |natural: &Natural| {
+        let first = natural.header.first();
+        first.is_some_and(|first| first.opcode() != Opcode::LLVMPHI)
+            && natural.instructions().into_iter().all(only_waits)
+    };
+    let loops = natural(order).into_iter().filter(waits);
+    loops
+        .map(|natural| Loop {
+            header: natural.header,
+            latches: (natural.latches.iter())
+                .filter_map(|block| block.terminator())
+                .collect(),
+        })
+        .collect()
+}
+
+/// The instructions of each loop of a function.
+pub fn loops_of(function: Value) -> Vec<Vec<Value>> {
+    let loops = natural(&super::reverse_postorder(function));
+    loops.iter().map(Natural::instructions).collect()
+}
+
+/// All loops of a function with these blocks, in reverse postorder.
+fn natural(order: &[Block]) -> Vec<Natural> {
     let number: HashMap<Block, usize> = order.iter().enumerate().map(|(n, b)| (*b, n)).collect();
     let mut before = vec![Vec::new(); order.len()];
     for (n, block) in order.iter().enumerate() {
@@ -28,26 +66,20 @@ pub fn find(order: &[Block]) -> Vec<Loop> {
     }
     let dominators = dominators(&before);
     let mut loops = Vec::new();
-    for (header, block) in order.iter().enumerate() {
+    for (header, &block) in order.iter().enumerate() {
         let latches: Vec<usize> = before[header]
             .iter()
             .copied()
             .filter(|&latch| dominates(&dominators, header, latch))
             .collect();
-        let blocks = body_of(header, &latches, &before);
-        let waits = !latches.is_empty()
-            && block
-                .first()
-                .is_some_and(|first| first.opcode() != Opcode::LLVMPHI)
-            && blocks
-                .iter()
-                .flat_map(|&n| order[n].instructions())
-                .all(only_waits);
-        if waits {
-            let ends = latches.iter().filter_map(|&n| order[n].terminator());
-            loops.push(Loop {
-                header: *block,
-                latches: ends.collect(),
+        if !latches.is_empty() {
+            let of = |numbers: Vec<usize>| numbers.into_iter().map(|n| order[n]).collect();
+            let mut blocks: Vec<usize> = body_of(header, &latches, &before).into_iter().collect();
+            blocks.sort_unstable();
+            loops.push(Natural {
+                header: block,
+                blocks: of(blocks),
+                latches: of(latches),
             });
         }
     }
@@ -110,7 +142,8 @@ const YIELDS: &[&str] = &["sched_yield", "pthread_yield", "thrd_yield"];
 /// Intrinsics that do nothing that others, or a later round, could see.
 const QUIET: &[&str] = &["assume", "dbg.", "expect.", "lifetime.", "x86.sse2.pause"];
 
-fn only_waits(i: Value) -> bool {
+/// May this be in a loop that only waits?
+pub fn only_waits(i: Value) -> bool {
     use Opcode::*;
     match i.opcode() {
         LLVMPHI | LLVMBr | LLVMSwitch | LLVMSelect | LLVMICmp | LLVMFreeze | LLVMGetElementPtr
