@@ -301,6 +301,16 @@ fn what_one_thread_does_alone_bounds_nothing() {
 }
 
 #[test]
+fn detached_threads_may_outlive_main() {
+    for (flags, status) in [(&[][..], 0), (&["-DBUGGY"], 66)] {
+        let source = "tests/verify/main_leaves.c";
+        let program = compile(Compiler::RaddleCc, source, flags);
+        let run = run(&["verify"], &program, &[]);
+        assert_eq!(run.output.status, status, "{}", run.output.all());
+    }
+}
+
+#[test]
 fn what_the_c_library_stores_is_a_step() {
     let source = "tests/verify/stored.c";
     for how in 0..6 {

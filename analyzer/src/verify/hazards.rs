@@ -146,6 +146,10 @@ fn destroys(kind: Kind) -> bool {
     )
 }
 
+/// The statement of a join that the program did not ask for: of main, which has left by
+/// `pthread_exit`, with a thread that may be detached.
+const NO_CALL: u64 = 0;
+
 /// The wrong orders of a breaking step and another one.
 fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard> {
     let hazard = |first, second, waits| Hazard {
@@ -175,7 +179,10 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
             if matches!(b.kind, Kind::ThreadJoin | Kind::ThreadDetach)
                 && [a.kind, b.kind] != [Kind::ThreadDetach; 2]
                 && a.value == b.value
-                && a.value != UNKNOWN =>
+                && a.value != UNKNOWN
+                && [breaking, other]
+                    .iter()
+                    .all(|&id| formula.forest.node(id).pc != NO_CALL) =>
         {
             vec![hazard(breaking, other, false)]
         }

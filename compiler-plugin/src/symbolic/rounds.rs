@@ -140,7 +140,14 @@ fn body_of(header: usize, latches: &[usize], before: &[Vec<usize>]) -> HashSet<u
 const YIELDS: &[&str] = &["sched_yield", "pthread_yield", "thrd_yield"];
 
 /// Intrinsics that do nothing that others, or a later round, could see.
-const QUIET: &[&str] = &["assume", "dbg.", "expect.", "lifetime.", "x86.sse2.pause"];
+const QUIET: &[&str] = &[
+    "assume",
+    "dbg.",
+    "expect.",
+    "lifetime.",
+    "threadlocal.address",
+    "x86.sse2.pause",
+];
 
 /// May this be in a loop that only waits?
 pub fn only_waits(i: Value) -> bool {
