@@ -30,16 +30,14 @@ impl Foreign {
         let unused = call.first_use().is_none();
         let output = name.as_deref().and_then(Output::find).filter(|_| unused);
         // Where it only stores it reads nothing.
-        let is_target = |index: usize| {
-            let mut targets = name.as_deref().into_iter().flat_map(stores);
-            targets.any(|(target, _)| target as usize == index)
-        };
+        let targets = name.as_deref().into_iter().flat_map(stores);
+        let targets: Vec<usize> = targets.map(|(target, _)| target as usize).collect();
         let pointers: u64 = call
             .arguments()
             .take(32)
             .enumerate()
             .filter(|(_, argument)| argument.ty().kind() == Kind::LLVMPointerTypeKind)
-            .filter(|(index, _)| !is_target(*index))
+            .filter(|(index, _)| !targets.contains(index))
             .map(|(index, _)| 1 << index)
             .sum();
         let blind = callee.is_some_and(|callee| !callee.is_declaration());

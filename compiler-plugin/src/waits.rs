@@ -7,20 +7,23 @@ use crate::module::is_ours;
 use crate::symbolic::{loops_of, only_waits};
 use std::collections::HashMap;
 
-/// Instructions of a function that is small.
+/// Instructions of a function that is small, with those of the functions that it calls.
 const SMALL: usize = 200;
 /// Calls inside each other.
 const DEPTH: usize = 8;
 
+/// The instructions of functions, with those that they call, if they are small.
+type Sizes = HashMap<Value, Option<usize>>;
+
 /// Does so in all functions of the module.
 pub fn put_in_place(module: Module) {
-    let mut known = HashMap::new();
+    let mut sizes = Sizes::new();
     for function in module.functions() {
         if !is_ours(function) {
             continue;
         }
         for _ in 0..DEPTH {
-            let calls = calls_in_waits(function, &mut known);
+            let calls = calls_in_waits(function, &mut sizes);
             // What cannot be put in place (a mismatch of conventions) stays a call.
             if !calls
                 .into_iter()
@@ -33,12 +36,11 @@ pub fn put_in_place(module: Module) {
 }
 
 /// The calls in loops of the function that only wait but for them.
-fn calls_in_waits(function: Value, known: &mut HashMap<Value, bool>) -> Vec<Value> {
+fn calls_in_waits(function: Value, sizes: &mut Sizes) -> Vec<Value> {
     let mut calls = Vec::new();
     for body in loops_of(function) {
         let all = body.iter().all(|&i| match callee_of(i) {
-            Some(callee) if callee != function => is_small(callee, known, 0),
-            Some(_) => false,
+            Some(callee) => callee != function && size_of(callee, sizes).is_some(),
             None => only_waits(i) || is_variable(i),
         });
         if all {
@@ -51,7 +53,7 @@ fn calls_in_waits(function: Value, known: &mut HashMap<Value, bool>) -> Vec<Valu
     calls
 }
 
-/// A function of the program that is called here, if it lets nobody else come first.
+/// The function of the module that is called here, if one is.
 fn callee_of(i: Value) -> Option<Value> {
     let direct = matches!(i.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke);
     let callee = direct.then(|| i.callee().as_function()).flatten()?;
@@ -78,39 +80,36 @@ fn is_exact(function: Value) -> bool {
     )
 }
 
-/// Does the function do little, and nothing but what such a loop may do and to write memory? Then it
-/// throws nothing.
-fn is_small(function: Value, known: &mut HashMap<Value, bool>, depth: usize) -> bool {
-    if let Some(&small) = known.get(&function) {
-        return small;
+/// The size of a function that is small, and does nothing but what such a loop may do and to write
+/// memory. Then it throws nothing.
+fn size_of(function: Value, sizes: &mut Sizes) -> Option<usize> {
+    if let Some(&size) = sizes.get(&function) {
+        return size;
     }
-    // One that calls itself is none.
-    known.insert(function, false);
-    let small = depth < DEPTH
-        && is_ours(function)
-        && is_exact(function)
-        && !function.value_type().is_variadic()
-        && does_little(function, known, depth);
-    known.insert(function, small);
-    small
+    // One that calls itself is not small.
+    sizes.insert(function, None);
+    let fits = is_ours(function) && is_exact(function) && !function.value_type().is_variadic();
+    let size = fits.then(|| count(function, sizes)).flatten();
+    sizes.insert(function, size);
+    size
 }
 
-fn does_little(function: Value, known: &mut HashMap<Value, bool>, depth: usize) -> bool {
+fn count(function: Value, sizes: &mut Sizes) -> Option<usize> {
     let mut blocks: Vec<Block> = function.first_block().into_iter().collect();
     let (mut next, mut count) = (0, 0);
     while let Some(block) = blocks.get(next).copied() {
         next += 1;
         for i in block.instructions() {
-            count += 1;
-            let fits = match (i.opcode(), callee_of(i)) {
-                (_, Some(callee)) => is_small(callee, known, depth + 1),
-                (Opcode::LLVMAlloca | Opcode::LLVMRet | Opcode::LLVMStore, _) => true,
-                (Opcode::LLVMUnreachable, _) => true,
-                _ => only_waits(i),
+            count += match (i.opcode(), callee_of(i)) {
+                (_, Some(callee)) => size_of(callee, sizes)?,
+                (Opcode::LLVMAlloca | Opcode::LLVMRet | Opcode::LLVMStore, _) => 1,
+                (Opcode::LLVMUnreachable, _) => 1,
+                _ if only_waits(i) => 1,
+                _ => return None,
             };
-            if !fits || count > SMALL {
-                return false;
-            }
+        }
+        if count > SMALL {
+            return None;
         }
         // Where something throws does not matter: what is small does not.
         let throws = block.terminator().map(Value::opcode) == Some(Opcode::LLVMInvoke);
@@ -121,5 +120,5 @@ fn does_little(function: Value, known: &mut HashMap<Value, bool>, depth: usize) 
             }
         }
     }
-    true
+    Some(count)
 }

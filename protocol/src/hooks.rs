@@ -51,6 +51,8 @@
 //! These are plain globals, not thread-local: no switch can happen between the store and the use.
 //! Hooks that yield an expression besides a value leave it in [`RESULT`] (0: concrete).
 
+/// Of `raddle_sym_will_store`, instead of a length.
+pub const STORE_ANY: u64 = u64::MAX;
 /// Of `raddle_sym_stored`: it is a text, the length is a limit.
 pub const STORE_TEXT: u32 = 1;
 /// Of `raddle_sym_stored`: what the call has begun sees it.
@@ -366,10 +368,11 @@ pub const TABLE: &[Hook] = &[
     // (or the memory is the frame's own): nothing is recorded, and who touched it before does not
     // matter any more.
     hook("raddle_sym_forget", Void, &[Ptr, I64]),
-    // Before and after a call of a function of the C library that stores so much there (0: it may be
-    // anything up to a limit of the runtime's). `how`: STORE_TEXT, STORE_EARLY.
-    hook("raddle_sym_will_store", Void, &[Ptr, I64]),
-    hook("raddle_sym_stored", Void, &[Ptr, I64, I32 /* how */]),
+    // Before and after a call of a function of the C library (the first pointer; nothing happens if
+    // it has a symbolic body) that stores so much where the second one leads (STORE_ANY: no limit is
+    // known). `how`: STORE_TEXT, STORE_EARLY.
+    hook("raddle_sym_will_store", Void, &[Ptr, Ptr, I64]),
+    hook("raddle_sym_stored", Void, &[Ptr, Ptr, I64, I32 /* how */]),
     // Called only when an operand is symbolic. `op` is an expr::Op; `width` that of the operands.
     hook(
         "raddle_sym_binary",

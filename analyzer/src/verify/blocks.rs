@@ -36,7 +36,9 @@ pub type Key = (Place, bool);
 pub fn blocks(formula: &Formula<'_>, cell: Accesses) -> BTreeMap<Key, Block> {
     let all = || cell.reads.union(&cell.writes);
     let trees: BTreeSet<TreeId> = all().map(|&id| formula.forest.node(id).tree).collect();
-    if let (Some(&tree), true) = (trees.first(), trees.len() == 1) {
+    if trees.len() == 1
+        && let Some(&tree) = trees.first()
+    {
         return BTreeMap::from([alone(tree, cell)]);
     }
     let mut locks: BTreeMap<u64, usize> = BTreeMap::new();
@@ -53,7 +55,7 @@ pub fn blocks(formula: &Formula<'_>, cell: Accesses) -> BTreeMap<Key, Block> {
         .unwrap_or_else(|| gather(formula, &cell, None))
 }
 
-/// The block of a cell that only this thread touches, if it does.
+/// The one block of a cell that only this thread touches.
 fn alone(tree: TreeId, accesses: Accesses) -> (Key, Block) {
     let block = Block {
         accesses,

@@ -32,11 +32,13 @@ impl Ranges {
     }
 
     fn holds(&self, first: u64, end: u64) -> bool {
-        self.0.iter().any(|&(lo, hi)| lo <= first && end <= hi)
+        let after = self.0.partition_point(|r| r.0 <= first);
+        after > 0 && end <= self.0[after - 1].1
     }
 
     fn meets(&self, first: u64, end: u64) -> bool {
-        self.0.iter().any(|&(lo, hi)| lo < end && first < hi)
+        let next = self.0.partition_point(|r| r.1 <= first);
+        self.0.get(next).is_some_and(|r| r.0 < end)
     }
 
     /// As a job lists them.
@@ -64,7 +66,7 @@ impl Ranges {
         trace: &Trace,
         proven: &mut Ranges,
     ) -> usize {
-        let touches = Touches::of(trace);
+        let touches = Touches::of(trace.events.iter());
         let in_vain = |event: &Event| is_plain(event) && !touches.conflict(event);
         let vain = trace.events.iter().filter(|e| in_vain(e)).count();
         let keeps_all = is_little(vain, trace);
@@ -106,11 +108,15 @@ impl Ranges {
 
     /// Adds what more than one thread touched in this trace.
     pub fn prove(&mut self, trace: &Trace) {
-        let touches = Touches::of(trace);
-        for event in trace.events.iter().filter(|e| touches.conflict(e)) {
-            if let Some(bytes) = bytes_of(event) {
-                self.add(bytes.start, bytes.end);
-            }
+        let is_new = |e: &&Event| bytes_of(e).is_some_and(|b| !self.holds(b.start, b.end));
+        let new: Vec<&Event> = trace.events.iter().filter(is_new).collect();
+        let touches = Touches::of(new.iter().copied());
+        for bytes in new
+            .iter()
+            .filter(|e| touches.conflict(e))
+            .filter_map(|e| bytes_of(e))
+        {
+            self.add(bytes.start, bytes.end);
         }
     }
 
@@ -184,9 +190,9 @@ struct Touch {
 }
 
 impl Touches {
-    fn of(trace: &Trace) -> Touches {
+    fn of<'e>(events: impl Iterator<Item = &'e Event>) -> Touches {
         let mut touches = HashMap::new();
-        for event in &trace.events {
+        for event in events {
             for byte in bytes_of(event).into_iter().flatten() {
                 let touch = touches.entry(byte).or_insert(Touch {
                     first: event.thread,

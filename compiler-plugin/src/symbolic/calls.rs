@@ -8,7 +8,9 @@ use crate::convert::{to_int, widened};
 use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{ARGS_LEN, CALLEE, RESULT, RETURNER, STORE_EARLY, STORE_TEXT};
+use raddle_protocol::hooks::{
+    ARGS_LEN, CALLEE, RESULT, RETURNER, STORE_ANY, STORE_EARLY, STORE_TEXT,
+};
 use raddle_protocol::library::{Stored, stores, stores_early};
 
 /// Is this empty inline assembly that gives its operand back, an obstacle for the optimiser?
@@ -292,7 +294,7 @@ impl Body<'_> {
         let limit = |argument: u32| {
             let given = (argument < i.argument_count()).then(|| i.operand(argument));
             let number = given.filter(|v| v.ty().kind() == Kind::LLVMIntegerTypeKind);
-            number.map_or(before.c64(0), |number| widened(before, number))
+            number.map_or(before.c64(STORE_ANY), |number| widened(before, number))
         };
         let mut after = Vec::new();
         for (argument, stored) in stores(&name) {
@@ -305,15 +307,15 @@ impl Body<'_> {
             let (length, how) = match stored {
                 Stored::Bytes(bytes) => (before.c64(bytes), 0),
                 Stored::Argument(argument) => (limit(argument), 0),
-                Stored::Text(most) => (most.map_or(before.c64(0), limit), STORE_TEXT),
+                Stored::Text(most) => (most.map_or(before.c64(STORE_ANY), limit), STORE_TEXT),
             };
-            (self.hooks).call(before, "raddle_sym_will_store", &[pointer, length]);
+            (self.hooks).call(before, "raddle_sym_will_store", &[callee, pointer, length]);
             after.push((pointer, length, how | early));
         }
         if !after.is_empty() {
             let emit = self.after(i);
             for (pointer, length, how) in after {
-                let arguments = [pointer, length, emit.c32(how)];
+                let arguments = [callee, pointer, length, emit.c32(how)];
                 self.hooks.call(&emit, "raddle_sym_stored", &arguments);
             }
         }

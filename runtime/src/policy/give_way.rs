@@ -56,13 +56,13 @@ impl GiveWay {
         // Nobody runs where the running thread has ended.
         view.ready.contains(view.running)
             && !self.patience.exhausted(view)
-            && !ends(view, operation(view.running))
+            && !ends(view, &operation, view.running)
             && (self.left == 0 || !self.due && !precedes(self.moment, operation(view.running)))
     }
 
     /// Who goes before the running thread; that one itself if there is nobody else.
     fn another(&self, view: &View, operation: impl Fn(Slot) -> Operation) -> Slot {
-        let other = |s: Slot| (!ends(view, operation(s)), s != view.running);
+        let other = |s: Slot| (!ends(view, &operation, s), s != view.running);
         let waits = |s: Slot| i64::MAX - self.ran[s] as i64;
         let longest = greatest(view.ready, |s| (other(s), waits(s)));
         let Some(longest) = longest else {
@@ -78,9 +78,9 @@ impl GiveWay {
     }
 }
 
-/// Does this end the process too early?
-fn ends(view: &View, op: Operation) -> bool {
-    view.ends_last && op.kind == Kind::ProcessEnd
+/// Would this thread end the process, and has to let others go first?
+fn ends(view: &View, operation: impl Fn(Slot) -> Operation, s: Slot) -> bool {
+    view.ends_last && operation(s).kind == Kind::ProcessEnd
 }
 
 /// Is the moment come once this was performed?

@@ -401,13 +401,9 @@ impl Access {
         }
     }
 
-    /// After they were written: the step and its record, if they are shared.
-    pub fn was_written(self) {
-        self.was_stored(false);
-    }
-
-    /// The same; `early`: what has begun meanwhile sees the new content, also before the step.
-    pub fn was_stored(self, early: bool) {
+    /// After they were written: the step and its record, if they are shared. `early`: what has begun
+    /// meanwhile sees the new content, also before the step.
+    pub fn was_written(self, early: bool) {
         if !self.is_shared() {
             touch(self.at, self.len(), true, self.pc);
             world().cells.forget(self.at, self.len());

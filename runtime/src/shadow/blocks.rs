@@ -7,7 +7,7 @@ use super::{built, touch, world};
 use crate::access::check;
 use crate::serial::Serial;
 use raddle_protocol::event::Kind;
-use raddle_protocol::hooks::{STORE_EARLY, STORE_TEXT};
+use raddle_protocol::hooks::{STORE_ANY, STORE_EARLY, STORE_TEXT};
 
 fn access(kind: Kind, at: u64, size: u64, pc: usize) -> Access {
     Access::new(kind, at, size as u32, pc)
@@ -163,22 +163,23 @@ pub fn will_write(at: u64, len: u64, pc: usize) {
     *announced = [(at, len), announced[0]];
 }
 
-/// So many bytes of what a function of the C library stores are looked at; of a text without a limit
+/// So many bytes of what a function of the C library stores are looked at; where no limit is known,
 /// those up to the next multiple.
 const LONGEST_STORE: u64 = 4096;
 
-/// How much that is, at most.
+/// How much that is, at most. Nothing where no argument leads anywhere.
 fn stored_at_most(at: u64, len: u64) -> u64 {
-    match len {
-        0 => LONGEST_STORE - at % LONGEST_STORE,
-        len => len.min(LONGEST_STORE),
+    match (at, len) {
+        (0, _) => 0,
+        (_, STORE_ANY) => LONGEST_STORE - at % LONGEST_STORE,
+        _ => len.min(LONGEST_STORE),
     }
 }
 
-/// A function of the C library is about to store so much (0: no limit is known) where an argument
-/// leads; [`stored`] follows when it has. Others may come in between.
+/// A function of the C library is about to store so much where an argument leads; [`stored`] follows
+/// when it has. Others may come in between.
 pub fn will_store(at: u64, len: u64, pc: usize) {
-    pieces_stored(at, len, |shared, here, n| {
+    pieces(at, stored_at_most(at, len), |shared, here, n| {
         if shared {
             access(Kind::Write, here, n, pc).will_be_written();
         }
@@ -190,26 +191,24 @@ pub fn will_store(at: u64, len: u64, pc: usize) {
 /// # Safety
 /// So much can be read there, or up to a NUL.
 pub unsafe fn stored(at: u64, len: u64, how: u32, pc: usize) {
-    let mut len = len;
-    if how & STORE_TEXT != 0 && at != 0 {
-        let most = stored_at_most(at, len);
+    let mut len = stored_at_most(at, len);
+    if how & STORE_TEXT != 0 && len != 0 {
         // SAFETY: by the contract above.
-        let text = unsafe { libc::strnlen(at as *const core::ffi::c_char, most as usize) };
-        len = most.min(text as u64 + 1);
+        let text = unsafe { libc::strnlen(at as *const core::ffi::c_char, len as usize) };
+        len = len.min(text as u64 + 1);
     }
-    pieces_stored(at, len, |shared, here, n| match shared {
-        true => access(Kind::Write, here, n, pc).was_stored(how & STORE_EARLY != 0),
+    were_written(at, len, how & STORE_EARLY != 0, pc);
+}
+
+/// The bytes were written without a hook; `early` as [`Access::was_written`] has it.
+fn were_written(at: u64, len: u64, early: bool, pc: usize) {
+    pieces(at, len, |shared, here, n| match shared {
+        true => access(Kind::Write, here, n, pc).was_written(early),
         false => {
             touch(here, n, true, pc);
             world().cells.forget(here, n);
         }
     });
-}
-
-fn pieces_stored(at: u64, len: u64, each: impl FnMut(bool, u64, u64)) {
-    if at != 0 {
-        pieces(at, stored_at_most(at, len), each);
-    }
 }
 
 /// The bytes have changed without a hook: a write that was announced has happened, or a new
@@ -223,12 +222,5 @@ pub fn forget(at: u64, len: u64, pc: usize) {
         return unsafe { super::renew(at, len) };
     };
     *found = (0, 0);
-    pieces(at, len, |shared, here, n| {
-        if shared {
-            access(Kind::Write, here, n, pc).was_written();
-        } else {
-            touch(here, n, true, pc);
-            world().cells.forget(here, n);
-        }
-    });
+    were_written(at, len, false, pc);
 }

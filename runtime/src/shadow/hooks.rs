@@ -1,6 +1,7 @@
 //! The exports that instrumented code calls in its symbolic bodies.
 
 use super::access::{Access, decide, fit, updated};
+use super::calls::has_symbolic_body;
 use super::nodes::Expr;
 use super::simplify::Operand;
 use super::{blocks, branch, built, calls, library, lost, mask, world};
@@ -29,8 +30,8 @@ crate::hooks! { ROWS:
     fn raddle_sym_copy(to: Address, from: Address, len: u64, len_expr: u32) = copy;
     fn raddle_sym_set(to: Address, byte: Byte, len: u64, expr: u32, len_expr: u32) = set;
     fn raddle_sym_forget(at: Address, len: u64) = forget;
-    fn raddle_sym_will_store(at: Address, len: u64) = will_store;
-    fn raddle_sym_stored(at: Address, len: u64, how: u32) = stored;
+    fn raddle_sym_will_store(callee: Address, at: Address, len: u64) = will_store;
+    fn raddle_sym_stored(callee: Address, at: Address, len: u64, how: u32) = stored;
     fn raddle_sym_binary(op: u32, a: u32, b: u32, av: u64, bv: u64) -> u32 = binary;
     fn raddle_sym_cast(op: u32, a: u32) -> u32 = cast;
     fn raddle_sym_wide(width: u32, expr: u32, low: u64, high: u64) -> u32 = wide;
@@ -219,19 +220,30 @@ unsafe extern "C-unwind" fn forget(at: Address, len: u64, _: usize, _: usize, _:
 }
 
 unsafe extern "C-unwind" fn will_store(
+    callee: Address,
     at: Address,
     len: u64,
     _: usize,
     _: usize,
+    pc: usize,
+) {
+    if !has_symbolic_body(callee as usize) {
+        blocks::will_store(at as u64, len, pc);
+    }
+}
+
+unsafe extern "C-unwind" fn stored(
+    callee: Address,
+    at: Address,
+    len: u64,
+    how: u32,
     _: usize,
     pc: usize,
 ) {
-    blocks::will_store(at as u64, len, pc);
-}
-
-unsafe extern "C-unwind" fn stored(at: Address, len: u64, how: u32, _: usize, _: usize, pc: usize) {
-    // SAFETY: what the function stored, as the compiler plugin knows it.
-    unsafe { blocks::stored(at as u64, len, how, pc) };
+    if !has_symbolic_body(callee as usize) {
+        // SAFETY: what the function stored, as the compiler plugin knows it.
+        unsafe { blocks::stored(at as u64, len, how, pc) };
+    }
 }
 
 unsafe extern "C-unwind" fn binary(op: u32, a: u32, b: u32, av: u64, bv: u64, pc: usize) -> u32 {

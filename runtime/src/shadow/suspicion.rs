@@ -53,18 +53,18 @@ impl Suspicion {
     pub fn falls_on(&mut self, at: u64, reads: bool) -> bool {
         let steps = gate::steps();
         if self.steps != steps {
-            (self.steps, self.accesses) = (steps, 0);
+            (self.steps, self.accesses, self.read) = (steps, 0, 0);
         }
         self.accesses += 1;
         if self.accesses < self.most || gate::threads_alive() < 2 {
             return false;
         }
-        if self.accesses == self.most || self.accesses - self.when > self.most {
+        if self.read != 0 && self.accesses - self.when > self.most {
             self.read = 0;
         }
         match (self.read == at, reads) {
             (true, true) => {
-                self.accesses = 0;
+                (self.accesses, self.read) = (0, 0);
                 self.most *= 2;
                 return true;
             }
