@@ -315,6 +315,18 @@ fn detached_threads_may_outlive_main() {
 }
 
 #[test]
+fn whoever_comes_after_an_exception_initialises() {
+    for how in ["-DHOW=0", "-DHOW=1"] {
+        for optimised in ["-O0", "-O2"] {
+            let flags = [how, optimised, "-DBUGGY"];
+            let source = "tests/verify/throwing.cpp";
+            verify_built(Compiler::RaddleCxx, source, &flags[..2], 0, 8);
+            verify_built(Compiler::RaddleCxx, source, &flags, 66, 8);
+        }
+    }
+}
+
+#[test]
 fn what_the_c_library_stores_is_a_step() {
     for how in 0..6 {
         let how = format!("-DHOW={how}");

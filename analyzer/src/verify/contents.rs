@@ -60,7 +60,8 @@ fn around(event: &Event, kind: Kind) -> Option<(u64, u64)> {
         Kind::SemGetValue => Some((event.value, event.value)),
         Kind::OnceEnter if event.value == 1 => Some((0, RUNNING)),
         Kind::OnceEnter => Some((RETURNED, RETURNED)),
-        Kind::OnceDone => Some((RUNNING, RETURNED)),
+        Kind::OnceDone if event.value == 0 => Some((RUNNING, RETURNED)),
+        Kind::OnceDone => Some((RUNNING, 0)),
         _ => None,
     }
 }

@@ -48,7 +48,7 @@ pub struct Action {
     pub size: u8,
     pub object: u64,
     /// Slot-free form of the event's `value` where that is no outcome: the tree created or joined,
-    /// the mutex of a wait, the bytes of a block.
+    /// the mutex of a wait, the bytes of a block, 1 for the end of a routine that an exception left.
     pub value: u64,
     /// Written value.
     pub term: Option<TermId>,

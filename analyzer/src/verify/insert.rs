@@ -375,7 +375,9 @@ impl Insertion<'_> {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.map_or(UNKNOWN, |c| c.tree.into())
             }
-            Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait => event.value,
+            Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait | Kind::OnceDone => {
+                event.value
+            }
             _ => 0,
         };
         let size = match kind {
@@ -732,8 +734,7 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         SemTimedWait => matches!(outcome, 0 | ETIMEDOUT),
         SemPost => event.value == 0,
         // Their content is also changed by what is no step.
-        OnceEnter => event.size == 0,
-        OnceDone => event.size == 0 && event.value == 0,
+        OnceEnter | OnceDone => event.size == 0,
         SemGetValue | BarrierArrive | BarrierLeave => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
         ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,

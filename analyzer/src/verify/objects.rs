@@ -4,7 +4,8 @@
 //! Each operation finds what the operation before it left behind, or the first content. What is
 //! found decides whether it can happen, how it comes out and what it leaves. The content is the
 //! count of a semaphore or an event counter; how many threads have ever arrived at a barrier; 0, 1
-//! or 2 for a once control whose routine has not begun, runs, has returned.
+//! or 2 for a once control whose routine has not begun (or was left by an exception), runs, has
+//! returned.
 
 use super::channels;
 use super::circuit::{Bool, all, any};
@@ -95,7 +96,8 @@ fn left(action: &Action, found: &BV) -> BV {
         Kind::SemTryWait | Kind::SemTimedWait => is(found, 0).ite(found, &found.sub(&one)),
         Kind::SemPost | Kind::BarrierArrive => found.add(&one),
         Kind::OnceEnter => is(found, 0).ite(&number(RUNNING), found),
-        Kind::OnceDone => number(RETURNED),
+        Kind::OnceDone if action.value == 0 => number(RETURNED),
+        Kind::OnceDone => number(0),
         _ => found.clone(),
     }
 }
@@ -322,21 +324,33 @@ impl Formula<'_> {
     pub fn runners(&self, object: u64) -> Vec<(TreeId, Bool)> {
         let operations = self.objects.get(&object).into_iter().flatten();
         let mut runners = Vec::new();
-        for (&place, nodes) in operations {
-            let enters = |id: &&NodeId| {
-                let action = self.forest.node(**id).action();
-                action.is_some_and(|a| a.kind == Kind::OnceEnter)
-            };
-            let nodes: Vec<NodeId> = nodes.iter().filter(enters).copied().collect();
-            if !nodes.is_empty() {
-                let runs = [
-                    self.any_executed(&nodes),
-                    is(&found(place), 0),
-                    is(&at_last(object), RUNNING),
-                ];
-                runners.push((place.tree, all(&runs)));
+        for (&place, nodes) in operations.clone() {
+            let entries = self.of_kind(Kind::OnceEnter, nodes);
+            if entries.is_empty() {
+                continue;
             }
+            let left: Vec<NodeId> = operations
+                .clone()
+                .filter(|(later, _)| later.tree == place.tree && later.step > place.step)
+                .flat_map(|(_, nodes)| self.of_kind(Kind::OnceDone, nodes))
+                .collect();
+            let runs = [
+                self.any_executed(&entries),
+                is(&found(place), 0),
+                self.any_executed(&left).not(),
+            ];
+            runners.push((place.tree, all(&runs)));
         }
         runners
+    }
+
+    fn of_kind(&self, kind: Kind, nodes: &[NodeId]) -> Vec<NodeId> {
+        let is_one = |id: &NodeId| {
+            self.forest
+                .node(*id)
+                .action()
+                .is_some_and(|a| a.kind == kind)
+        };
+        nodes.iter().copied().filter(is_one).collect()
     }
 }

@@ -454,6 +454,22 @@ fn with_barriers_and_once() {
 }
 
 #[test]
+fn with_routines_that_are_left_by_exceptions() {
+    let sync = &[Family::Throwing];
+    check_many(13_000..13_150, Menu { sync, ..SYNC }, &[]);
+    let sync = &[Family::Throwing, Family::Barriers, Family::Semaphores];
+    let menu = Menu {
+        sync,
+        inputs: 1,
+        nested_threads: true,
+        unjoined: true,
+        exits: true,
+        ..SYNC
+    };
+    check_many(13_200..13_300, menu, &[(1, 0), (2, 0)]);
+}
+
+#[test]
 fn with_timed_locks() {
     let sync = &[Family::TimedLocks];
     check_many(10_000..10_100, Menu { sync, ..SYNC }, &[]);

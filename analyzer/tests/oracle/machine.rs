@@ -234,7 +234,7 @@ impl Machine {
             Op::Do(Stmt::Sync(_, op)) => Some(Announced {
                 kind: op.kind(),
                 object: op.object(),
-                value: op.mutex_of_wait(),
+                value: op.announced_value(),
                 pc: self.pc(t),
                 aux: op.announced_aux(),
             }),

@@ -100,7 +100,8 @@ pub enum Sync {
     Barrier(u8),
     /// The register gets 1 if this thread is to run the routine, which [`Sync::OnceDone`] ends.
     Once(u8),
-    OnceDone(u8),
+    /// Has it returned, or was it left by an exception?
+    OnceDone(u8, bool),
     /// Writes so many bytes (the last number) to a pipe: this one and those that follow it.
     Send(u8, u8, u8),
     /// Reads so many bytes at most, at least one; the register gets them.

@@ -55,6 +55,8 @@ pub enum Family {
     RwLocks,
     Barriers,
     Once,
+    /// Routines of once controls that may be left by an exception.
+    Throwing,
     TimedLocks,
     Pipes,
     Counters,
@@ -424,7 +426,8 @@ impl Writer<'_> {
     fn synchronise(&mut self, body: &mut Vec<Stmt>) {
         let n = self.dice.roll(self.menu.sync.len());
         let reg = self.reg();
-        let (take, give) = match self.menu.sync[n] {
+        let family = self.menu.sync[n];
+        let (take, give) = match family {
             Family::Conditions => return self.condition(reg, body),
             Family::Sections => return self.section(body),
             Family::Pipes => {
@@ -466,11 +469,12 @@ impl Writer<'_> {
                 let m = self.dice.roll(self.menu.locks) as u8;
                 (Sync::TimedLock(m), Stmt::Unlock(m))
             }
-            Family::Once => {
+            Family::Once | Family::Throwing => {
                 let o = self.dice.roll(2) as u8;
                 body.push(Stmt::Sync(reg, Sync::Once(o)));
                 let mut inner = self.inner();
-                inner.push(Stmt::Sync(4, Sync::OnceDone(o)));
+                let returns = family == Family::Once || self.dice.roll(2) == 0;
+                inner.push(Stmt::Sync(4, Sync::OnceDone(o, returns)));
                 return body.push(Stmt::If(eq(r(reg), c(1)), inner, Vec::new()));
             }
         };

@@ -101,7 +101,7 @@ impl Sync {
             Sync::RwUnlock(_) => Kind::RwUnlock,
             Sync::Barrier(_) => Kind::BarrierArrive,
             Sync::Once(_) => Kind::OnceEnter,
-            Sync::OnceDone(_) => Kind::OnceDone,
+            Sync::OnceDone(..) => Kind::OnceDone,
             Sync::Send(..) | Sync::Add(..) => Kind::DescriptorWrite,
             Sync::Receive(..) | Sync::Take(_) => Kind::DescriptorRead,
             Sync::Begin => Kind::MutexLock,
@@ -125,14 +125,15 @@ impl Sync {
             }
             Sync::Read(l, _) | Sync::Write(l, _) | Sync::RwUnlock(l) => 0xc000 + 64 * u64::from(l),
             Sync::Barrier(b) => barrier(b),
-            Sync::Once(o) | Sync::OnceDone(o) => 0xe000 + 64 * u64::from(o),
+            Sync::Once(o) | Sync::OnceDone(o, _) => 0xe000 + 64 * u64::from(o),
         }
     }
 
     /// `value` of an announced operation.
-    pub fn mutex_of_wait(self) -> u64 {
+    pub fn announced_value(self) -> u64 {
         match self {
             Sync::Wait(_, m, _) => mutex(m),
+            Sync::OnceDone(_, returned) => u64::from(!returned),
             _ => 0,
         }
     }
@@ -421,8 +422,12 @@ impl Machine {
                 self.objects.once.entry(o).or_insert(Some(me));
                 event.value = first.into();
             }
-            Sync::OnceDone(o) => {
+            Sync::OnceDone(o, true) => {
                 self.objects.once.insert(o, None);
+            }
+            Sync::OnceDone(o, false) => {
+                self.objects.once.remove(&o);
+                event.value = 1;
             }
             Sync::Send(p, first, count) => {
                 let bytes: Vec<u8> = (first..first + count).collect();

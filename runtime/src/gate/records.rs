@@ -131,9 +131,12 @@ fn announced_record(thread: Slot, p: &Pending) -> Event {
         aux: crate::sync::announced_aux(p),
         object,
         value: match p.kind {
-            Kind::ThreadJoin | Kind::CondWait | Kind::Free | Kind::ReadRange | Kind::WriteRange => {
-                p.aux
-            }
+            Kind::ThreadJoin
+            | Kind::CondWait
+            | Kind::OnceDone
+            | Kind::Free
+            | Kind::ReadRange
+            | Kind::WriteRange => p.aux,
             _ => 0,
         },
         pc: p.pc as u64,

@@ -25,7 +25,7 @@ const fn row(name: &'static CStr, takes: u32) -> Modelled {
     }
 }
 
-static MODELLED: Serial<[Modelled; 48]> = Serial::new([
+static MODELLED: Serial<[Modelled; 49]> = Serial::new([
     row(c"pthread_create", 1 << 3),
     row(c"thrd_create", 1 << 2),
     row(c"exit", 1),
@@ -74,6 +74,7 @@ static MODELLED: Serial<[Modelled; 48]> = Serial::new([
     row(c"klee_print_range", 1 << 1),
     row(c"__cxa_guard_acquire", 0),
     row(c"__cxa_guard_release", 0),
+    row(c"__cxa_guard_abort", 0),
 ]);
 
 fn modelled() -> &'static mut [Modelled] {

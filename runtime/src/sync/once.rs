@@ -69,7 +69,10 @@ impl Control {
 /// The step with which whoever ran the routine of `object` leaves it: it has `returned`, which
 /// `note` writes into the object, or was left by an exception.
 fn leave(object: u64, control: Control, returned: bool, pc: usize, note: impl FnOnce()) {
-    gate::simple(Kind::OnceDone, object, pc);
+    gate::point(Pending {
+        aux: u64::from(!returned),
+        ..Pending::always(Kind::OnceDone, object, pc)
+    });
     if returned {
         note();
     }
@@ -167,7 +170,10 @@ pub unsafe fn acquire(guard: *mut u64, pc: usize) -> bool {
 /// # Safety
 /// As [`acquire`], which returned true.
 pub unsafe fn release(guard: *mut u64, done: bool, pc: usize) {
-    let control = Control::of_guard(c"__cxa_guard_release");
+    let control = Control::of_guard(match done {
+        true => c"__cxa_guard_release",
+        false => c"__cxa_guard_abort",
+    });
     let object = guard as u64;
     match control {
         Control::Once if done => one_body::write(Kind::AtomicWrite, object, 1, 1, pc),
