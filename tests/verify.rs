@@ -346,6 +346,27 @@ fn what_the_c_library_stores_is_a_step() {
 }
 
 #[test]
+fn what_the_c_library_reads_is_a_step() {
+    for how in 0..=6 {
+        // What no table tells of is named, and nothing more is claimed.
+        let (other, joined) = if how == 6 { (69, 69) } else { (66, 0) };
+        let how = format!("-DHOW={how}");
+        for optimised in ["-O0", "-O2"] {
+            for (wanted, status) in [("-DSEEN=0", 66), ("-DSEEN=1", other), ("-DFIXED", joined)] {
+                let flags = [&how[..], optimised, wanted];
+                verify_built(
+                    Compiler::RaddleCc,
+                    "tests/verify/looked.c",
+                    &flags,
+                    status,
+                    8,
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn loops_that_wait_by_calling_functions_are_no_paths() {
     // With -O2 the first round is a test before the loop.
     for (how, most) in [(0, 4), (1, 4), (2, 4), (3, 4), (4, 8)] {

@@ -4,14 +4,15 @@
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
-use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, Ty};
-use raddle_protocol::library::{Model, Output, is_silent, reads_files, stores};
+use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, Ty};
+use raddle_protocol::library::{Model, Output, is_silent, reads, reads_files, stores};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {
     /// The function, if the file knows it.
     pub name: Option<String>,
-    /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`].
+    /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`],
+    /// [`FOREIGN_READS`].
     pub shape: u64,
 }
 
@@ -24,8 +25,15 @@ impl Foreign {
             return None;
         }
         let name = callee.map(Value::name);
+        let looks = match callee {
+            Some(callee) if callee.is_declaration() => name
+                .as_deref()
+                .is_some_and(|name| reads(name).next().is_some()),
+            _ => false,
+        };
         if name.as_deref().is_some_and(is_silent) {
-            return None;
+            let shape = FOREIGN_READS;
+            return looks.then_some(Foreign { name, shape });
         }
         let unused = call.first_use().is_none();
         let output = name.as_deref().and_then(Output::find).filter(|_| unused);
@@ -41,8 +49,11 @@ impl Foreign {
             .map(|(index, _)| 1 << index)
             .sum();
         let blind = callee.is_some_and(|callee| !callee.is_declaration());
-        let shape =
-            pointers | output.map_or(0, |_| FOREIGN_OUTPUT) | if blind { FOREIGN_BLIND } else { 0 };
+        let flag = |is: bool, flag: u64| if is { flag } else { 0 };
+        let shape = pointers
+            | flag(output.is_some(), FOREIGN_OUTPUT)
+            | flag(blind, FOREIGN_BLIND)
+            | flag(looks, FOREIGN_READS);
         let reads = name.as_deref().is_some_and(reads_files);
         (shape != 0 || reads).then_some(Foreign { name, shape })
     }

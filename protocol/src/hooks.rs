@@ -80,6 +80,8 @@ pub const FOREIGN_OUTPUT: u64 = 1 << 63;
 /// Bit of the same shape: the callee is of this file and has no hooks, so what it reads besides its
 /// arguments is not known either.
 pub const FOREIGN_BLIND: u64 = 1 << 62;
+/// Bit of the same shape: it is known what the callee reads ([`crate::library::reads`]).
+pub const FOREIGN_READS: u64 = 1 << 61;
 /// Bit of [`MODE`].
 pub const MODE_ACCESSES: u32 = 1;
 /// Bit of [`MODE`].

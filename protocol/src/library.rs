@@ -5,7 +5,10 @@
 //! performed as they are: if they can read symbolic bytes, that is recorded with their name
 //! (`raddle_sym_foreign`), except for those that are [silent](is_silent).
 
+mod memory;
+
 use crate::hooks::Ty;
+pub use memory::{Read, Stored, reads, stores, stores_early};
 
 macro_rules! models {
     ($($name:ident = [$($c:literal),*], $result:ident ($($param:ident),*) $($variadic:ident)?;)*) => {
@@ -397,160 +400,6 @@ pub fn is_silent(name: &str) -> bool {
     ];
     let silent = FAMILIES.iter().any(|family| name.starts_with(family)) || NAMES.contains(&name);
     silent && Output::find(name).is_none()
-}
-
-/// How much a function stores where an argument leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
-    /// So many bytes.
-    Bytes(u64),
-    /// As many as this argument says.
-    Argument(u32),
-    /// A text with its NUL, of no more bytes than the argument says (`None`: no limit).
-    Text(Option<u32>),
-}
-
-/// The functions of the C library that store where an argument leads, and do no more to the program's
-/// memory: names, argument, how much. Others have a model, or lie in [`crate::touches`].
-const STORES: &[(&[&str], u32, Stored)] = {
-    use Stored::{Argument, Bytes, Text};
-    &[
-        (&["pthread_create", "thrd_create"], 0, Bytes(8)),
-        (
-            &[
-                "pthread_join",
-                "pthread_tryjoin_np",
-                "pthread_timedjoin_np",
-                "pthread_clockjoin_np",
-            ],
-            1,
-            Bytes(8),
-        ),
-        (&["thrd_join"], 1, Bytes(4)),
-        (&["pthread_key_create", "tss_create"], 0, Bytes(4)),
-        (&["sem_getvalue"], 1, Bytes(4)),
-        (
-            &["pthread_setcancelstate", "pthread_setcanceltype"],
-            1,
-            Bytes(4),
-        ),
-        (
-            &[
-                "pthread_mutexattr_gettype",
-                "pthread_mutexattr_getpshared",
-                "pthread_mutexattr_getrobust",
-                "pthread_mutexattr_getprotocol",
-                "pthread_mutexattr_getprioceiling",
-                "pthread_mutex_getprioceiling",
-                "pthread_condattr_getclock",
-                "pthread_condattr_getpshared",
-                "pthread_rwlockattr_getpshared",
-                "pthread_rwlockattr_getkind_np",
-                "pthread_barrierattr_getpshared",
-                "pthread_attr_getdetachstate",
-                "pthread_attr_getscope",
-                "pthread_attr_getinheritsched",
-                "pthread_attr_getschedpolicy",
-                "pthread_attr_getschedparam",
-                "pthread_getschedparam",
-                "pthread_getcpuclockid",
-            ],
-            1,
-            Bytes(4),
-        ),
-        (&["pthread_getschedparam"], 2, Bytes(4)),
-        (
-            &["pthread_attr_getstacksize", "pthread_attr_getguardsize"],
-            1,
-            Bytes(8),
-        ),
-        (&["pthread_attr_getstack"], 1, Bytes(8)),
-        (&["pthread_attr_getstack"], 2, Bytes(8)),
-        (&["pthread_getname_np"], 1, Text(Some(2))),
-        (&["pthread_sigmask", "sigprocmask"], 2, Bytes(128)),
-        (&["sigaction"], 2, Bytes(152)),
-        (
-            &[
-                "sigpending",
-                "sigemptyset",
-                "sigfillset",
-                "sigaddset",
-                "sigdelset",
-            ],
-            0,
-            Bytes(128),
-        ),
-        (&["pipe", "pipe2"], 0, Bytes(8)),
-        (&["socketpair"], 3, Bytes(8)),
-        (&["eventfd_read"], 1, Bytes(8)),
-        (&["gettimeofday", "timespec_get"], 0, Bytes(16)),
-        (
-            &["clock_gettime", "clock_getres", "nanosleep"],
-            1,
-            Bytes(16),
-        ),
-        (&["clock_nanosleep"], 3, Bytes(16)),
-        (&["time"], 0, Bytes(8)),
-        (&["localtime_r", "gmtime_r"], 1, Bytes(56)),
-        (&["asctime_r", "ctime_r"], 1, Text(None)),
-        (&["strftime"], 0, Text(Some(1))),
-        (&["strerror_r", "__xpg_strerror_r"], 1, Text(Some(2))),
-        (&["getcwd", "gethostname"], 0, Text(Some(1))),
-        (&["posix_memalign"], 0, Bytes(8)),
-        (&["rand_r"], 0, Bytes(4)),
-        (&["frexp"], 1, Bytes(4)),
-        (&["modf"], 1, Bytes(8)),
-        (&["modff", "lgamma_r", "lgammaf_r", "frexpf"], 1, Bytes(4)),
-        (&["remquo", "remquof"], 2, Bytes(4)),
-        (&["sincos"], 1, Bytes(8)),
-        (&["sincos"], 2, Bytes(8)),
-        (&["sincosf"], 1, Bytes(4)),
-        (&["sincosf"], 2, Bytes(4)),
-        (&["getrlimit", "getrlimit64"], 1, Bytes(16)),
-        (
-            &[
-                "getrusage",
-                "stat",
-                "fstat",
-                "lstat",
-                "stat64",
-                "fstat64",
-                "lstat64",
-            ],
-            1,
-            Bytes(144),
-        ),
-        (&["fstatat", "fstatat64"], 2, Bytes(144)),
-        (&["uname"], 0, Bytes(390)),
-        (&["times"], 0, Bytes(32)),
-        (&["getrandom", "getentropy"], 0, Argument(1)),
-        (
-            &["snprintf", "vsnprintf", "__snprintf_chk", "__vsnprintf_chk"],
-            0,
-            Text(Some(1)),
-        ),
-        (
-            &["sprintf", "vsprintf", "__sprintf_chk", "__vsprintf_chk"],
-            0,
-            Text(None),
-        ),
-        (
-            &["asprintf", "vasprintf", "__asprintf_chk", "__vasprintf_chk"],
-            0,
-            Bytes(8),
-        ),
-    ]
-};
-
-/// What the function of this name stores: argument, how much.
-pub fn stores(name: &str) -> impl Iterator<Item = (u32, Stored)> {
-    let rows = STORES.iter().filter(move |row| row.0.contains(&name));
-    rows.map(|row| (row.1, row.2))
-}
-
-/// Does what the function stores have its value before anything begins that the call begins?
-pub fn stores_early(name: &str) -> bool {
-    matches!(name, "pthread_create" | "thrd_create")
 }
 
 #[cfg(test)]

@@ -230,12 +230,27 @@ impl Access {
     }
 
     /// Notes what shared bytes hold from now on.
-    fn settle(self, value: u64) {
+    fn settle(self, value: u64, expr: Expr) {
         let bytes = value.to_le_bytes();
+        let inputs = world().nodes.depends_on_inputs(expr);
         world().cells.parts(self.at, self.len(), |p| {
             let held = &mut p.cell.content[p.from..p.from + p.len];
             held.copy_from_slice(&bytes[p.at..p.at + p.len]);
+            let bits = p.bits();
+            match inputs {
+                true => p.cell.inputs |= bits,
+                false => p.cell.inputs &= !bits,
+            }
         });
+    }
+
+    /// Does what the shared bytes hold depend on an input?
+    pub fn depends_on_inputs(self) -> bool {
+        let mut any = false;
+        world().cells.parts(self.at, self.len(), |p| {
+            any |= p.cell.inputs & p.bits() != 0;
+        });
+        any
     }
 
     /// Do the shared bytes hold what the records say?
@@ -262,7 +277,7 @@ impl Access {
             }
             lost(Why::Memory, self.pc);
             self.log(Kind::Write, value, 0);
-            self.settle(value);
+            self.settle(value, 0);
             gate::round_changed();
         }
     }
@@ -284,7 +299,9 @@ impl Access {
         if self.is_shared() {
             let value = self.observe();
             self.log_order(value);
-            let expr = world().nodes.read(self.width(), gate::events());
+            let expr = world()
+                .nodes
+                .read(self.width(), gate::events(), self.depends_on_inputs());
             self.log(self.kind, value, 0);
             gate::round_saw(self.at, self.size, value);
             return (value, built(expr, self.pc));
@@ -348,7 +365,7 @@ impl Access {
             check(self.kind, self.at, self.len(), self.pc);
             self.introduce(self.fetch());
             self.put(value);
-            self.settle(value);
+            self.settle(value, expr);
             self.log_order(value);
             self.log(self.kind, value, expr);
             return;
@@ -366,7 +383,9 @@ impl Access {
         let old = if shared {
             let value = self.observe();
             self.log_order(value);
-            let expr = world().nodes.read(self.width(), gate::events());
+            let expr = world()
+                .nodes
+                .read(self.width(), gate::events(), self.depends_on_inputs());
             Operand { expr, value }
         } else {
             check(self.kind, self.at, self.len(), self.pc);
@@ -383,7 +402,7 @@ impl Access {
             false => gate::round_changed(),
         }
         if shared {
-            self.settle(new);
+            self.settle(new, expr);
             // A record between the node and this one would belie the index in the node.
             self.log(self.kind, new, expr);
             built(expr, self.pc);
@@ -412,7 +431,7 @@ impl Access {
         if early {
             gate::simple(self.kind, self.at, self.pc);
             let new = self.fetch();
-            self.settle(new);
+            self.settle(new, 0);
             return self.log(self.kind, new, 0);
         }
         let new = self.fetch();
@@ -425,7 +444,7 @@ impl Access {
         self.put(u64::from_le_bytes(held));
         gate::simple(self.kind, self.at, self.pc);
         self.put(new);
-        self.settle(new);
+        self.settle(new, 0);
         self.log(self.kind, new, 0);
     }
 

@@ -1,12 +1,15 @@
 //! memcpy, memmove, memset, and memory that changed without a hook. What is shared inside is
 //! accessed piece by piece, as large as alignment allows.
 
-use super::access::{Access, fit};
+use super::access::{Access, decide, fit};
+use super::atomic;
 use super::nodes::Expr;
 use super::{built, touch, world};
 use crate::access::check;
 use crate::serial::Serial;
+use core::cell::Cell;
 use raddle_protocol::event::Kind;
+use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{STORE_ANY, STORE_EARLY, STORE_TEXT};
 
 fn access(kind: Kind, at: u64, size: u64, pc: usize) -> Access {
@@ -135,19 +138,109 @@ fn pieces(at: u64, len: u64, mut each: impl FnMut(bool, u64, u64)) {
 /// The program is about to read a block without a hook for its expressions: decides on the values.
 pub fn will_read(at: u64, len: u64, pc: usize) {
     check(Kind::ReadRange, at, len, pc);
-    pieces(at, len, |shared, here, n| {
-        let mut done = 0;
-        while done < n {
-            let size = if shared {
-                n
-            } else {
-                piece(n - done, &[here + done])
-            };
-            access(Kind::Read, here + done, size, pc).read_and_decide();
-            done += size;
-        }
-        world().cells.forget(here, n);
+    as_one(core::iter::once((at, len)), pc, || {
+        pieces(at, len, |shared, here, n| {
+            let mut done = 0;
+            while done < n {
+                let size = if shared {
+                    n
+                } else {
+                    piece(n - done, &[here + done])
+                };
+                access(Kind::Read, here + done, size, pc).read_and_decide();
+                done += size;
+            }
+            world().cells.forget(here, n);
+        });
     });
+}
+
+/// What a function of the C library reads.
+#[derive(Clone, Copy)]
+pub enum Block {
+    /// From here on so many bytes.
+    Bytes(u64, u64),
+    /// From here on a text with its NUL, of no more bytes than that.
+    Text(u64, u64),
+}
+
+impl Block {
+    /// Where it lies, and its bytes as they are now.
+    fn extent(self) -> (u64, u64) {
+        match self {
+            Block::Bytes(at, len) => (at, len),
+            Block::Text(at, most) => {
+                // SAFETY: by the contract of `will_look`.
+                let len = unsafe { libc::strnlen(at as *const core::ffi::c_char, most as usize) };
+                (at, most.min(len as u64 + 1))
+            }
+        }
+    }
+
+    /// Reads it, and decides on what is shared. Is there anything that depends on inputs? There are
+    /// too many of those to decide on.
+    fn look(self, pc: usize) -> bool {
+        let any = Cell::new(false);
+        let look = |at: u64, size: u64| {
+            let here = access(Kind::Read, at, size, pc);
+            let (value, expr) = here.read();
+            match world().cells.any_shared(at, size) && !here.depends_on_inputs() {
+                true => decide(expr, value, Why::Memory, pc),
+                false => any.set(any.get() | (expr != 0)),
+            }
+            value
+        };
+        match self {
+            Block::Bytes(at, len) => {
+                check(Kind::ReadRange, at, len, pc);
+                pieces(at, len, |shared, here, n| match shared {
+                    true => {
+                        look(here, n);
+                    }
+                    false => {
+                        touch(here, n, false, pc);
+                        let symbolic = world().cells.any_symbolic(here, n);
+                        any.set(any.get() | symbolic);
+                    }
+                });
+            }
+            Block::Text(at, most) => {
+                let mut bytes = at..at.saturating_add(most);
+                bytes.find(|&here| look(here, 1) == 0);
+            }
+        }
+        any.get()
+    }
+}
+
+/// A function of the C library is about to read these blocks: decides on what is shared. Does anything
+/// there depend on inputs?
+///
+/// # Safety
+/// They are there.
+pub unsafe fn will_look(blocks: &[Block], pc: usize) -> bool {
+    let mut any = false;
+    as_one(blocks.iter().map(|block| block.extent()), pc, || {
+        for block in blocks {
+            any |= block.look(pc);
+        }
+    });
+    any
+}
+
+/// Reads what the program is then to read without a hook, in these places: where that takes several
+/// steps, nobody comes between them.
+fn as_one(places: impl Iterator<Item = (u64, u64)>, pc: usize, read: impl FnOnce()) {
+    let mut steps = 0;
+    for (at, len) in places {
+        pieces(at, len, |shared, _, _| steps += u32::from(shared));
+    }
+    if steps < 2 {
+        return read();
+    }
+    atomic::enter(pc);
+    read();
+    atomic::leave(pc);
 }
 
 /// The program is about to write a block without a hook; [`forget`] follows when it has.

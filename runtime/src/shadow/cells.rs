@@ -41,6 +41,8 @@ pub struct Cell {
     pub known: u8,
     /// Per byte a bit: `content` holds what a local byte with an expression must hold.
     checked: u8,
+    /// Per byte a bit: what is recorded of a shared byte depends on an input.
+    pub inputs: u8,
 }
 
 impl Cell {

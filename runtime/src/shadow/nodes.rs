@@ -17,6 +17,8 @@ pub struct Nodes {
     /// The number of nodes as others see it.
     published: *const AtomicU64,
     cache: *mut Expr,
+    /// Of each node, does it depend on an input?
+    inputs: *mut bool,
     /// Was there no room for a node?
     full: bool,
     /// No more nodes are wanted.
@@ -32,6 +34,7 @@ impl Nodes {
             len: 1,
             published: core::ptr::null(),
             cache: core::ptr::null_mut(),
+            inputs: core::ptr::null_mut(),
             full: false,
             closed: false,
         }
@@ -50,6 +53,7 @@ impl Nodes {
             len: 1,
             published,
             cache: crate::os::map_memory(CACHE * size_of::<Expr>()).cast(),
+            inputs: crate::os::map_memory(capacity).cast(),
             full: false,
             closed: false,
         }
@@ -107,6 +111,16 @@ impl Nodes {
         let expr = self.len as Expr;
         // SAFETY: below the capacity.
         unsafe { self.nodes.add(self.len).write(node) };
+        let inputs = match node.op() {
+            Some(Op::Input) => true,
+            op => {
+                let operands = [node.a, node.b, node.c].into_iter();
+                let mut operands = operands.take(op.map_or(0, Op::arity));
+                operands.any(|operand| self.depends_on_inputs(operand))
+            }
+        };
+        // SAFETY: as above; the memory is zero.
+        unsafe { self.inputs.add(self.len).write(inputs) };
         *cached = expr;
         self.len += 1;
         // SAFETY: by the contract of `new`.
@@ -114,18 +128,29 @@ impl Nodes {
         expr
     }
 
-    /// What the read event with this index returned.
-    pub fn read(&mut self, width: u8, event: u64) -> Expr {
+    /// Does its value depend on an input, in this execution?
+    pub fn depends_on_inputs(&self, expr: Expr) -> bool {
+        // SAFETY: below `len`, so it was written.
+        self.is_known(expr) && unsafe { *self.inputs.add(expr as usize) }
+    }
+
+    /// What the read event with this index returned, which may depend on an input.
+    pub fn read(&mut self, width: u8, event: u64, inputs: bool) -> Expr {
         if event > u64::from(u32::MAX) {
             self.full = true;
             return 0;
         }
-        self.add(Node {
+        let expr = self.add(Node {
             op: Op::Read as u8,
             width,
             a: event as u32,
             ..Node::default()
-        })
+        });
+        if expr != 0 && inputs {
+            // SAFETY: a node that was written.
+            unsafe { self.inputs.add(expr as usize).write(true) };
+        }
+        expr
     }
 
     /// A constant; one of more than 64 bits is `value` zero-extended.

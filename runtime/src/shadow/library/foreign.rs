@@ -2,6 +2,8 @@
 //! read is not followed, and said so with their name.
 
 use super::Address;
+use super::formats::List;
+use super::reads::{Looked, look};
 use crate::gate;
 use crate::heap;
 use crate::shadow::blocks;
@@ -10,11 +12,11 @@ use crate::shadow::outside::Source;
 use crate::shadow::{lost, touch as touch_local, world};
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
-use raddle_protocol::cpp::{Touch, touches};
+use raddle_protocol::cpp::{Touch, is_known, touches};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT};
-use raddle_protocol::library::{Output, reads_files, texts};
+use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS};
+use raddle_protocol::library::{Output, is_silent, reads_files, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -36,7 +38,7 @@ pub unsafe extern "C-unwind" fn call(
         return;
     }
     let (output, blind) = (shape & FOREIGN_OUTPUT != 0, shape & FOREIGN_BLIND != 0);
-    let count = ((shape & !(FOREIGN_OUTPUT | FOREIGN_BLIND)) >> 32) as usize;
+    let count = (shape >> 32) as usize & 0xff;
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { super::arguments(count, values, exprs) };
     // SAFETY: as above; a string of the compiler plugin.
@@ -49,15 +51,23 @@ pub unsafe extern "C-unwind" fn call(
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
+        let looked = match shape & FOREIGN_READS != 0 {
+            true => look(known, values, pc),
+            false => Looked::default(),
+        };
         // A number that is an argument may be a size.
-        let is_pointer = |i: usize| shape >> i & 1 != 0;
+        let is_pointer = |i: usize| (shape & !looked.arguments) >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
+        let apart = is_known(known);
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
-        (reads_files(known) && Source::any())
-            || pointers.any(|i| is_symbolic(values[i], size) || leads_on(values[i]))
+        looked.lost && !is_silent(known)
+            || (reads_files(known) && Source::any())
+            || pointers.any(|i| may_read(values[i], size, apart, pc) || leads_on(values[i]))
             || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))
-            || list_of(known, values).is_some_and(|(list, format)| leads_there(list, format))
+            || list_of(known, values)
+                .filter(|(index, ..)| looked.arguments >> index & 1 == 0)
+                .is_some_and(|(_, list, format)| leads_there(list, format))
     };
     if is_lost {
         lose(name.map_or(b"a function" as &[u8], CStr::to_bytes), pc);
@@ -113,13 +123,13 @@ fn comes_back(output: Output, values: &[u64], exprs: &[u32]) -> bool {
     !pointer && (symbolic || text)
 }
 
-/// The `va_list` of a function that takes one in place of its last arguments, and the format that
-/// goes with it.
-fn list_of(name: &str, values: &[u64]) -> Option<(u64, u64)> {
+/// The `va_list` of a function that takes one in place of its last arguments: its number, where it
+/// lies, and the format that goes with it.
+fn list_of(name: &str, values: &[u64]) -> Option<(usize, u64, u64)> {
     let bare = name.trim_start_matches('_').trim_start_matches("isoc99_");
     let takes_list = bare.starts_with('v') && (bare.contains("printf") || bare.contains("scanf"));
     match values {
-        [.., format, list] if takes_list => Some((*list, *format)),
+        [.., format, list] if takes_list => Some((values.len() - 1, *list, *format)),
         _ => None,
     }
 }
@@ -131,31 +141,6 @@ fn any_text(array: u64) -> bool {
     let mut texts = (0..).map_while(|i| unsafe { NonZero::new(array.add(i).read()) });
     !array.is_null() && texts.any(|text| is_symbolic(text.get(), 0))
 }
-
-/// A `va_list` (System V ABI for x86-64, section 3.5.7).
-#[repr(C)]
-pub struct List {
-    /// How much of the registers' 48 bytes was used.
-    used: u32,
-    used_floating: u32,
-    stack: *const u64,
-    registers: *const u8,
-}
-
-impl List {
-    /// Of these words, as if none had come in a register.
-    pub fn of(words: &[u64]) -> List {
-        List {
-            used: REGISTERS,
-            used_floating: 176,
-            stack: words.as_ptr(),
-            registers: core::ptr::null(),
-        }
-    }
-}
-
-/// Bytes of the registers for integers.
-const REGISTERS: u32 = 48;
 
 /// May one of the pointers in a `va_list` lead to symbolic bytes?
 fn leads_there(list: u64, format: u64) -> bool {
@@ -172,16 +157,10 @@ fn leads_there(list: u64, format: u64) -> bool {
         .iter()
         .filter(|&&c| c == b'%' || c == b'*')
         .count();
-    let in_registers = (list.used.min(REGISTERS)..REGISTERS)
-        .step_by(8)
-        // SAFETY: within the area.
-        .map(|at| unsafe { list.registers.add(at as usize).cast::<u64>().read() });
-    // SAFETY: at most so many words are arguments; what stands above them on the stack are frames.
-    let on_stack = (0..count).map(|i| unsafe { list.stack.add(i).read() });
-    in_registers
-        .take(count)
-        .chain(on_stack)
-        .any(|pointer| is_symbolic(pointer, 0))
+    // SAFETY: the format asks for no more.
+    let on_stack = unsafe { list.on_stack(count) };
+    let mut words = list.in_registers().take(count).chain(on_stack);
+    words.any(|pointer| is_symbolic(pointer, 0))
 }
 
 /// May a function find symbolic or shared bytes behind this pointer? It can look at all of a block
@@ -196,6 +175,21 @@ fn is_symbolic(pointer: u64, size: u64) -> bool {
         None => text_length(pointer).max(size).max(LEAST),
     };
     world().cells.any_symbolic(pointer, len.min(MOST))
+}
+
+/// [`is_symbolic`] behind an argument. As far as it is sure that the function may look, its thread
+/// reads that: what another one writes there is shared. That is not so where it is `known` that
+/// threads share nothing there.
+fn may_read(pointer: u64, size: u64, known: bool, pc: usize) -> bool {
+    if known {
+        return is_symbolic(pointer, size);
+    }
+    let sure = match rest_of_block(pointer) {
+        Some(rest) => rest,
+        None => text_length(pointer) + u64::from(is_mapped((pointer & !4095) as usize)),
+    };
+    touch_local(pointer, sure.min(MOST), false, pc);
+    is_symbolic(pointer, size)
 }
 
 /// The same behind the pointers behind this one: those of a `std::string`, or the text that

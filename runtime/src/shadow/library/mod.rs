@@ -3,11 +3,13 @@
 
 mod characters;
 mod foreign;
+mod formats;
 mod fortified;
 mod live;
 mod machine;
 mod numbers;
 mod options;
+mod reads;
 mod scan;
 mod sort;
 mod streams;
@@ -358,10 +360,10 @@ impl Call<'_, Live> {
     /// sscanf by a format without a model: what it reads is lost.
     fn scan_unseen(self) -> Val {
         unsafe extern "C" {
-            fn vsscanf(text: u64, format: u64, list: *mut foreign::List) -> i32;
+            fn vsscanf(text: u64, format: u64, list: *mut formats::List) -> i32;
         }
         foreign::lose(b"sscanf", self.m.pc);
-        let mut list = foreign::List::of(&self.values[2..]);
+        let mut list = formats::List::of(&self.values[2..]);
         // SAFETY: the program's call, with its arguments in a list.
         let read = unsafe { vsscanf(self.values[0], self.values[1], &mut list) };
         Val::of(32, u64::from(read as u32))

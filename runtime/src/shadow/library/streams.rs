@@ -3,7 +3,8 @@
 //! and the stream put behind it.
 
 use super::Call;
-use super::foreign::{self, List};
+use super::foreign;
+use super::formats::List;
 use super::live::Live;
 use super::machine::{Machine, Val};
 use super::scan::{self, Text};

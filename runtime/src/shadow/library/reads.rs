@@ -1,0 +1,81 @@
+//! What functions of the C library that have no model read where their arguments lead, as far as
+//! that is known ([`raddle_protocol::library::reads`]). What is shared there is read by steps of their
+//! own before the call, and decided upon.
+
+use super::formats::{Given, List, texts};
+use crate::shadow::blocks::{Block, will_look};
+use core::ffi::{CStr, c_char};
+use raddle_protocol::library::{Read, reads};
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// The arguments that lead to what was read, a bit for each.
+    pub arguments: u64,
+    /// Something depends on inputs: that is not followed.
+    pub lost: bool,
+}
+
+/// Blocks of one call, at most.
+const MOST: usize = 16;
+
+/// The function of this name is about to be called with these arguments.
+pub fn look(name: &str, values: &[u64], pc: usize) -> Looked {
+    let mut looked = Looked::default();
+    let mut blocks = [Block::Bytes(0, 0); MOST];
+    let mut count = 0;
+    let mut add = |argument: u32, block: Block| {
+        let (Block::Bytes(at, len) | Block::Text(at, len)) = block;
+        if at != 0 && len != 0 && count < MOST {
+            blocks[count] = block;
+            count += 1;
+        }
+        // Of what is not known the pointers are looked at as of any other function.
+        if count < MOST {
+            looked.arguments |= 1 << argument;
+        }
+    };
+    for (argument, read) in reads(name) {
+        let at = |index: u32| values.get(index as usize).copied().unwrap_or(0);
+        let place = at(argument);
+        match read {
+            Read::Bytes(len) => add(argument, Block::Bytes(place, len)),
+            Read::Items(n, size) => add(argument, Block::Bytes(place, at(n).saturating_mul(size))),
+            Read::Text => add(argument, Block::Text(place, u64::MAX)),
+            Read::Format(_) | Read::List(_) if place == 0 => {}
+            Read::Format(first) => {
+                let mut given = Given::new(values.get(first as usize..).unwrap_or_default());
+                // SAFETY: the function that is called reads the format, too.
+                let known = texts(unsafe { bytes(place) }, &mut given, |index, at, most| {
+                    add(first + index as u32, Block::Text(at, most));
+                });
+                if known {
+                    add(argument, Block::Text(place, u64::MAX));
+                }
+            }
+            Read::List(list) => {
+                // SAFETY: as above; the list stays as it is.
+                let (format, mut given) =
+                    unsafe { (bytes(place), (at(list) as *const List).read()) };
+                let known = texts(format, &mut given, |_, at, most| {
+                    add(argument, Block::Text(at, most));
+                });
+                if known {
+                    add(list, Block::Text(place, u64::MAX));
+                }
+            }
+        }
+    }
+    // SAFETY: the function that is called reads them, too.
+    looked.lost = unsafe { will_look(&blocks[..count], pc) };
+    looked
+}
+
+/// A text, without its NUL.
+///
+/// # Safety
+/// There is one.
+unsafe fn bytes<'a>(text: u64) -> &'a [u8] {
+    // SAFETY: by the contract above.
+    unsafe { CStr::from_ptr(text as *const c_char) }.to_bytes()
+}
