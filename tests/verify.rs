@@ -381,6 +381,19 @@ fn loops_that_wait_by_calling_functions_are_no_paths() {
 }
 
 #[test]
+fn attempts_that_fail_are_no_paths() {
+    for how in 0..=4 {
+        let how = format!("-DHOW={how}");
+        for optimised in ["-O0", "-O1", "-O2"] {
+            let flags = [&how[..], optimised, "-DBUGGY"];
+            let source = "tests/verify/attempts.c";
+            verify_built(Compiler::RaddleCc, source, &flags[..2], 0, 16);
+            verify_built(Compiler::RaddleCc, source, &flags, 66, 16);
+        }
+    }
+}
+
+#[test]
 fn a_race_is_found_with_its_input_and_its_schedule() {
     let source = "tests/verify/hidden_race.c";
     let racy = compile(Compiler::RaddleCc, source, &[]);

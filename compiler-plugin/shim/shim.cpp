@@ -3,7 +3,10 @@
 
 #include "llvm-c/Target.h"
 #include "llvm-c/Types.h"
+#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/InstructionSimplify.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -20,6 +23,8 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopRotationUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
@@ -118,9 +123,46 @@ void raddle_shim_take_conventions(LLVMValueRef V, LLVMValueRef FunctionValue) {
 
 void raddle_shim_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody(); }
 
+// What -O0 leaves of `while (!atomic_load(&head))` writes a pointer to a variable as an integer. Makes
+// all accesses of such a variable ones of its own type, where they have the same size.
+static void unifyTypes(AllocaInst &A, const DataLayout &Layout) {
+  Type *Own = A.getAllocatedType();
+  SmallVector<Instruction *, 8> Others;
+  for (User *U : A.users()) {
+    auto *I = cast<Instruction>(U);
+    auto *S = dyn_cast<StoreInst>(I);
+    bool Simple = S ? S->isSimple() && S->getPointerOperand() == &A && S->getValueOperand() != &A
+                    : isa<LoadInst>(I) && cast<LoadInst>(I)->isSimple();
+    if (!Simple) {
+      if (I->isLifetimeStartOrEnd() || isa<DbgInfoIntrinsic>(I))
+        continue;
+      return;
+    }
+    Type *Accessed = getLoadStoreType(I);
+    if (Accessed == Own)
+      continue;
+    if (!CastInst::isBitOrNoopPointerCastable(Accessed, Own, Layout))
+      return;
+    Others.push_back(I);
+  }
+  for (Instruction *I : Others) {
+    IRBuilder<> Builder(I);
+    if (auto *S = dyn_cast<StoreInst>(I)) {
+      S->setOperand(0, Builder.CreateBitOrPointerCast(S->getValueOperand(), Own));
+      continue;
+    }
+    Value *Loaded = Builder.CreateLoad(Own, &A);
+    I->replaceAllUsesWith(Builder.CreateBitOrPointerCast(Loaded, I->getType()));
+    I->eraseFromParent();
+  }
+}
+
 void raddle_shim_simplify(LLVMValueRef V) {
   auto *F = unwrap<Function>(V);
   removeUnreachableBlocks(*F);
+  for (Instruction &I : F->getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && !A->isArrayAllocation())
+      unifyTypes(*A, F->getDataLayout());
   // A variable that only another one pointed to can be promoted once that one was.
   for (;;) {
     SmallVector<AllocaInst *, 16> Allocas;
@@ -128,10 +170,29 @@ void raddle_shim_simplify(LLVMValueRef V) {
       if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
         Allocas.push_back(A);
     if (Allocas.empty())
-      return;
+      break;
     DominatorTree Tree(*F);
     PromoteMemToReg(Allocas, Tree);
   }
+  // Rounds that are counted, and nobody asks how many they were.
+  for (BasicBlock &B : *F)
+    DeleteDeadPHIs(&B);
+}
+
+void raddle_shim_rotate(LLVMBasicBlockRef B) {
+  BasicBlock *Header = unwrap(B);
+  Function &F = *Header->getParent();
+  DominatorTree Tree(F);
+  LoopInfo Loops(Tree);
+  Loop *L = Loops.getLoopFor(Header);
+  if (!L || L->getHeader() != Header)
+    return;
+  AssumptionCache Assumptions(F);
+  TargetTransformInfo Target(F.getDataLayout());
+  simplifyLoop(L, &Tree, &Loops, nullptr, &Assumptions, nullptr, /*PreserveLCSSA=*/false);
+  LoopRotation(L, &Loops, &Target, &Assumptions, &Tree, nullptr, nullptr,
+               SimplifyQuery(F.getDataLayout()), /*RotationOnly=*/true, /*Threshold=*/-1u,
+               /*IsUtilMode=*/true);
 }
 
 bool raddle_shim_inline(LLVMValueRef V) {

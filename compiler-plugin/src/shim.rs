@@ -31,8 +31,10 @@ unsafe extern "C" {
     /// Gives a call the calling convention and attributes of the function that it calls.
     pub fn raddle_shim_take_conventions(call: LLVMValueRef, function: LLVMValueRef);
     pub fn raddle_shim_delete_body(function: LLVMValueRef);
-    /// Removes unreachable blocks, promotes allocas to values.
+    /// Removes unreachable blocks, promotes allocas to values, removes those that nobody uses.
     pub fn raddle_shim_simplify(function: LLVMValueRef);
+    /// Moves the test of the loop that this block begins to the loop's end, and in front of it.
+    pub fn raddle_shim_rotate(header: LLVMBasicBlockRef);
     /// Puts the body of the function that is called in the place of the call; `false`: it cannot.
     pub fn raddle_shim_inline(call: LLVMValueRef) -> bool;
     /// Operations on vectors become operations on their elements; accesses stay.

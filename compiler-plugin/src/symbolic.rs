@@ -55,6 +55,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
     let context = module.context();
     function.simplify();
     prepare::run(module, hooks, function);
+    rounds::test_at_the_end(function);
     let order = reverse_postorder(function);
     let mut body = Body {
         module,

@@ -29,6 +29,12 @@ impl Block {
             .any(|user| user.as_block_address().is_some())
     }
 
+    /// Of a block that begins a loop: moves the loop's test to its end, and in front of it.
+    pub fn rotate(self) {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_rotate(self.0) }
+    }
+
     /// The first instruction that is not a phi.
     pub fn first_non_phi(self) -> Option<Value> {
         core::iter::successors(self.first(), |one| one.next())

@@ -184,7 +184,8 @@ impl Value {
         unsafe { shim::raddle_shim_delete_body(self.0) }
     }
 
-    /// Functions only: removes unreachable blocks and turns variables that allow it into values.
+    /// Functions only: removes unreachable blocks, turns variables that allow it into values, and
+    /// removes those that nobody uses.
     pub fn simplify(self) {
         // SAFETY: as the module's documentation says.
         unsafe { shim::raddle_shim_simplify(self.0) }

@@ -1,7 +1,8 @@
 //! Loops that only wait: where their rounds begin.
 //!
-//! A loop is one if nothing is handed on from round to round (its header has no phi) and all that a
-//! round does is to compute, to read memory, to update it atomically, and to yield. Whether a round
+//! A loop is one if nothing is handed on from round to round (its header has no phi; what is handed to
+//! the test alone is tested at the end instead) and all that a round does is to compute, to read
+//! memory, to update it atomically, and to yield. Whether a round
 //! changed memory is seen when it is over: if it did not, the thread is where it was when the round
 //! began.
 
@@ -47,6 +48,24 @@ pub fn find(order: &[Block]) -> Vec<Loop> {
                 .collect(),
         })
         .collect()
+}
+
+/// Loops that only wait, but for what a round hands to the test before the next one, as
+/// `while (!done) done = …` does: tests at the end instead.
+pub fn test_at_the_end(function: Value) {
+    let waits = |natural: &Natural| {
+        let in_header = |user: Value| user.block() == natural.header;
+        let phis = (natural.header.instructions().into_iter())
+            .take_while(|i| i.opcode() == Opcode::LLVMPHI)
+            .collect::<Vec<Value>>();
+        !phis.is_empty()
+            && phis.iter().all(|phi| phi.users().all(in_header))
+            && natural.instructions().into_iter().all(only_waits)
+    };
+    let loops = natural(&super::reverse_postorder(function));
+    for natural in loops.into_iter().filter(waits) {
+        natural.header.rotate();
+    }
 }
 
 /// The instructions of each loop of a function.

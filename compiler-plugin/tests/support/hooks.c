@@ -417,7 +417,7 @@ u64 raddle_sym_library(u64 (*real)(u64, u64, u64, u64, u64), u32 code, u64 *valu
   return result;
 }
 void raddle_sym_foreign(void *callee, const char *name, u64 shape, u64 *values, u32 *exprs) {
-  u32 count = shape << 2 >> 34;
+  u32 count = shape >> 32 & 0xff;
   if (!callee || count > 64 || (name && !*name)) fail("a call of %p", callee);
   for (u32 i = 0; exprs && i < count; i++)
     if (exprs[i]) operand("output", exprs[i], nodes[exprs[i]].width, values[i]);
