@@ -323,6 +323,7 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
                 }
             }
             Kind::ThreadLocal => objects.thread_local(event, names.of(event.thread)),
+            Kind::Futex => objects.futex(event),
             Kind::Malloc | Kind::Mapped => {
                 let called_from = callers.allocated(event.thread);
                 let site = symbols.site_called_from(event.pc, &called_from);

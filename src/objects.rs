@@ -19,6 +19,8 @@ pub struct Objects {
     mapping_names: usize,
     /// Thread-local variables: first address, bytes, base of the module, whose.
     thread_locals: Vec<(u64, u64, u64, String)>,
+    /// What stands for words that are futexes: first address, bytes, the word.
+    futexes: Vec<(u64, u64, u64)>,
     /// Where the objects of descriptors were made; their numbers in the place of a size.
     made: BTreeMap<u64, Block>,
     counts: HashMap<&'static str, usize>,
@@ -39,6 +41,12 @@ impl Objects {
     pub fn thread_local(&mut self, event: &Event, owner: String) {
         let one = (event.object, event.value, event.pc, owner);
         self.thread_locals.push(one);
+    }
+
+    /// Notes what stands for a futex ([`Kind::Futex`]).
+    pub fn futex(&mut self, event: &Event) {
+        let one = (event.object, event.aux.into(), event.value);
+        self.futexes.push(one);
     }
 
     /// Notes the making of an object with descriptors ([`Kind::DescriptorMade`]).
@@ -83,6 +91,14 @@ impl Objects {
     }
 
     fn name(&mut self, kind: Kind, address: u64, symbols: &Symbols) -> (String, Option<Block>) {
+        let mut futexes = self.futexes.iter();
+        let futex = futexes.find(|f| address >= f.0 && address - f.0 < f.1);
+        if let Some(&(.., word)) = futex {
+            return (
+                format!("futex {}", self.name_of(Kind::AtomicRead, word, symbols)),
+                None,
+            );
+        }
         if let Some((variable, within)) = symbols.variable(address) {
             return (with_offset(variable, within), None);
         }

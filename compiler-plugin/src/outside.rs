@@ -4,7 +4,9 @@
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
-use raddle_protocol::hooks::{ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, Ty};
+use raddle_protocol::hooks::{
+    ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_USED, Ty,
+};
 use raddle_protocol::library::{Model, Output, is_silent, reads, reads_files, stores};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
@@ -12,7 +14,7 @@ pub struct Foreign {
     /// The function, if the file knows it.
     pub name: Option<String>,
     /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`],
-    /// [`FOREIGN_READS`].
+    /// [`FOREIGN_READS`], [`FOREIGN_USED`].
     pub shape: u64,
 }
 
@@ -54,8 +56,12 @@ impl Foreign {
             | flag(output.is_some(), FOREIGN_OUTPUT)
             | flag(blind, FOREIGN_BLIND)
             | flag(looks, FOREIGN_READS);
+        let used = flag(!unused, FOREIGN_USED);
         let reads = name.as_deref().is_some_and(reads_files);
-        (shape != 0 || reads).then_some(Foreign { name, shape })
+        (shape != 0 || reads).then_some(Foreign {
+            name,
+            shape: shape | used,
+        })
     }
 
     /// Does what it is given leave the program?

@@ -48,7 +48,34 @@ const THREADS: &[(&str, &[Touch])] = &[
     ("_ZNSt10_Sp_lockerD", &[Reads(0, 2)]),
     // The result of a future: a table of functions, and an exception.
     ("_ZNSt13__future_base12_Result_baseC", &[Writes(0, 16)]),
+    // Nothing reads what a destructor leaves.
+    ("_ZNSt13__future_base12_Result_baseD", &[Reads(0, 16)]),
     ("_ZSt15future_categoryv", &[]),
+    // A pointer to an exception, whose count only these functions use.
+    (
+        "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",
+        &[Reads(0, 8)],
+    ),
+    (
+        "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",
+        &[Reads(0, 8)],
+    ),
+    ("_ZNSt15__exception_ptr13exception_ptrD", &[Reads(0, 8)]),
+    (
+        "_ZNSt15__exception_ptr13exception_ptrC1ERKS0_",
+        &[Reads(1, 8), Writes(0, 8)],
+    ),
+    (
+        "_ZNSt15__exception_ptr13exception_ptrC2ERKS0_",
+        &[Reads(1, 8), Writes(0, 8)],
+    ),
+    ("_ZNSt15__exception_ptr13exception_ptrC", &[Writes(0, 8)]),
+    (
+        "_ZNSt15__exception_ptr13exception_ptraSERKS0_",
+        &[Reads(1, 8), Writes(0, 8)],
+    ),
+    ("_ZSt17current_exceptionv", &[Writes(0, 8)]),
+    ("_ZSt17rethrow_exception", &[Reads(0, 8)]),
 ];
 
 /// What else leaves the program's objects alone, or has no others than these: memory, exceptions, and
@@ -68,6 +95,8 @@ const KNOWN: &[&str] = &[
     "_ZNSt9bad_allocD",
     "_ZNSt11logic_error",
     "_ZNSt12domain_error",
+    "_ZNSt12future_errorD",
+    "_ZNKSt12future_error4what",
     "_ZNSt12length_error",
     "_ZNSt12out_of_range",
     "_ZNSt12system_error",

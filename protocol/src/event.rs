@@ -345,6 +345,10 @@ kinds! {
     /// variables of one module. `object`: the first byte; `value`: bytes; `pc`: what is added to the
     /// addresses in the module's file.
     ThreadLocal = 126, false, "thread-local variables";
+    /// In runs with [`crate::shared::flags::SYMBOLIC`], where a word is first used as a futex: what
+    /// stands for it, a mutex and a condition variable. `object`: where they lie; `aux`: in how many
+    /// bytes; `value`: the word.
+    Futex = 127, false, "futex";
 
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
     /// somebody looked at the virtual clock, as part of the step of `thread` before this record.

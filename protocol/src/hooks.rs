@@ -82,6 +82,8 @@ pub const FOREIGN_OUTPUT: u64 = 1 << 63;
 pub const FOREIGN_BLIND: u64 = 1 << 62;
 /// Bit of the same shape: it is known what the callee reads ([`crate::library::reads`]).
 pub const FOREIGN_READS: u64 = 1 << 61;
+/// Bit of the same shape: the program uses the result.
+pub const FOREIGN_USED: u64 = 1 << 60;
 /// Bit of [`MODE`].
 pub const MODE_ACCESSES: u32 = 1;
 /// Bit of [`MODE`].

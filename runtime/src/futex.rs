@@ -1,6 +1,7 @@
 //! The C library's `syscall`: futex waits of Rust's std, of static guards, of `std::atomic::wait`;
 //! and the calls that must agree with the intercepted functions of the same purpose.
 
+mod followed;
 mod inherit;
 mod many;
 mod unmodelled;
@@ -126,6 +127,13 @@ fn wake_op(old: u32, what: u32) -> Option<(u32, bool)> {
 
 /// Waits while the word at `address` is `expected`: 0 or a negative errno.
 unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc: usize) -> c_int {
+    if crate::vars::symbolic() && bits == u32::MAX {
+        // SAFETY: by the caller's promise.
+        let result = unsafe { followed::wait(address, expected, deadline, pc) };
+        if let Some(result) = result {
+            return result;
+        }
+    }
     let object = address as u64;
     gate::simple(Kind::FutexWait, object, pc);
     check_alive("a futex", object, pc);
@@ -202,6 +210,15 @@ fn release(object: u64, bits: u32, count: usize) {
 /// afterwards, when the object may be gone.
 fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
     let object = address as u64;
+    let others = waiting(object, u32::MAX) > 0 || many::anybody_waits();
+    if crate::vars::symbolic()
+        && bits == u32::MAX
+        && !others
+        && let Some(woken) = followed::wake(address, most, pc)
+    {
+        return woken;
+    }
+    followed::scatter(address, pc);
     gate::simple(Kind::FutexWake, object, pc);
     let count = most.min(waiting(object, bits));
     let more = many::wake(object, most - count);
@@ -232,6 +249,7 @@ unsafe fn requeue(
     pc: usize,
 ) -> isize {
     let (object, target) = (address as u64, to as u64);
+    followed::scatter(address, pc);
     gate::simple(Kind::FutexWake, object, pc);
     // SAFETY: the program's word; volatile because the program's threads change it.
     if expected.is_some_and(|value| value != unsafe { address.read_volatile() }) {
@@ -268,6 +286,8 @@ unsafe fn wake_with_op(
     pc: usize,
 ) -> isize {
     let (object, second) = (address as u64, other as u64);
+    followed::scatter(address, pc);
+    followed::scatter(other, pc);
     gate::simple(Kind::FutexWake, object, pc);
     // SAFETY: the program's word; volatile because the program's threads change it.
     let old = unsafe { other.read_volatile() };
@@ -289,6 +309,8 @@ unsafe fn wake_with_op(
     release(second, u32::MAX, then);
     (first + then) as isize
 }
+
+pub use followed::follows;
 
 /// The process, once it obeys a job; 0: not asked yet.
 static PROCESS: Serial<pid_t> = Serial::new(0);

@@ -54,6 +54,11 @@ impl Waiter {
     }
 }
 
+/// Does any thread wait at several words?
+pub fn anybody_waits() -> bool {
+    waiters().iter().any(Option::is_some)
+}
+
 /// Wakes up to `most` threads that wait at this word among others: how many.
 pub fn wake(address: u64, most: usize) -> usize {
     let mut count = 0;

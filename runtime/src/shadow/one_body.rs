@@ -4,9 +4,10 @@
 use super::access::{Access, decide};
 use super::atomic;
 pub use super::atomic::{enter as enter_section, leave as leave_section};
+use super::simplify::Operand;
 use crate::access::Update;
 use raddle_protocol::event::Kind;
-use raddle_protocol::expr::Why;
+use raddle_protocol::expr::{Op, Why};
 
 pub use super::blocks::{will_read, will_write};
 
@@ -37,6 +38,19 @@ pub fn lose_assembly(pc: usize) {
 /// Reads.
 pub fn read(kind: Kind, at: u64, size: u32, pc: usize) -> u64 {
     Access::new(kind, at, size, pc).read_and_decide()
+}
+
+/// Does the word hold this?
+pub fn is(at: u64, size: u32, expected: u64, pc: usize) -> bool {
+    let (value, expr) = Access::new(Kind::AtomicRead, at, size, pc).read();
+    let operands = [(expr, value), (0, expected)].map(|(expr, value)| Operand { expr, value });
+    let width = (8 * size) as u8;
+    let equal = super::world()
+        .nodes
+        .binary(Op::Eq, width, operands[0], operands[1]);
+    let holds = value == expected;
+    decide(super::built(equal, pc), holds.into(), Why::Branch, pc);
+    holds
 }
 
 /// Writes.

@@ -87,6 +87,31 @@ pub unsafe fn wait(
     deadline: u64,
     pc: usize,
 ) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { wait_as(c, m, deadline, true, pc) }
+}
+
+/// [`wait`] as no cancellation point.
+///
+/// # Safety
+/// As [`wait`].
+pub unsafe fn wait_through(
+    c: *mut pthread_cond_t,
+    m: *mut pthread_mutex_t,
+    deadline: u64,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { wait_as(c, m, deadline, false, pc) }
+}
+
+unsafe fn wait_as(
+    c: *mut pthread_cond_t,
+    m: *mut pthread_mutex_t,
+    deadline: u64,
+    cancellable: bool,
+    pc: usize,
+) -> c_int {
     let object = c as u64;
     // SAFETY: the caller's promise, also below.
     unsafe { OBJECT.check(object, pc) };
@@ -143,7 +168,7 @@ pub unsafe fn wait(
         false => gate::point(Pending {
             aux: m as u64,
             deadline,
-            cancellable: true,
+            cancellable,
             ..pending(Kind::CondWake, object, pc)
         }),
     };
@@ -231,13 +256,18 @@ fn nth(queue: &Queue, n: usize) -> Option<Slot> {
     unsafe { WAITERS.get() }.nth(queue, u32::MAX, n)
 }
 
+/// How many wait and have not been woken.
+pub fn waiting(c: *mut pthread_cond_t) -> usize {
+    MODELS.get(c as u64).map_or(0, |queue| queue.len())
+}
+
 /// Wakes one waiter; which one is a choice.
 pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     let object = c as u64;
     gate::simple(Kind::CondSignal, object, pc);
     // SAFETY: the program's condition.
     unsafe { OBJECT.check(object, pc) };
-    let waiting = MODELS.get(object).map_or(0, |q| q.len());
+    let waiting = waiting(c);
     let picked = if waiting < 2 {
         0
     } else {

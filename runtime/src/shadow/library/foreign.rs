@@ -4,8 +4,10 @@
 use super::Address;
 use super::formats::List;
 use super::reads::{Looked, look};
+use crate::futex;
 use crate::gate;
 use crate::heap;
+use crate::serial::Serial;
 use crate::shadow::blocks;
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
@@ -15,8 +17,8 @@ use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS};
-use raddle_protocol::library::{Output, is_silent, reads_files, texts};
+use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_USED};
+use raddle_protocol::library::{Output, is_silent, reads, reads_files, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -41,17 +43,26 @@ pub unsafe extern "C-unwind" fn call(
     let count = (shape >> 32) as usize & 0xff;
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { super::arguments(count, values, exprs) };
-    // SAFETY: as above; a string of the compiler plugin.
-    let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name.cast::<c_char>()) });
+    let named = !name.is_null();
+    let name = match named {
+        // SAFETY: as above; a string of the compiler plugin.
+        true => Some(unsafe { CStr::from_ptr(name.cast::<c_char>()) }),
+        false => name_of(callee as usize),
+    };
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
+    if !named && is_silent(known) && reads(known).next().is_none() {
+        return;
+    }
     let is_lost = if blind {
         true
+    } else if known == "syscall" && futex::follows(values, shape & FOREIGN_USED != 0) {
+        false
     } else if let Some(touched) = touches(known) {
         touched.iter().any(|&touch| is_beyond(touch, values, pc))
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
-        let looked = match shape & FOREIGN_READS != 0 {
+        let looked = match shape & FOREIGN_READS != 0 || !named {
             true => look(known, values, pc),
             false => Looked::default(),
         };
@@ -72,6 +83,29 @@ pub unsafe extern "C-unwind" fn call(
     if is_lost {
         lose(name.map_or(b"a function" as &[u8], CStr::to_bytes), pc);
     }
+}
+
+/// The name of a function that is called by a pointer, if it is one that its library exports.
+fn name_of(callee: usize) -> Option<&'static CStr> {
+    type Names = [(usize, Option<&'static CStr>); 8];
+    static MET: Serial<Names> = Serial::new([(0, None); 8]);
+    // SAFETY: the running thread; the reference is not kept.
+    let met = unsafe { MET.get() };
+    if let Some(found) = met.iter().find(|one| one.0 == callee) {
+        return found.1;
+    }
+    // SAFETY: a plain look-up; the names stay as long as their libraries, which are not unloaded
+    // while their functions are called.
+    let name = unsafe {
+        let mut found: libc::Dl_info = core::mem::zeroed();
+        let is_entry = libc::dladdr(callee as *const _, &mut found) != 0
+            && found.dli_saddr as usize == callee
+            && !found.dli_sname.is_null();
+        is_entry.then(|| CStr::from_ptr(found.dli_sname))
+    };
+    met.rotate_right(1);
+    met[0] = (callee, name);
+    name
 }
 
 /// Is what a function does to this object not followed? What it reads there is decided upon.
