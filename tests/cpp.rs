@@ -8,7 +8,7 @@ use std::path::PathBuf;
 fn program(scenario: u32, level: &str, broken: bool) -> PathBuf {
     let scenario = format!("-DSCENARIO={scenario}");
     let bug = if broken { "-DBUG" } else { "-DFIXED" };
-    let flags = [scenario.as_str(), level, bug];
+    let flags = [scenario.as_str(), level, bug, "-std=c++20"];
     compile(Compiler::RaddleCxx, "tests/cpp/threads.cpp", &flags)
 }
 
@@ -25,6 +25,9 @@ const SCENARIOS: &[(u32, Option<&str>)] = &[
     (9, None),
     (10, None),
     (11, None),
+    (12, None),
+    (13, None),
+    (14, None),
 ];
 
 #[test]

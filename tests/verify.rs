@@ -394,6 +394,21 @@ fn attempts_that_fail_are_no_paths() {
 }
 
 #[test]
+fn waits_at_words_are_followed() {
+    for how in 0..=4 {
+        // How many a wake wakes is not known.
+        let (right, wrong) = if how == 4 { (69, 69) } else { (0, 66) };
+        let how = format!("-DHOW={how}");
+        for optimised in ["-O0", "-O2"] {
+            let flags = [&how[..], optimised, "-DBUGGY"];
+            let source = "tests/verify/futex.c";
+            verify_built(Compiler::RaddleCc, source, &flags[..2], right, 16);
+            verify_built(Compiler::RaddleCc, source, &flags, wrong, 16);
+        }
+    }
+}
+
+#[test]
 fn a_race_is_found_with_its_input_and_its_schedule() {
     let source = "tests/verify/hidden_race.c";
     let racy = compile(Compiler::RaddleCc, source, &[]);

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <condition_variable>
 #include <cstdlib>
+#include <future>
 #include <iostream>
 #include <list>
 #include <map>
@@ -243,5 +244,62 @@ int main()
     a.join();
     b.join();
     assert(text.size() == 35);
+}
+#elif SCENARIO == 12 // A promise, and what is done after it was kept.
+int main()
+{
+    std::promise<int> promise;
+    std::future<int> kept = promise.get_future();
+    std::thread other([&] {
+        if (!broken)
+            counter = 1;
+        promise.set_value(7);
+        if (broken)
+            counter = 1;
+    });
+    assert(kept.get() == 7);
+    assert(counter == 1);
+    other.join();
+}
+#elif SCENARIO == 13 // Two tasks, one of which throws.
+static int work(int n)
+{
+    if (n == 0)
+        throw std::runtime_error("nothing to do");
+    if (!broken)
+        lock.lock();
+    int old = counter;
+    counter = old + n;
+    if (!broken)
+        lock.unlock();
+    return n;
+}
+
+int main()
+{
+    auto first = std::async(std::launch::async, work, 1);
+    auto second = std::async(std::launch::async, work, 2);
+    auto third = std::async(std::launch::deferred, work, 0);
+    assert(first.get() + second.get() == 3);
+    assert(counter == 3);
+    try {
+        third.get();
+        assert(!"it throws");
+    } catch (const std::runtime_error &) {
+    }
+}
+#elif SCENARIO == 14 // An atomic that is waited for, and who forgets to say that it has changed.
+int main()
+{
+    static std::atomic<int> ready;
+    std::thread other([] {
+        counter = 1;
+        ready = 1;
+        if (!broken)
+            ready.notify_one();
+    });
+    ready.wait(0);
+    assert(counter == 1);
+    other.join();
 }
 #endif

@@ -298,7 +298,10 @@ intercept! {
     });
     fn dlmopen(space: c_long, file: *const c_char, flags: c_int) -> *mut c_void,
         pc => guarded(pc, || seen(real::dlmopen(space, file, flags)));
-    fn dlclose(handle: *mut c_void) -> c_int, pc => guarded(pc, || real::dlclose(handle));
+    fn dlclose(handle: *mut c_void) -> c_int, pc => guarded(pc, || {
+        crate::shadow::forget_names();
+        real::dlclose(handle)
+    });
 }
 
 #[cfg(test)]

@@ -85,17 +85,24 @@ pub unsafe extern "C-unwind" fn call(
     }
 }
 
+type Names = [(usize, Option<&'static CStr>); 8];
+/// Functions that were called by a pointer lately.
+static MET: Serial<Names> = Serial::new([(0, None); 8]);
+
+/// A library is unloaded: others may come to lie where its functions and their names did.
+pub fn forget_names() {
+    // SAFETY: the running thread; the reference is not kept.
+    *unsafe { MET.get() } = [(0, None); 8];
+}
+
 /// The name of a function that is called by a pointer, if it is one that its library exports.
 fn name_of(callee: usize) -> Option<&'static CStr> {
-    type Names = [(usize, Option<&'static CStr>); 8];
-    static MET: Serial<Names> = Serial::new([(0, None); 8]);
     // SAFETY: the running thread; the reference is not kept.
     let met = unsafe { MET.get() };
     if let Some(found) = met.iter().find(|one| one.0 == callee) {
         return found.1;
     }
-    // SAFETY: a plain look-up; the names stay as long as their libraries, which are not unloaded
-    // while their functions are called.
+    // SAFETY: a plain look-up; the names stay as long as their libraries.
     let name = unsafe {
         let mut found: libc::Dl_info = core::mem::zeroed();
         let is_entry = libc::dladdr(callee as *const _, &mut found) != 0

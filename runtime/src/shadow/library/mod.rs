@@ -21,6 +21,7 @@ use super::access::Access;
 use crate::vars;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
+pub use foreign::forget_names;
 use fortified::Plain;
 use live::Live;
 use machine::{Machine, Val};
