@@ -324,6 +324,7 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
             }
             Kind::ThreadLocal => objects.thread_local(event, names.of(event.thread)),
             Kind::Futex => objects.futex(event),
+            Kind::State => objects.state(event, Event::name_in(&trace.events[i + 1..])),
             Kind::Malloc | Kind::Mapped => {
                 let called_from = callers.allocated(event.thread);
                 let site = symbols.site_called_from(event.pc, &called_from);

@@ -7,6 +7,7 @@ use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Block, NO_OBJECT, Object};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// Gives names on first use.
 #[derive(Default)]
@@ -21,6 +22,8 @@ pub struct Objects {
     thread_locals: Vec<(u64, u64, u64, String)>,
     /// What stands for words that are futexes: first address, bytes, the word.
     futexes: Vec<(u64, u64, u64)>,
+    /// What stands for states of the library, and their names.
+    states: Vec<(Range<u64>, String)>,
     /// Where the objects of descriptors were made; their numbers in the place of a size.
     made: BTreeMap<u64, Block>,
     counts: HashMap<&'static str, usize>,
@@ -47,6 +50,13 @@ impl Objects {
     pub fn futex(&mut self, event: &Event) {
         let one = (event.object, event.aux.into(), event.value);
         self.futexes.push(one);
+    }
+
+    /// Notes what stands for a state of the library ([`Kind::State`]).
+    pub fn state(&mut self, event: &Event, name: Option<String>) {
+        let end = event.object + u64::from(event.aux);
+        self.states
+            .push((event.object..end, name.unwrap_or_default()));
     }
 
     /// Notes the making of an object with descriptors ([`Kind::DescriptorMade`]).
@@ -91,6 +101,9 @@ impl Objects {
     }
 
     fn name(&mut self, kind: Kind, address: u64, symbols: &Symbols) -> (String, Option<Block>) {
+        if let Some((_, name)) = self.states.iter().find(|s| s.0.contains(&address)) {
+            return (name.clone(), None);
+        }
         let mut futexes = self.futexes.iter();
         let futex = futexes.find(|f| address >= f.0 && address - f.0 < f.1);
         if let Some(&(.., word)) = futex {

@@ -381,6 +381,17 @@ fn loops_that_wait_by_calling_functions_are_no_paths() {
 }
 
 #[test]
+fn what_the_c_library_keeps_is_found_by_others() {
+    for how in 0..=8 {
+        let how = format!("-DHOW={how}");
+        for (wanted, status) in [("-DSEEN=0", 66), ("-DSEEN=1", 66), ("-DFIXED", 0)] {
+            let flags = [&how[..], "-O1", "-w", wanted];
+            verify_built(Compiler::RaddleCc, "tests/verify/kept.c", &flags, status, 4);
+        }
+    }
+}
+
+#[test]
 fn attempts_that_fail_are_no_paths() {
     for how in 0..=4 {
         let how = format!("-DHOW={how}");

@@ -5,16 +5,18 @@ use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
 use raddle_protocol::hooks::{
-    ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_USED, Ty,
+    ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED, Ty,
 };
-use raddle_protocol::library::{Model, Output, is_silent, reads, reads_files, stores};
+use raddle_protocol::library::{
+    Model, Output, State, is_silent, opens_files, reads, reads_files, stores,
+};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {
     /// The function, if the file knows it.
     pub name: Option<String>,
     /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`],
-    /// [`FOREIGN_READS`], [`FOREIGN_USED`].
+    /// [`FOREIGN_READS`], [`FOREIGN_STATE`], [`FOREIGN_USED`].
     pub shape: u64,
 }
 
@@ -27,15 +29,16 @@ impl Foreign {
             return None;
         }
         let name = callee.map(Value::name);
-        let looks = match callee {
-            Some(callee) if callee.is_declaration() => name
-                .as_deref()
-                .is_some_and(|name| reads(name).next().is_some()),
-            _ => false,
-        };
+        let outside = name
+            .as_deref()
+            .filter(|_| callee.is_some_and(Value::is_declaration));
+        let flag = |is: bool, flag: u64| if is { flag } else { 0 };
+        let known = flag(
+            outside.is_some_and(|name| reads(name).next().is_some()),
+            FOREIGN_READS,
+        ) | flag(outside.is_some_and(keeps_state), FOREIGN_STATE);
         if name.as_deref().is_some_and(is_silent) {
-            let shape = FOREIGN_READS;
-            return looks.then_some(Foreign { name, shape });
+            return (known != 0).then_some(Foreign { name, shape: known });
         }
         let unused = call.first_use().is_none();
         let output = name.as_deref().and_then(Output::find).filter(|_| unused);
@@ -51,11 +54,8 @@ impl Foreign {
             .map(|(index, _)| 1 << index)
             .sum();
         let blind = callee.is_some_and(|callee| !callee.is_declaration());
-        let flag = |is: bool, flag: u64| if is { flag } else { 0 };
-        let shape = pointers
-            | flag(output.is_some(), FOREIGN_OUTPUT)
-            | flag(blind, FOREIGN_BLIND)
-            | flag(looks, FOREIGN_READS);
+        let shape =
+            pointers | flag(output.is_some(), FOREIGN_OUTPUT) | flag(blind, FOREIGN_BLIND) | known;
         let used = flag(!unused, FOREIGN_USED);
         let reads = name.as_deref().is_some_and(reads_files);
         (shape != 0 || reads).then_some(Foreign {
@@ -68,6 +68,11 @@ impl Foreign {
     pub fn is_output(&self) -> bool {
         self.shape & FOREIGN_OUTPUT != 0
     }
+}
+
+/// Does the function with this name keep something between calls that others of its kind find?
+fn keeps_state(name: &str) -> bool {
+    opens_files(name) || State::used_by(name).next().is_some()
 }
 
 fn is(ty: Ty, found: Type) -> bool {

@@ -349,6 +349,10 @@ kinds! {
     /// stands for it, a mutex and a condition variable. `object`: where they lie; `aux`: in how many
     /// bytes; `value`: the word.
     Futex = 127, false, "futex";
+    /// In runs with [`crate::shared::flags::SYMBOLIC`]: a word that stands for what the C library or
+    /// the kernel keeps between calls; [`Kind::Name`] records with its name follow. `object`: its first
+    /// byte; `aux`: bytes.
+    State = 128, false, "state";
 
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
     /// somebody looked at the virtual clock, as part of the step of `thread` before this record.

@@ -57,6 +57,8 @@ pub const STORE_ANY: u64 = u64::MAX;
 pub const STORE_TEXT: u32 = 1;
 /// Of `raddle_sym_stored`: what the call has begun sees it.
 pub const STORE_EARLY: u32 = 2;
+/// Of `raddle_sym_stored`: nobody has told of it before the call, and at first it was zero.
+pub const STORE_ZEROED: u32 = 4;
 
 /// What the name of a function's symbolic body has at its end.
 pub const SYMBOLIC_BODY: &str = ".raddle";
@@ -82,6 +84,8 @@ pub const FOREIGN_OUTPUT: u64 = 1 << 63;
 pub const FOREIGN_BLIND: u64 = 1 << 62;
 /// Bit of the same shape: it is known what the callee reads ([`crate::library::reads`]).
 pub const FOREIGN_READS: u64 = 1 << 61;
+/// Bit of the same shape: it keeps something between calls ([`crate::library::State`]).
+pub const FOREIGN_STATE: u64 = 1 << 59;
 /// Bit of the same shape: the program uses the result.
 pub const FOREIGN_USED: u64 = 1 << 60;
 /// Bit of [`MODE`].
@@ -374,7 +378,7 @@ pub const TABLE: &[Hook] = &[
     hook("raddle_sym_forget", Void, &[Ptr, I64]),
     // Before and after a call of a function of the C library (the first pointer; nothing happens if
     // it has a symbolic body) that stores so much where the second one leads (STORE_ANY: no limit is
-    // known). `how`: STORE_TEXT, STORE_EARLY.
+    // known). `how`: STORE_TEXT, STORE_EARLY, STORE_ZEROED, where only what is after the call is told of.
     hook("raddle_sym_will_store", Void, &[Ptr, Ptr, I64]),
     hook("raddle_sym_stored", Void, &[Ptr, Ptr, I64, I32 /* how */]),
     // Called only when an operand is symbolic. `op` is an expr::Op; `width` that of the operands.

@@ -9,9 +9,9 @@ use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
-    ARGS_LEN, CALLEE, RESULT, RETURNER, STORE_ANY, STORE_EARLY, STORE_TEXT,
+    ARGS_LEN, CALLEE, RESULT, RETURNER, STORE_ANY, STORE_EARLY, STORE_TEXT, STORE_ZEROED,
 };
-use raddle_protocol::library::{Stored, stores, stores_early};
+use raddle_protocol::library::{OWN, Stored, stores, stores_early};
 
 /// Is this empty inline assembly that gives its operand back, an obstacle for the optimiser?
 pub fn passes_through(call: Value) -> bool {
@@ -298,19 +298,25 @@ impl Body<'_> {
         };
         let mut after = Vec::new();
         for (argument, stored) in stores(&name) {
-            if argument >= i.argument_count()
-                || i.operand(argument).ty().kind() != Kind::LLVMPointerTypeKind
-            {
+            let pointer = match argument {
+                OWN => i,
+                argument if argument < i.argument_count() => i.operand(argument),
+                _ => continue,
+            };
+            if pointer.ty().kind() != Kind::LLVMPointerTypeKind {
                 continue;
             }
-            let pointer = i.operand(argument);
             let (length, how) = match stored {
                 Stored::Bytes(bytes) => (before.c64(bytes), 0),
                 Stored::Argument(argument) => (limit(argument), 0),
                 Stored::Text(most) => (most.map_or(before.c64(STORE_ANY), limit), STORE_TEXT),
             };
-            (self.hooks).call(before, "raddle_sym_will_store", &[callee, pointer, length]);
-            after.push((pointer, length, how | early));
+            let zeroed = if argument == OWN { STORE_ZEROED } else { 0 };
+            if argument != OWN {
+                let arguments = [callee, pointer, length];
+                (self.hooks).call(before, "raddle_sym_will_store", &arguments);
+            }
+            after.push((pointer, length, how | early | zeroed));
         }
         if !after.is_empty() {
             let emit = self.after(i);

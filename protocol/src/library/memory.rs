@@ -1,5 +1,9 @@
 //! What functions of the C library read and store where their arguments lead.
 
+/// Instead of the number of an argument: the result, which leads to memory of the library's own that
+/// is zero at first.
+pub const OWN: u32 = u32::MAX;
+
 /// How much a function stores where an argument leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
@@ -135,6 +139,8 @@ const STORES: &[(&[&str], u32, Stored)] = {
         (&["clock_nanosleep"], 3, Bytes(16)),
         (&["time"], 0, Bytes(8)),
         (&["localtime_r", "gmtime_r"], 1, Bytes(56)),
+        (&["localtime", "gmtime"], OWN, Bytes(56)),
+        (&["asctime", "ctime"], OWN, Text(None)),
         (&["asctime_r", "ctime_r"], 1, Text(None)),
         (&["strftime"], 0, Text(Some(1))),
         (&["strerror_r", "__xpg_strerror_r"], 1, Text(Some(2))),

@@ -38,4 +38,9 @@ pub use outside::{Watch, real_time};
 pub use settle::under_way;
 pub use signal::refresh as signals_changed;
 pub use streams::{dispatched, letting_through, rearm, thread_begins};
+
+/// Are operations on this descriptor steps?
+pub fn is_followed(fd: core::ffi::c_int) -> bool {
+    table::find(fd).is_some()
+}
 pub use table::{change, share_all};

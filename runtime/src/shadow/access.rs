@@ -420,6 +420,14 @@ impl Access {
         }
     }
 
+    /// After bytes were written without a hook, of which nothing was told before: records that they
+    /// were zero, if they are shared.
+    pub fn was_zero(self) {
+        if self.is_shared() {
+            self.introduce(0);
+        }
+    }
+
     /// After they were written: the step and its record, if they are shared. `early`: what has begun
     /// meanwhile sees the new content, also before the step.
     pub fn was_written(self, early: bool) {

@@ -10,7 +10,7 @@ use crate::serial::Serial;
 use core::cell::Cell;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{STORE_ANY, STORE_EARLY, STORE_TEXT};
+use raddle_protocol::hooks::{STORE_ANY, STORE_EARLY, STORE_TEXT, STORE_ZEROED};
 
 fn access(kind: Kind, at: u64, size: u64, pc: usize) -> Access {
     Access::new(kind, at, size as u32, pc)
@@ -289,6 +289,13 @@ pub unsafe fn stored(at: u64, len: u64, how: u32, pc: usize) {
         // SAFETY: by the contract above.
         let text = unsafe { libc::strnlen(at as *const core::ffi::c_char, len as usize) };
         len = len.min(text as u64 + 1);
+    }
+    if how & STORE_ZEROED != 0 {
+        pieces(at, len, |shared, here, n| {
+            if shared {
+                access(Kind::Write, here, n, pc).was_zero();
+            }
+        });
     }
     were_written(at, len, how & STORE_EARLY != 0, pc);
 }

@@ -1,9 +1,10 @@
 //! Functions with a scheduling body only, in a symbolic run: what they read is decided upon, what
 //! they write is concrete. The same goes for accesses that are too wide for an expression.
 
-use super::access::{Access, decide};
+use super::access::{Access, decide, updated};
 use super::atomic;
 pub use super::atomic::{enter as enter_section, leave as leave_section};
+use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
 use crate::access::Update;
 use raddle_protocol::event::Kind;
@@ -58,21 +59,45 @@ pub fn write(kind: Kind, at: u64, size: u32, value: u64, pc: usize) {
     Access::new(kind, at, size, pc).write(value, 0);
 }
 
-/// Updates; the old content.
+/// Updates; the old content. What is written is an expression of it: in the tree of the thread's paths
+/// the decision on the old content comes after this step.
 pub fn update(at: u64, size: u32, op: Update, operand: u64, pc: usize) -> u64 {
-    change(at, size, pc, |old| op.apply(old, operand, size))
+    change(at, size, pc, |nodes, old| {
+        let by = concrete(operand);
+        let expr = updated(nodes, op, (8 * size) as u8, old, by);
+        (op.apply(old.value, operand, size), expr)
+    })
 }
 
 /// Compares and exchanges; the old content.
 pub fn compare_exchange(at: u64, size: u32, expected: u64, new: u64, pc: usize) -> u64 {
-    let expected = expected & super::mask((8 * size) as u8);
-    change(at, size, pc, |old| if old == expected { new } else { old })
+    let width = (8 * size) as u8;
+    let expected = concrete(expected & super::mask(width));
+    change(at, size, pc, |nodes, old| {
+        let equal = Operand {
+            expr: nodes.binary(Op::Eq, width, old, expected),
+            value: u64::from(old.value == expected.value),
+        };
+        let written = match old.value == expected.value {
+            true => new,
+            false => old.value,
+        };
+        (written, nodes.ite(width, equal, concrete(new), old))
+    })
 }
 
-fn change(at: u64, size: u32, pc: usize, new: impl FnOnce(u64) -> u64) -> u64 {
-    let kind = Kind::Rmw;
-    let access = Access::new(kind, at, size, pc);
-    let (old, expr) = access.update(|_, old| (new(old.value), 0));
+fn concrete(value: u64) -> Operand {
+    Operand { expr: 0, value }
+}
+
+fn change(
+    at: u64,
+    size: u32,
+    pc: usize,
+    new: impl FnOnce(&mut Nodes, Operand) -> (u64, Expr),
+) -> u64 {
+    let access = Access::new(Kind::Rmw, at, size, pc);
+    let (old, expr) = access.update(new);
     decide(expr, old, Why::Memory, pc);
     old
 }

@@ -4,6 +4,7 @@
 use super::Address;
 use super::formats::List;
 use super::reads::{Looked, look};
+use super::states;
 use crate::futex;
 use crate::gate;
 use crate::heap;
@@ -17,7 +18,9 @@ use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_USED};
+use raddle_protocol::hooks::{
+    FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED,
+};
 use raddle_protocol::library::{Output, is_silent, reads, reads_files, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
@@ -50,6 +53,9 @@ pub unsafe extern "C-unwind" fn call(
         false => name_of(callee as usize),
     };
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
+    if shape & FOREIGN_STATE != 0 || !named {
+        states::call(known, values, pc);
+    }
     if !named && is_silent(known) && reads(known).next().is_none() {
         return;
     }

@@ -12,6 +12,7 @@ mod options;
 mod reads;
 mod scan;
 mod sort;
+mod states;
 mod streams;
 mod strings;
 #[cfg(test)]
@@ -68,6 +69,7 @@ unsafe extern "C-unwind" fn library(
     };
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { arguments(count, values, exprs) };
+    states::call(model.names()[0], values, pc);
     let m = &mut Live { pc };
     let call = Call {
         m,

@@ -1,0 +1,105 @@
+/* What the C library and the kernel keep between calls one thread changes, and another one looks at it,
+ * before or after: random numbers (HOW 0), the environment (1), names of files (2), where a file is read (3),
+ * the working directory (4), the library's own memory (5), a stream (6), who has a signal (7), whether a
+ * descriptor is open (8). SEEN says in which order; with -DFIXED it is the thread's end that is
+ * waited for. */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char name[] = "kept-between-calls";
+static int file;
+static FILE *stream;
+static const struct tm *split;
+static int expected;
+
+static void *change(void *unused)
+{
+    time_t february = 86400 * 31;
+    switch (HOW) {
+    case 0:
+        rand();
+        break;
+    case 1:
+        setenv("KEPT", "yes", 1);
+        break;
+    case 2:
+        unlink(name);
+        break;
+    case 3:
+        lseek(file, 1, SEEK_SET);
+        break;
+    case 4:
+        (void)!chdir("/");
+        break;
+    case 5:
+        gmtime(&february);
+        break;
+    case 6:
+        fgetc(stream);
+        break;
+    case 7:
+        signal(SIGUSR1, SIG_IGN);
+        break;
+    default:
+        close(file);
+    }
+    return unused;
+}
+
+static int seen(void)
+{
+    char folder[4096];
+    switch (HOW) {
+    case 0:
+        return rand() != expected;
+    case 1:
+        return getenv("KEPT") != NULL;
+    case 2:
+        return access(name, F_OK) != 0;
+    case 3:
+        return lseek(file, 0, SEEK_CUR) == 1;
+    case 4:
+        return strcmp(getcwd(folder, sizeof folder), "/") == 0;
+    case 5:
+        return split->tm_mon == 1;
+    case 6:
+        return fgetc(stream) != '1';
+    case 7:
+        return signal(SIGUSR1, SIG_DFL) == SIG_IGN;
+    default:
+        return fcntl(file, F_GETFD) < 0;
+    }
+}
+
+int main(void)
+{
+    pthread_t thread;
+    time_t january = 0;
+    file = open(name, O_CREAT | O_TRUNC | O_RDWR, 0600);
+    if (write(file, "12", 2) != 2 || lseek(file, 0, SEEK_SET) != 0)
+        return 1;
+    stream = fopen(name, "r");
+    if (HOW != 2)
+        unlink(name);
+    split = gmtime(&january);
+    srand(1);
+    expected = rand();
+    srand(1);
+    pthread_create(&thread, NULL, change, NULL);
+#ifdef FIXED
+    pthread_join(thread, NULL);
+    assert(seen());
+#else
+    int before = seen();
+    pthread_join(thread, NULL);
+    assert(before == !SEEN);
+#endif
+}
