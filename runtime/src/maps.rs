@@ -3,6 +3,8 @@
 
 use crate::gate;
 use crate::intercept;
+use crate::serial::Serial;
+use crate::shadow::is_mapped;
 use core::ffi::{c_int, c_void};
 use libc::{off_t, off64_t, size_t};
 use raddle_protocol::event::{Event, Kind};
@@ -20,6 +22,62 @@ fn mapped(at: *mut c_void, len: usize, pc: usize) -> *mut c_void {
         });
     }
     at
+}
+
+/// Memory that was mapped so that others see what is written.
+#[derive(Clone, Copy)]
+struct Shared {
+    /// Device and inode; of a segment `u64::MAX` and its id.
+    whose: (u64, u64),
+    /// First byte in the file, bytes.
+    from: u64,
+    len: u64,
+    at: usize,
+}
+
+static SHARED: Serial<[Option<Shared>; 32]> = Serial::new([None; 32]);
+
+/// The program has got this. What lies at two places at a time is memory of which nobody here knows
+/// that it is the same.
+fn shared(new: Shared) {
+    // SAFETY: the running thread; the reference is not kept.
+    let all = unsafe { SHARED.get() };
+    for slot in all.iter_mut() {
+        *slot = slot.filter(|old| old.at != new.at && is_mapped(old.at));
+    }
+    let overlaps = |old: &Shared| {
+        old.whose == new.whose
+            && old.from < new.from.saturating_add(new.len)
+            && new.from < old.from.saturating_add(old.len)
+    };
+    if all.iter().flatten().any(overlaps) {
+        gate::uncontrolled("memory that is mapped at two places");
+    }
+    if let Some(free) = all.iter_mut().find(|slot| slot.is_none()) {
+        *free = Some(new);
+    }
+}
+
+/// The arguments of a mmap that has returned `at`.
+fn of_file(at: *mut c_void, len: usize, flags: c_int, fd: c_int, from: i64) {
+    let is_shared = matches!(
+        flags & libc::MAP_TYPE,
+        libc::MAP_SHARED | libc::MAP_SHARED_VALIDATE
+    );
+    if at == libc::MAP_FAILED || !is_shared || flags & libc::MAP_ANONYMOUS != 0 {
+        return;
+    }
+    // SAFETY: numbers, which any bits are.
+    let mut data: libc::stat = unsafe { core::mem::zeroed() };
+    // SAFETY: the kernel fills it in.
+    if unsafe { libc::fstat(fd, &mut data) } == 0 {
+        shared(Shared {
+            whose: (data.st_dev, data.st_ino),
+            from: from as u64,
+            len: len as u64,
+            at: at as usize,
+        });
+    }
 }
 
 /// How large the shared segment of this id is.
@@ -46,12 +104,31 @@ intercept! {
             moved
         };
     fn shmat(id: c_int, at: *const c_void, flags: c_int) -> *mut c_void,
-        pc => mapped(real::shmat(id, at, flags), size_of_segment(id), pc);
+        pc => {
+            let (got, len) = (real::shmat(id, at, flags), size_of_segment(id));
+            if got != libc::MAP_FAILED {
+                shared(Shared {
+                    whose: (u64::MAX, id as u64),
+                    from: 0,
+                    len: len as u64,
+                    at: got as usize,
+                });
+            }
+            mapped(got, len, pc)
+        };
 }
 
 crate::intercept6! {
     fn mmap(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off_t)
-        -> *mut c_void, pc => mapped(real6::mmap(at, len, protection, flags, fd, from), len, pc);
+        -> *mut c_void, pc => {
+            let got = real6::mmap(at, len, protection, flags, fd, from);
+            of_file(got, len, flags, fd, from);
+            mapped(got, len, pc)
+        };
     fn mmap64(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off64_t)
-        -> *mut c_void, pc => mapped(real6::mmap64(at, len, protection, flags, fd, from), len, pc);
+        -> *mut c_void, pc => {
+            let got = real6::mmap64(at, len, protection, flags, fd, from);
+            of_file(got, len, flags, fd, from);
+            mapped(got, len, pc)
+        };
 }

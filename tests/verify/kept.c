@@ -1,8 +1,8 @@
 /* What the C library and the kernel keep between calls one thread changes, and another one looks at it,
  * before or after: random numbers (HOW 0), the environment (1), names of files (2), where a file is read (3),
  * the working directory (4), the library's own memory (5), a stream (6), who has a signal (7), whether a
- * descriptor is open (8). SEEN says in which order; with -DFIXED it is the thread's end that is
- * waited for. */
+ * descriptor is open (8), which keys are taken (9); a file that is mapped twice (10) is named. SEEN says
+ * in which order; with -DFIXED it is the thread's end that is waited for. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ static int file;
 static FILE *stream;
 static const struct tm *split;
 static int expected;
+static pthread_key_t key, other, last;
+static volatile char *mapped[2];
 
 static void *change(void *unused)
 {
@@ -48,8 +51,14 @@ static void *change(void *unused)
     case 7:
         signal(SIGUSR1, SIG_IGN);
         break;
-    default:
+    case 8:
         close(file);
+        break;
+    case 9:
+        pthread_key_create(&key, NULL);
+        break;
+    default:
+        *mapped[0] = '!';
     }
     return unused;
 }
@@ -74,8 +83,13 @@ static int seen(void)
         return fgetc(stream) != '1';
     case 7:
         return signal(SIGUSR1, SIG_DFL) == SIG_IGN;
-    default:
+    case 8:
         return fcntl(file, F_GETFD) < 0;
+    case 9:
+        pthread_key_create(&other, NULL);
+        return other == last + 2;
+    default:
+        return *mapped[1] == '!';
     }
 }
 
@@ -89,7 +103,10 @@ int main(void)
     stream = fopen(name, "r");
     if (HOW != 2)
         unlink(name);
+    for (int i = 0; HOW == 10 && i < 2; i++)
+        mapped[i] = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     split = gmtime(&january);
+    pthread_key_create(&last, NULL);
     srand(1);
     expected = rand();
     srand(1);

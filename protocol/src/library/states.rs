@@ -154,6 +154,19 @@ const STATES: &[State] = {
             functions: &[(Changes, &["atexit", "on_exit", "at_quick_exit"])],
         },
         State {
+            name: "the keys of thread-local data",
+            of: Of::Process,
+            functions: &[(
+                Changes,
+                &[
+                    "pthread_key_create",
+                    "pthread_key_delete",
+                    "tss_create",
+                    "tss_delete",
+                ],
+            )],
+        },
+        State {
             name: "the table of hsearch",
             of: Of::Process,
             functions: &[(Changes, &["hcreate", "hsearch", "hdestroy"])],

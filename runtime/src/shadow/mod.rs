@@ -30,7 +30,7 @@ pub use library::forget_names;
 pub use outside::{begin as begin_outside, want as want_outside};
 pub mod one_body;
 pub use atomic::inside as in_atomic_section;
-pub use calls::{argument, concretise_result, is_followed};
+pub use calls::{argument, concretise_result, is_followed, is_mapped};
 
 use crate::gate;
 use crate::serial::Serial;
