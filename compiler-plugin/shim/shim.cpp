@@ -67,6 +67,14 @@ void raddle_shim_register(PassBuilder *Builder) {
       });
 }
 
+bool raddle_shim_only_reads(LLVMValueRef V, unsigned Argument) {
+  auto *Call = unwrap<CallBase>(V);
+  if (Call->onlyReadsMemory() || Call->onlyReadsMemory(Argument))
+    return true;
+  auto *Object = dyn_cast<GlobalVariable>(getUnderlyingObject(Call->getArgOperand(Argument)));
+  return Object && Object->isConstant();
+}
+
 bool raddle_shim_captured(LLVMValueRef V, unsigned MaxUses) {
   return PointerMayBeCaptured(unwrap(V), /*ReturnCaptures=*/true,
                               /*StoreCaptures=*/true, MaxUses);

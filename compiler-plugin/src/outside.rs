@@ -5,7 +5,8 @@ use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
 use raddle_protocol::hooks::{
-    ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED, Ty,
+    ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED,
+    FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN, Ty,
 };
 use raddle_protocol::library::{
     Model, Output, State, is_silent, opens_files, reads, reads_files, stores,
@@ -16,7 +17,7 @@ pub struct Foreign {
     /// The function, if the file knows it.
     pub name: Option<String>,
     /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`],
-    /// [`FOREIGN_READS`], [`FOREIGN_STATE`], [`FOREIGN_USED`].
+    /// [`FOREIGN_READS`], [`FOREIGN_STATE`], [`FOREIGN_USED`], [`FOREIGN_WRITTEN`].
     pub shape: u64,
 }
 
@@ -53,9 +54,19 @@ impl Foreign {
             .filter(|(index, _)| !targets.contains(index))
             .map(|(index, _)| 1 << index)
             .sum();
+        // A member function that is const in C++ leaves its object as it is.
+        let is_const = name.as_deref().is_some_and(|name| name.starts_with("_ZNK"));
+        let written: u64 = (0..FOREIGN_WRITTEN_LEN.min(call.argument_count()))
+            .filter(|index| pointers >> index & 1 != 0)
+            .filter(|&index| !(is_const && index == 0 || call.only_reads(index)))
+            .map(|index| 1 << (FOREIGN_WRITTEN + index))
+            .sum();
         let blind = callee.is_some_and(|callee| !callee.is_declaration());
-        let shape =
-            pointers | flag(output.is_some(), FOREIGN_OUTPUT) | flag(blind, FOREIGN_BLIND) | known;
+        let shape = pointers
+            | flag(output.is_some(), FOREIGN_OUTPUT)
+            | flag(blind, FOREIGN_BLIND)
+            | known
+            | written;
         let used = flag(!unused, FOREIGN_USED);
         let reads = name.as_deref().is_some_and(reads_files);
         (shape != 0 || reads).then_some(Foreign {

@@ -7,6 +7,8 @@ use llvm_sys::target::LLVMTargetDataRef;
 unsafe extern "C" {
     /// Registers the passes with a `PassBuilder`.
     pub fn raddle_shim_register(builder: *mut c_void);
+    /// Does the call write nothing where this argument, a pointer, leads?
+    pub fn raddle_shim_only_reads(call: LLVMValueRef, argument: c_uint) -> bool;
     /// May the pointer be known outside its function? Looks at so many uses at most.
     pub fn raddle_shim_captured(pointer: LLVMValueRef, max_uses: c_uint) -> bool;
     /// Writes the objects that the pointer may point into; a result above `capacity` means that

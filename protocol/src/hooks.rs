@@ -84,6 +84,10 @@ pub const FOREIGN_OUTPUT: u64 = 1 << 63;
 pub const FOREIGN_BLIND: u64 = 1 << 62;
 /// Bit of the same shape: it is known what the callee reads ([`crate::library::reads`]).
 pub const FOREIGN_READS: u64 = 1 << 61;
+/// The same shape, from this bit on for each of [`FOREIGN_WRITTEN_LEN`] arguments: what it leads to may
+/// be written.
+pub const FOREIGN_WRITTEN: u32 = 40;
+pub const FOREIGN_WRITTEN_LEN: u32 = 16;
 /// Bit of the same shape: it keeps something between calls ([`crate::library::State`]).
 pub const FOREIGN_STATE: u64 = 1 << 59;
 /// Bit of the same shape: the program uses the result.
@@ -506,7 +510,7 @@ pub const TABLE: &[Hook] = &[
         &[
             Ptr, /* callee */
             Ptr, /* its name, if the caller knows it */
-            I64, /* bit i: argument i is a pointer; count << 32; FOREIGN_* */
+            I64, /* bit i: argument i is a pointer; count << 32, 8 bits; FOREIGN_* */
             Ptr, /* values */
             Ptr, /* exprs */
         ],

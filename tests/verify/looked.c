@@ -1,6 +1,6 @@
 /* What a function of the C library reads another thread changes before it or after: a set of signals
  * (HOW 0), a text for a format, as an argument and in a list of them (1, 2), a number (3), a time (4), a
- * file's name (5), a block that only an expression for it is compiled from (6). SEEN says in which
+ * file's name (5), a text that is compiled (6); or such a function writes for others (7). SEEN says in which
  * order; with -DFIXED it is the thread's end that is waited for. */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -17,12 +17,15 @@
 static sigset_t set;
 static time_t when;
 static char text[] = "/8";
+static wchar_t wide[2];
 
 static void *change(void *unused)
 {
     sigaddset(&set, SIGUSR1);
     when = 86400 * 31;
     text[1] = '.';
+    if (HOW == 7)
+        mbstowcs(wide, "y", 2);
     return unused;
 }
 
@@ -54,6 +57,8 @@ static int seen(void)
         return gmtime_r(&when, &split)->tm_mon == 1;
     case 5:
         return access(text, F_OK) == 0;
+    case 7:
+        return wide[0] == L'y';
     default:
         assert(regcomp(&expression, text, REG_NOSUB) == 0);
         return regexec(&expression, "/7", 0, NULL, 0) == 0;

@@ -147,6 +147,12 @@ impl Value {
         unsafe { shim::raddle_shim_captured(self.0, limit) }
     }
 
+    /// Calls only: does what is called write nothing where this argument, a pointer, leads?
+    pub fn only_reads(self, argument: u32) -> bool {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_only_reads(self.0, argument) }
+    }
+
     /// Pointers only: the objects that it can point into; `None` when they are too many.
     pub fn objects(self) -> Option<Vec<Value>> {
         let mut found = [core::ptr::null_mut(); 16];

@@ -19,7 +19,8 @@ use raddle_protocol::cpp::{Touch, is_known, touches};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
-    FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED,
+    FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED, FOREIGN_WRITTEN,
+    FOREIGN_WRITTEN_LEN,
 };
 use raddle_protocol::library::{Output, is_silent, reads, reads_files, texts};
 
@@ -76,11 +77,16 @@ pub unsafe extern "C-unwind" fn call(
         let is_pointer = |i: usize| (shape & !looked.arguments) >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
+        // Of some it is known that threads share nothing there.
         let apart = is_known(known);
+        let may_use = |i: usize| match apart {
+            true => is_symbolic(values[i], size),
+            false => may_use(values[i], size, is_written(shape, i), pc),
+        };
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
         looked.lost && !is_silent(known)
             || (reads_files(known) && Source::any())
-            || pointers.any(|i| may_read(values[i], size, apart, pc) || leads_on(values[i]))
+            || pointers.any(|i| may_use(i) || leads_on(values[i]))
             || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))
             || list_of(known, values)
                 .filter(|(index, ..)| looked.arguments >> index & 1 == 0)
@@ -119,6 +125,12 @@ fn name_of(callee: usize) -> Option<&'static CStr> {
     met.rotate_right(1);
     met[0] = (callee, name);
     name
+}
+
+/// May what this argument leads to be written?
+fn is_written(shape: u64, argument: usize) -> bool {
+    let argument = argument as u32;
+    argument >= FOREIGN_WRITTEN_LEN || shape >> (FOREIGN_WRITTEN + argument) & 1 != 0
 }
 
 /// Is what a function does to this object not followed? What it reads there is decided upon.
@@ -225,17 +237,13 @@ fn is_symbolic(pointer: u64, size: u64) -> bool {
 }
 
 /// [`is_symbolic`] behind an argument. As far as it is sure that the function may look, its thread
-/// reads that: what another one writes there is shared. That is not so where it is `known` that
-/// threads share nothing there.
-fn may_read(pointer: u64, size: u64, known: bool, pc: usize) -> bool {
-    if known {
-        return is_symbolic(pointer, size);
-    }
+/// reads that, or writes it where that may be: it is shared with who else does.
+fn may_use(pointer: u64, size: u64, writes: bool, pc: usize) -> bool {
     let sure = match rest_of_block(pointer) {
         Some(rest) => rest,
         None => text_length(pointer) + u64::from(is_mapped((pointer & !4095) as usize)),
     };
-    touch_local(pointer, sure.min(MOST), false, pc);
+    touch_local(pointer, sure.min(MOST), writes, pc);
     is_symbolic(pointer, size)
 }
 
