@@ -299,6 +299,15 @@ pub fn reads_files(name: &str) -> bool {
     NAMES.contains(&name) || CPP.iter().any(|start| name.starts_with(start))
 }
 
+/// Does the function with this name only change how memory is mapped?
+pub fn maps(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "mmap", "mmap64", "munmap", "mremap", "mprotect", "madvise", "mlock", "munlock", "msync",
+        "shmdt",
+    ];
+    NAMES.contains(&name)
+}
+
 /// The argument of the function with this name that is an array of texts, up to a null pointer.
 pub fn texts(name: &str) -> Option<usize> {
     const SECOND: &[&str] = &[

@@ -8,6 +8,7 @@ use super::states;
 use crate::futex;
 use crate::gate;
 use crate::heap;
+use crate::os;
 use crate::serial::Serial;
 use crate::shadow::blocks;
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
@@ -22,7 +23,7 @@ use raddle_protocol::hooks::{
     FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED, FOREIGN_WRITTEN,
     FOREIGN_WRITTEN_LEN,
 };
-use raddle_protocol::library::{Output, is_silent, reads, reads_files, texts};
+use raddle_protocol::library::{Output, is_silent, maps, reads, reads_files, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -77,8 +78,8 @@ pub unsafe extern "C-unwind" fn call(
         let is_pointer = |i: usize| (shape & !looked.arguments) >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
-        // Of some it is known that threads share nothing there.
-        let apart = is_known(known);
+        // Of some it is known that threads share nothing there, and some only change the page tables.
+        let apart = is_known(known) || maps(known);
         let may_use = |i: usize| match apart {
             true => is_symbolic(values[i], size),
             false => may_use(values[i], size, is_written(shape, i), pc),
@@ -241,7 +242,7 @@ fn is_symbolic(pointer: u64, size: u64) -> bool {
 fn may_use(pointer: u64, size: u64, writes: bool, pc: usize) -> bool {
     let sure = match rest_of_block(pointer) {
         Some(rest) => rest,
-        None => text_length(pointer) + u64::from(is_mapped((pointer & !4095) as usize)),
+        None => text_length(pointer) + 1,
     };
     touch_local(pointer, sure.min(MOST), writes, pc);
     is_symbolic(pointer, size)
@@ -272,13 +273,49 @@ fn rest_of_block(pointer: u64) -> Option<u64> {
     Some(end.saturating_sub(pointer))
 }
 
-/// Up to the first NUL, within the page. Nothing, where the program has given the page back.
+/// Up to the first NUL, within the page. Nothing where it cannot be read: the program has given the page
+/// back, or keeps it from everybody.
 fn text_length(text: u64) -> u64 {
     let end = (text | 4095) + 1;
-    if !is_mapped((text & !4095) as usize) {
-        return 0;
+    let mut bytes = [0u8; 256];
+    let mut at = text;
+    while at < end {
+        let wanted = bytes.len().min((end - at) as usize);
+        let got = read_safely(at, &mut bytes[..wanted]);
+        if let Some(nul) = bytes[..got].iter().position(|&byte| byte == 0) {
+            return at - text + nul as u64;
+        }
+        if got < wanted {
+            return at - text + got as u64;
+        }
+        at += got as u64;
     }
-    // SAFETY: bytes of a page that is there, and of which the program has used some.
-    let byte = |at: u64| unsafe { *(at as *const u8) };
-    (text..end).find(|&at| byte(at) == 0).unwrap_or(end) - text
+    end - text
+}
+
+/// Reads memory that may not be there; how many bytes.
+fn read_safely(at: u64, into: &mut [u8]) -> usize {
+    let local = libc::iovec {
+        iov_base: into.as_mut_ptr().cast(),
+        iov_len: into.len(),
+    };
+    let remote = libc::iovec {
+        iov_base: at as *mut _,
+        iov_len: into.len(),
+    };
+    let (local, remote) = (&raw const local as usize, &raw const remote as usize);
+    let own = os::process() as usize;
+    // SAFETY: the kernel writes to the slice alone, and reads what can be read.
+    let got = unsafe { os::syscall(libc::SYS_process_vm_readv, own, local, 1, remote, 1, 0) };
+    let refused = [libc::EPERM, libc::ENOSYS].map(|errno| -errno as isize);
+    if refused.contains(&(got as isize))
+        && world().cells.is_known(at)
+        && is_mapped((at & !4095) as usize)
+    {
+        // SAFETY: within a page that is there, and of which the program has used some.
+        let there = unsafe { core::slice::from_raw_parts(at as *const u8, into.len()) };
+        into.copy_from_slice(there);
+        return into.len();
+    }
+    usize::try_from(got).unwrap_or(0)
 }
