@@ -308,10 +308,7 @@ fn read_safely(at: u64, into: &mut [u8]) -> usize {
     // SAFETY: the kernel writes to the slice alone, and reads what can be read.
     let got = unsafe { os::syscall(libc::SYS_process_vm_readv, own, local, 1, remote, 1, 0) };
     let refused = [libc::EPERM, libc::ENOSYS].map(|errno| -errno as isize);
-    if refused.contains(&(got as isize))
-        && world().cells.is_known(at)
-        && is_mapped((at & !4095) as usize)
-    {
+    if refused.contains(&got) && world().cells.is_known(at) && is_mapped((at & !4095) as usize) {
         // SAFETY: within a page that is there, and of which the program has used some.
         let there = unsafe { core::slice::from_raw_parts(at as *const u8, into.len()) };
         into.copy_from_slice(there);
