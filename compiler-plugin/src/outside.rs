@@ -8,9 +8,7 @@ use raddle_protocol::hooks::{
     ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED,
     FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN, Ty,
 };
-use raddle_protocol::library::{
-    Model, Output, State, is_silent, opens_files, reads, reads_files, stores,
-};
+use raddle_protocol::library::{Model, Output, is_silent, keeps_state, reads, reads_files, stores};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {
@@ -69,7 +67,8 @@ impl Foreign {
             | written;
         let used = flag(!unused, FOREIGN_USED);
         let reads = name.as_deref().is_some_and(reads_files);
-        (shape != 0 || reads).then_some(Foreign {
+        // What is called by a pointer is known when it is called.
+        (shape != 0 || reads || callee.is_none()).then_some(Foreign {
             name,
             shape: shape | used,
         })
@@ -79,11 +78,6 @@ impl Foreign {
     pub fn is_output(&self) -> bool {
         self.shape & FOREIGN_OUTPUT != 0
     }
-}
-
-/// Does the function with this name keep something between calls that others of its kind find?
-fn keeps_state(name: &str) -> bool {
-    opens_files(name) || State::used_by(name).next().is_some()
 }
 
 fn is(ty: Ty, found: Type) -> bool {

@@ -90,6 +90,8 @@ pub const FOREIGN_WRITTEN: u32 = 40;
 pub const FOREIGN_WRITTEN_LEN: u32 = 16;
 /// Bit of the same shape: it keeps something between calls ([`crate::library::State`]).
 pub const FOREIGN_STATE: u64 = 1 << 59;
+/// Bit of the model that `raddle_sym_library` gets, for the same.
+pub const LIBRARY_STATE: u32 = 1 << 15;
 /// Bit of the same shape: the program uses the result.
 pub const FOREIGN_USED: u64 = 1 << 60;
 /// Bit of [`MODE`].
@@ -495,7 +497,7 @@ pub const TABLE: &[Hook] = &[
         I64,
         &[
             Ptr, /* the function */
-            I32, /* model | count << 16 */
+            I32, /* model | LIBRARY_STATE | count << 16 */
             Ptr, /* values */
             Ptr, /* exprs */
         ],

@@ -10,7 +10,7 @@ mod states;
 
 use crate::hooks::Ty;
 pub use memory::{OWN, Read, Stored, reads, stores, stores_early};
-pub use states::{Of, State, Use, opens_files};
+pub use states::{Of, State, Use, keeps_state};
 
 macro_rules! models {
     ($($name:ident = [$($c:literal),*], $result:ident ($($param:ident),*) $($variadic:ident)?;)*) => {

@@ -6,6 +6,8 @@ mod inherit;
 mod many;
 mod unmodelled;
 
+pub use followed::follows;
+
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::serial::Serial;
 use crate::slots::PerSlot;
@@ -210,10 +212,10 @@ fn release(object: u64, bits: u32, count: usize) {
 /// afterwards, when the object may be gone.
 fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
     let object = address as u64;
-    let others = waiting(object, u32::MAX) > 0 || many::anybody_waits();
+    let others = || waiting(object, u32::MAX) > 0 || many::anybody_waits();
     if crate::vars::symbolic()
         && bits == u32::MAX
-        && !others
+        && !others()
         && let Some(woken) = followed::wake(address, most, pc)
     {
         return woken;
@@ -309,8 +311,6 @@ unsafe fn wake_with_op(
     release(second, u32::MAX, then);
     (first + then) as isize
 }
-
-pub use followed::follows;
 
 /// The process, once it obeys a job; 0: not asked yet.
 static PROCESS: Serial<pid_t> = Serial::new(0);

@@ -53,24 +53,32 @@ fn shared(new: Shared) {
     if all.iter().flatten().any(overlaps) {
         gate::uncontrolled("memory that is mapped at two places");
     }
-    if let Some(free) = all.iter_mut().find(|slot| slot.is_none()) {
-        *free = Some(new);
+    match all.iter_mut().find(|slot| slot.is_none()) {
+        Some(free) => *free = Some(new),
+        None => gate::uncontrolled("very many mappings of files"),
     }
 }
 
-/// The arguments of a mmap that has returned `at`.
-fn of_file(at: *mut c_void, len: usize, flags: c_int, fd: c_int, from: i64) {
+/// A mmap has returned `at`: the same.
+fn mapped_by(
+    at: *mut c_void,
+    len: usize,
+    [flags, fd]: [c_int; 2],
+    from: i64,
+    pc: usize,
+) -> *mut c_void {
     let is_shared = matches!(
         flags & libc::MAP_TYPE,
         libc::MAP_SHARED | libc::MAP_SHARED_VALIDATE
     );
-    if at == libc::MAP_FAILED || !is_shared || flags & libc::MAP_ANONYMOUS != 0 {
-        return;
-    }
     // SAFETY: numbers, which any bits are.
     let mut data: libc::stat = unsafe { core::mem::zeroed() };
-    // SAFETY: the kernel fills it in.
-    if unsafe { libc::fstat(fd, &mut data) } == 0 {
+    if at != libc::MAP_FAILED
+        && is_shared
+        && flags & libc::MAP_ANONYMOUS == 0
+        // SAFETY: the kernel fills it in.
+        && unsafe { libc::fstat(fd, &mut data) } == 0
+    {
         shared(Shared {
             whose: (data.st_dev, data.st_ino),
             from: from as u64,
@@ -78,6 +86,7 @@ fn of_file(at: *mut c_void, len: usize, flags: c_int, fd: c_int, from: i64) {
             at: at as usize,
         });
     }
+    mapped(at, len, pc)
 }
 
 /// How large the shared segment of this id is.
@@ -122,13 +131,11 @@ crate::intercept6! {
     fn mmap(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off_t)
         -> *mut c_void, pc => {
             let got = real6::mmap(at, len, protection, flags, fd, from);
-            of_file(got, len, flags, fd, from);
-            mapped(got, len, pc)
+            mapped_by(got, len, [flags, fd], from, pc)
         };
     fn mmap64(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off64_t)
         -> *mut c_void, pc => {
             let got = real6::mmap64(at, len, protection, flags, fd, from);
-            of_file(got, len, flags, fd, from);
-            mapped(got, len, pc)
+            mapped_by(got, len, [flags, fd], from, pc)
         };
 }

@@ -1,8 +1,10 @@
 /* What the C library and the kernel keep between calls one thread changes, and another one looks at it,
  * before or after: random numbers (HOW 0), the environment (1), names of files (2), where a file is read (3),
  * the working directory (4), the library's own memory (5), a stream (6), who has a signal (7), whether a
- * descriptor is open (8), which keys are taken (9); a file that is mapped twice (10) is named. SEEN says
- * in which order; with -DFIXED it is the thread's end that is waited for. */
+ * descriptor is open (8), which keys are taken (9), random numbers by a pointer to the function (11). A
+ * file that is mapped twice (10) is named, and so is a stream to which both have written (12). SEEN says in
+ * which order; with -DFIXED it is the thread's end that is waited for. What one thread has of its own
+ * limits nothing. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <fcntl.h>
@@ -17,7 +19,8 @@
 
 static const char name[] = "kept-between-calls";
 static int file;
-static FILE *stream;
+static FILE *stream, *own;
+static int (*volatile random_number)(void) = rand;
 static const struct tm *split;
 static int expected;
 static pthread_key_t key, other, last;
@@ -57,6 +60,12 @@ static void *change(void *unused)
     case 9:
         pthread_key_create(&key, NULL);
         break;
+    case 11:
+        random_number();
+        break;
+    case 12:
+        fputc('!', stream);
+        break;
     default:
         *mapped[0] = '!';
     }
@@ -80,7 +89,7 @@ static int seen(void)
     case 5:
         return split->tm_mon == 1;
     case 6:
-        return fgetc(stream) != '1';
+        return strcmp(fgets(folder, 2, stream), "1") != 0;
     case 7:
         return signal(SIGUSR1, SIG_DFL) == SIG_IGN;
     case 8:
@@ -88,6 +97,11 @@ static int seen(void)
     case 9:
         pthread_key_create(&other, NULL);
         return other == last + 2;
+    case 11:
+        return random_number() != expected;
+    case 12:
+        fputs("!", stream);
+        return ftell(stream) == 2;
     default:
         return *mapped[1] == '!';
     }
@@ -100,7 +114,8 @@ int main(void)
     file = open(name, O_CREAT | O_TRUNC | O_RDWR, 0600);
     if (write(file, "12", 2) != 2 || lseek(file, 0, SEEK_SET) != 0)
         return 1;
-    stream = fopen(name, "r");
+    stream = fopen(name, HOW == 12 ? "r+" : "r");
+    own = fopen("/dev/zero", "r");
     if (HOW != 2)
         unlink(name);
     for (int i = 0; HOW == 10 && i < 2; i++)
@@ -110,6 +125,8 @@ int main(void)
     srand(1);
     expected = rand();
     srand(1);
+    for (int i = 0; i < 40; i++)
+        fgetc(own);
     pthread_create(&thread, NULL, change, NULL);
 #ifdef FIXED
     pthread_join(thread, NULL);

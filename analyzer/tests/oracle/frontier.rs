@@ -435,6 +435,15 @@ fn with_pipes_and_event_counters() {
     check_many(54_000..54_150, menu, &[(1, 0), (2, 0), (3, 0)]);
 }
 
+/// With an input, and threads that make others, that nobody joins, and that end the process.
+const CROWD: Menu = Menu {
+    inputs: 1,
+    nested_threads: true,
+    unjoined: true,
+    exits: true,
+    ..SYNC
+};
+
 #[test]
 fn with_semaphores() {
     let sync = &[Family::Semaphores];
@@ -458,14 +467,7 @@ fn with_routines_that_are_left_by_exceptions() {
     let sync = &[Family::Throwing];
     check_many(13_000..13_150, Menu { sync, ..SYNC }, &[]);
     let sync = &[Family::Throwing, Family::Barriers, Family::Semaphores];
-    let menu = Menu {
-        sync,
-        inputs: 1,
-        nested_threads: true,
-        unjoined: true,
-        exits: true,
-        ..SYNC
-    };
+    let menu = Menu { sync, ..CROWD };
     check_many(13_200..13_300, menu, &[(1, 0), (2, 0)]);
 }
 
@@ -480,14 +482,7 @@ fn with_atomic_sections() {
     let sync = &[Family::Sections];
     check_many(12_000..12_150, Menu { sync, ..SYNC }, &[]);
     let sync = &[Family::Sections, Family::Conditions, Family::Semaphores];
-    let menu = Menu {
-        sync,
-        inputs: 1,
-        nested_threads: true,
-        unjoined: true,
-        exits: true,
-        ..SYNC
-    };
+    let menu = Menu { sync, ..CROWD };
     check_many(12_200..12_350, menu, &[(1, 0), (2, 0)]);
 }
 

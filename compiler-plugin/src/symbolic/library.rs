@@ -6,7 +6,8 @@ use super::leaf::width;
 use super::terms::Term;
 use crate::ir::{Emit, Value};
 use crate::outside::{Foreign, model};
-use raddle_protocol::hooks::{ARGS_LEN, Ty};
+use raddle_protocol::hooks::{ARGS_LEN, LIBRARY_STATE, Ty};
+use raddle_protocol::library::keeps_state;
 
 /// Two arrays on the stack, by which hooks get arguments: values and expressions.
 pub struct Scratch {
@@ -42,7 +43,11 @@ impl Body<'_> {
         let Some(Scratch { values, exprs }) = &self.scratch else {
             return false;
         };
-        let code = emit.c32(model as u32 | count << 16);
+        let state = match keeps_state(model.names()[0]) {
+            true => LIBRARY_STATE,
+            false => 0,
+        };
+        let code = emit.c32(model as u32 | state | count << 16);
         let arguments = [i.callee(), code, *values, *exprs];
         let result = self.hooks.call(&emit, "raddle_sym_library", &arguments);
         let expr = self.terms.result(&emit);

@@ -63,48 +63,6 @@ const STORES: &[(&[&str], u32, Stored)] = {
             1,
             Bytes(4),
         ),
-        (
-            &[
-                "pthread_attr_init",
-                "pthread_attr_destroy",
-                "pthread_attr_setdetachstate",
-                "pthread_attr_setguardsize",
-                "pthread_attr_setinheritsched",
-                "pthread_attr_setschedparam",
-                "pthread_attr_setschedpolicy",
-                "pthread_attr_setscope",
-                "pthread_attr_setstack",
-                "pthread_attr_setstacksize",
-            ],
-            0,
-            Bytes(56),
-        ),
-        (
-            &[
-                "pthread_mutexattr_init",
-                "pthread_mutexattr_setprioceiling",
-                "pthread_mutexattr_setprotocol",
-                "pthread_mutexattr_setpshared",
-                "pthread_mutexattr_setrobust",
-                "pthread_mutexattr_settype",
-                "pthread_condattr_init",
-                "pthread_condattr_setclock",
-                "pthread_condattr_setpshared",
-                "pthread_barrierattr_init",
-                "pthread_barrierattr_setpshared",
-            ],
-            0,
-            Bytes(4),
-        ),
-        (
-            &[
-                "pthread_rwlockattr_init",
-                "pthread_rwlockattr_setkind_np",
-                "pthread_rwlockattr_setpshared",
-            ],
-            0,
-            Bytes(8),
-        ),
         (&["pthread_getschedparam"], 2, Bytes(4)),
         (
             &["pthread_attr_getstacksize", "pthread_attr_getguardsize"],
@@ -194,7 +152,35 @@ const STORES: &[(&[&str], u32, Stored)] = {
 /// What the function of this name stores: argument, how much.
 pub fn stores(name: &str) -> impl Iterator<Item = (u32, Stored)> {
     let rows = STORES.iter().filter(move |row| row.0.contains(&name));
-    rows.map(|row| (row.1, row.2))
+    let attributes = attributes(name).filter(|used| used.writes);
+    let attributes = attributes.map(|used| (0, Stored::Bytes(used.bytes)));
+    rows.map(|row| (row.1, row.2)).chain(attributes)
+}
+
+/// What a function does to the attributes that are its first argument.
+struct Attributes {
+    bytes: u64,
+    reads: bool,
+    writes: bool,
+}
+
+/// Of a function with this name that is about attributes.
+fn attributes(name: &str) -> Option<Attributes> {
+    const FAMILIES: &[(&str, u64)] = &[
+        ("pthread_attr_", 56),
+        ("pthread_mutexattr_", 4),
+        ("pthread_condattr_", 4),
+        ("pthread_barrierattr_", 4),
+        ("pthread_rwlockattr_", 8),
+    ];
+    FAMILIES.iter().find_map(|&(family, bytes)| {
+        let what = name.strip_prefix(family)?;
+        Some(Attributes {
+            bytes,
+            reads: what != "init",
+            writes: !what.starts_with("get"),
+        })
+    })
 }
 
 /// How much a function reads where an argument leads.
@@ -220,62 +206,7 @@ const READS: &[(&[&str], u32, Read)] = {
     use Read::{Bytes, Format, Items, List, Text};
     &[
         (&["pthread_create"], 1, Bytes(56)),
-        (
-            &[
-                "pthread_attr_destroy",
-                "pthread_attr_getdetachstate",
-                "pthread_attr_getguardsize",
-                "pthread_attr_getinheritsched",
-                "pthread_attr_getschedparam",
-                "pthread_attr_getschedpolicy",
-                "pthread_attr_getscope",
-                "pthread_attr_getstack",
-                "pthread_attr_getstacksize",
-                "pthread_attr_setdetachstate",
-                "pthread_attr_setguardsize",
-                "pthread_attr_setinheritsched",
-                "pthread_attr_setschedparam",
-                "pthread_attr_setschedpolicy",
-                "pthread_attr_setscope",
-                "pthread_attr_setstack",
-                "pthread_attr_setstacksize",
-            ],
-            0,
-            Bytes(56),
-        ),
         (&["pthread_attr_setschedparam"], 1, Bytes(4)),
-        (
-            &[
-                "pthread_mutexattr_getprioceiling",
-                "pthread_mutexattr_getprotocol",
-                "pthread_mutexattr_getpshared",
-                "pthread_mutexattr_getrobust",
-                "pthread_mutexattr_gettype",
-                "pthread_mutexattr_setprioceiling",
-                "pthread_mutexattr_setprotocol",
-                "pthread_mutexattr_setpshared",
-                "pthread_mutexattr_setrobust",
-                "pthread_mutexattr_settype",
-                "pthread_condattr_getclock",
-                "pthread_condattr_getpshared",
-                "pthread_condattr_setclock",
-                "pthread_condattr_setpshared",
-                "pthread_barrierattr_getpshared",
-                "pthread_barrierattr_setpshared",
-            ],
-            0,
-            Bytes(4),
-        ),
-        (
-            &[
-                "pthread_rwlockattr_getkind_np",
-                "pthread_rwlockattr_getpshared",
-                "pthread_rwlockattr_setkind_np",
-                "pthread_rwlockattr_setpshared",
-            ],
-            0,
-            Bytes(8),
-        ),
         (
             &[
                 "pthread_mutex_init",
@@ -435,7 +366,9 @@ const READS: &[(&[&str], u32, Read)] = {
 /// What the function of this name reads: argument, how much.
 pub fn reads(name: &str) -> impl Iterator<Item = (u32, Read)> {
     let rows = READS.iter().filter(move |row| row.0.contains(&name));
-    rows.map(|row| (row.1, row.2))
+    let attributes = attributes(name).filter(|used| used.reads);
+    let attributes = attributes.map(|used| (0, Read::Bytes(used.bytes)));
+    rows.map(|row| (row.1, row.2)).chain(attributes)
 }
 
 /// Does what the function stores have its value before anything begins that the call begins?
@@ -460,6 +393,28 @@ mod tests {
         }
         pairs(STORES);
         pairs(READS);
+    }
+
+    #[test]
+    fn attributes_are_read_and_written() {
+        let bytes = |name| {
+            let reads = reads(name).filter(|row| row.0 == 0).map(|row| row.1);
+            let stores = stores(name).filter(|row| row.0 == 0).map(|row| row.1);
+            (
+                reads.collect::<std::vec::Vec<_>>(),
+                stores.collect::<std::vec::Vec<_>>(),
+            )
+        };
+        let (read, stored) = (Read::Bytes(56), Stored::Bytes(56));
+        for (name, reads, stores) in [
+            ("pthread_attr_init", &[][..], &[stored][..]),
+            ("pthread_attr_setstacksize", &[read], &[stored]),
+            ("pthread_attr_getstacksize", &[read], &[]),
+            ("pthread_attr_destroy", &[read], &[stored]),
+            ("pthread_attribute", &[], &[]),
+        ] {
+            assert_eq!(bytes(name), (reads.to_vec(), stores.to_vec()), "{name}");
+        }
     }
 
     #[test]

@@ -10,6 +10,10 @@ pub enum Use {
     Changes,
     /// It adds to what nobody has to look at.
     Adds,
+    /// It depends on it, and changes it if the flags that are this argument say that a file is created.
+    Opens(u32),
+    /// The same, unless the mode that is this argument, a text, begins with `r`.
+    OpensAs(u32),
 }
 
 /// Whose state it is.
@@ -21,6 +25,8 @@ pub enum Of {
     Argument(u32),
     /// That of the stream that is this argument, but for standard output and standard error.
     Stream(u32),
+    /// That of standard input, a stream.
+    StandardInput,
     /// That of the file that this argument, a descriptor, leads to, if threads do not pass on bytes
     /// by it.
     File(u32),
@@ -31,18 +37,18 @@ pub enum Of {
 pub struct State {
     /// What people call it.
     pub name: &'static str,
-    pub of: Of,
-    /// Names in the C library.
-    functions: &'static [(Use, &'static [&'static str])],
+    /// Whose it is for the functions with these names, and what they do to it.
+    functions: &'static [(Of, Use, &'static [&'static str])],
 }
 
 const STATES: &[State] = {
-    use Use::{Adds, Changes, Looks};
+    use Of::{Argument, File, Process, StandardInput, Stream};
+    use Use::{Adds, Changes, Looks, Opens, OpensAs};
     &[
         State {
             name: "the state of rand",
-            of: Of::Process,
             functions: &[(
+                Process,
                 Changes,
                 &[
                     "rand",
@@ -56,8 +62,8 @@ const STATES: &[State] = {
         },
         State {
             name: "the state of drand48",
-            of: Of::Process,
             functions: &[(
+                Process,
                 Changes,
                 &[
                     "drand48", "lrand48", "mrand48", "srand48", "seed48", "lcong48",
@@ -66,17 +72,20 @@ const STATES: &[State] = {
         },
         State {
             name: "the environment",
-            of: Of::Process,
             functions: &[
-                (Looks, &["getenv", "secure_getenv"]),
-                (Changes, &["setenv", "putenv", "unsetenv", "clearenv"]),
+                (Process, Looks, &["getenv", "secure_getenv"]),
+                (
+                    Process,
+                    Changes,
+                    &["setenv", "putenv", "unsetenv", "clearenv"],
+                ),
             ],
         },
         State {
             name: "the names of files",
-            of: Of::Process,
             functions: &[
                 (
+                    Process,
                     Looks,
                     &[
                         "access",
@@ -96,6 +105,7 @@ const STATES: &[State] = {
                     ],
                 ),
                 (
+                    Process,
                     Changes,
                     &[
                         "unlink",
@@ -123,40 +133,45 @@ const STATES: &[State] = {
                         "utimensat",
                     ],
                 ),
+                (Process, Opens(1), &["open", "open64"]),
+                (Process, Opens(2), &["openat", "openat64"]),
+                (Process, OpensAs(1), &["fopen", "fopen64"]),
             ],
         },
         State {
             name: "the working directory",
-            of: Of::Process,
             functions: &[
-                (Looks, &["getcwd", "get_current_dir_name"]),
-                (Changes, &["chdir", "fchdir"]),
+                (Process, Looks, &["getcwd", "get_current_dir_name"]),
+                (Process, Changes, &["chdir", "fchdir"]),
             ],
         },
         State {
             name: "the mask of new files",
-            of: Of::Process,
-            functions: &[(Changes, &["umask"])],
+            functions: &[(Process, Changes, &["umask"])],
         },
         State {
             name: "the locale",
-            of: Of::Process,
-            functions: &[(Looks, &["localeconv"]), (Changes, &["setlocale"])],
+            functions: &[
+                (Process, Looks, &["localeconv"]),
+                (Process, Changes, &["setlocale"]),
+            ],
         },
         State {
             name: "the action of a signal",
-            of: Of::Argument(0),
-            functions: &[(Changes, &["signal", "sigaction", "sigset", "bsd_signal"])],
+            functions: &[(
+                Argument(0),
+                Changes,
+                &["signal", "sigaction", "sigset", "bsd_signal"],
+            )],
         },
         State {
             name: "what is done at exit",
-            of: Of::Process,
-            functions: &[(Changes, &["atexit", "on_exit", "at_quick_exit"])],
+            functions: &[(Process, Changes, &["atexit", "on_exit", "at_quick_exit"])],
         },
         State {
             name: "the keys of thread-local data",
-            of: Of::Process,
             functions: &[(
+                Process,
                 Changes,
                 &[
                     "pthread_key_create",
@@ -168,28 +183,33 @@ const STATES: &[State] = {
         },
         State {
             name: "the table of hsearch",
-            of: Of::Process,
-            functions: &[(Changes, &["hcreate", "hsearch", "hdestroy"])],
+            functions: &[(Process, Changes, &["hcreate", "hsearch", "hdestroy"])],
         },
         State {
             name: "a search tree",
-            of: Of::Argument(1),
-            functions: &[(Looks, &["tfind"]), (Changes, &["tsearch", "tdelete"])],
+            functions: &[
+                (Argument(1), Looks, &["tfind"]),
+                (Argument(1), Changes, &["tsearch", "tdelete"]),
+            ],
         },
         State {
             name: "a directory",
-            of: Of::Argument(0),
             functions: &[(
+                Argument(0),
                 Changes,
                 &["readdir", "readdir64", "rewinddir", "seekdir", "telldir"],
             )],
         },
         State {
             name: "a file",
-            of: Of::File(0),
             functions: &[
-                (Looks, &["fstat", "fstat64", "fcntl", "fcntl64", "isatty"]),
                 (
+                    File(0),
+                    Looks,
+                    &["fstat", "fstat64", "fcntl", "fcntl64", "isatty"],
+                ),
+                (
+                    File(0),
                     Changes,
                     &[
                         "lseek",
@@ -202,18 +222,19 @@ const STATES: &[State] = {
                         "__read_chk",
                     ],
                 ),
-                (Adds, &["write", "writev"]),
+                (File(0), Adds, &["write", "writev"]),
             ],
         },
         State {
             name: "a stream",
-            of: Of::Stream(0),
             functions: &[
                 (
+                    Stream(0),
                     Looks,
                     &["ftell", "ftello", "ftello64", "feof", "ferror", "fgetpos"],
                 ),
                 (
+                    Stream(0),
                     Changes,
                     &[
                         "fgetc",
@@ -237,6 +258,7 @@ const STATES: &[State] = {
                     ],
                 ),
                 (
+                    Stream(0),
                     Adds,
                     &[
                         "fprintf",
@@ -246,32 +268,15 @@ const STATES: &[State] = {
                         "fflush",
                     ],
                 ),
-            ],
-        },
-        State {
-            name: "a stream",
-            of: Of::Stream(1),
-            functions: &[
-                (Changes, &["ungetc"]),
+                (Stream(1), Changes, &["ungetc"]),
                 (
+                    Stream(1),
                     Adds,
                     &["putc", "fputc", "_IO_putc", "fputs", "putc_unlocked"],
                 ),
-            ],
-        },
-        State {
-            name: "a stream",
-            of: Of::Stream(2),
-            functions: &[
-                (Changes, &["fgets", "fgets_unlocked", "getline"]),
-                (Adds, &[]),
-            ],
-        },
-        State {
-            name: "a stream",
-            of: Of::Stream(3),
-            functions: &[
+                (Stream(2), Changes, &["fgets", "fgets_unlocked", "getline"]),
                 (
+                    Stream(3),
                     Changes,
                     &[
                         "fread",
@@ -279,43 +284,41 @@ const STATES: &[State] = {
                         "getdelim",
                         "__getdelim",
                         "__fgets_chk",
+                        "__fgets_unlocked_chk",
                     ],
                 ),
-                (Adds, &["fwrite", "fwrite_unlocked"]),
+                (Stream(3), Adds, &["fwrite", "fwrite_unlocked"]),
+                (Stream(4), Changes, &["__fread_chk", "__fread_unlocked_chk"]),
+                (
+                    StandardInput,
+                    Changes,
+                    &[
+                        "getchar",
+                        "getchar_unlocked",
+                        "scanf",
+                        "__isoc99_scanf",
+                        "__isoc23_scanf",
+                    ],
+                ),
             ],
-        },
-        State {
-            name: "standard input",
-            of: Of::Process,
-            functions: &[(
-                Changes,
-                &[
-                    "getchar",
-                    "getchar_unlocked",
-                    "scanf",
-                    "__isoc99_scanf",
-                    "__isoc23_scanf",
-                ],
-            )],
         },
     ]
 };
 
 impl State {
-    /// The states that a function of this name uses, each with its number, and how.
-    pub fn used_by(name: &str) -> impl Iterator<Item = (usize, &'static State, Use)> {
+    /// The states that a function of this name uses, each with its number, whose it is, and how.
+    pub fn used_by(name: &str) -> impl Iterator<Item = (usize, &'static State, Of, Use)> {
         let all = STATES.iter().enumerate();
         all.filter_map(move |(number, state)| {
-            let used = state.functions.iter().find(|row| row.1.contains(&name))?;
-            Some((number, state, used.0))
+            let used = state.functions.iter().find(|row| row.2.contains(&name))?;
+            Some((number, state, used.0, used.1))
         })
     }
 }
 
-/// Does the function with this name open a file, which its arguments may make?
-pub fn opens_files(name: &str) -> bool {
-    const NAMES: &[&str] = &["open", "open64", "openat", "openat64", "fopen", "fopen64"];
-    NAMES.contains(&name)
+/// Does the function with this name keep something between calls that others find?
+pub fn keeps_state(name: &str) -> bool {
+    State::used_by(name).next().is_some()
 }
 
 #[cfg(test)]
@@ -324,14 +327,23 @@ mod tests {
 
     #[test]
     fn a_function_uses_a_state_in_one_way() {
-        for state in STATES {
-            let names = state.functions.iter().flat_map(|row| row.1);
-            for name in names {
-                let uses = State::used_by(name).filter(|used| used.1 == state);
-                let rows = state.functions.iter().filter(|row| row.1.contains(name));
+        for (number, state) in STATES.iter().enumerate() {
+            let same = STATES.iter().filter(|other| other.name == state.name);
+            assert_eq!(same.count(), 1, "{}", state.name);
+            for name in state.functions.iter().flat_map(|row| row.2) {
+                let rows = state.functions.iter().filter(|row| row.2.contains(name));
+                let uses = State::used_by(name).filter(|used| used.0 == number);
                 assert_eq!((uses.count(), rows.count()), (1, 1), "{name}");
             }
         }
-        assert_eq!(State::used_by("malloc").count(), 0);
+        assert!(!keeps_state("malloc"));
+    }
+
+    #[test]
+    fn whoever_uses_a_stream_uses_the_same_state() {
+        let number = |name| State::used_by(name).next().map(|used| used.0);
+        for name in ["fputc", "fgets", "fread", "ungetc", "getchar", "ftell"] {
+            assert_eq!(number(name), number("fgetc"), "{name}");
+        }
     }
 }

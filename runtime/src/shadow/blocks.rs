@@ -164,6 +164,12 @@ pub enum Block {
     Text(u64, u64),
 }
 
+impl Default for Block {
+    fn default() -> Block {
+        Block::Bytes(0, 0)
+    }
+}
+
 impl Block {
     /// Where it lies, and its bytes as they are now.
     fn extent(self) -> (u64, u64) {

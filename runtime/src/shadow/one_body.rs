@@ -1,5 +1,5 @@
 //! Functions with a scheduling body only, in a symbolic run: what they read is decided upon, what
-//! they write is concrete. The same goes for accesses that are too wide for an expression.
+//! they write is concrete, but for what updates make of what they find. The same goes for accesses that are too wide for an expression.
 
 use super::access::{Access, decide, updated};
 use super::atomic;
@@ -44,11 +44,11 @@ pub fn read(kind: Kind, at: u64, size: u32, pc: usize) -> u64 {
 /// Does the word hold this?
 pub fn is(at: u64, size: u32, expected: u64, pc: usize) -> bool {
     let (value, expr) = Access::new(Kind::AtomicRead, at, size, pc).read();
-    let operands = [(expr, value), (0, expected)].map(|(expr, value)| Operand { expr, value });
+    let (found, expected_is) = (Operand { expr, value }, concrete(expected));
     let width = (8 * size) as u8;
     let equal = super::world()
         .nodes
-        .binary(Op::Eq, width, operands[0], operands[1]);
+        .binary(Op::Eq, width, found, expected_is);
     let holds = value == expected;
     decide(super::built(equal, pc), holds.into(), Why::Branch, pc);
     holds

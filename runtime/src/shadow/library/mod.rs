@@ -30,7 +30,7 @@ use numbers::Reading;
 use options::{Form, Request};
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::Ty;
+use raddle_protocol::hooks::{LIBRARY_STATE, Ty};
 use raddle_protocol::library::Model;
 use scan::Text;
 use sort::Elements;
@@ -64,12 +64,15 @@ unsafe extern "C-unwind" fn library(
     pc: usize,
 ) -> u64 {
     let count = (model >> 16) as usize;
-    let Some(model) = Model::from_number(model & 0xffff) else {
+    let keeps_state = model & LIBRARY_STATE != 0;
+    let Some(model) = Model::from_number(model & (LIBRARY_STATE - 1)) else {
         crate::os::die("raddle: a function without a model", b"");
     };
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { arguments(count, values, exprs) };
-    states::call(model.names()[0], values, pc);
+    if keeps_state {
+        states::call(model.names()[0], values, pc);
+    }
     let m = &mut Live { pc };
     let call = Call {
         m,

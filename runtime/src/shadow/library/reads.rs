@@ -16,59 +16,75 @@ pub struct Looked {
     pub lost: bool,
 }
 
-/// Blocks of one call, at most.
-const MOST: usize = 16;
+/// The blocks of one call.
+#[derive(Default)]
+struct Blocks {
+    all: [Block; 16],
+    len: usize,
+    /// The arguments that lead to them, a bit for each.
+    arguments: u64,
+    /// There was no place for one.
+    full: bool,
+}
+
+impl Blocks {
+    /// One more, to which this argument leads. What has no place is looked at as what any other
+    /// function may read.
+    fn add(&mut self, argument: u32, block: Block) {
+        let (Block::Bytes(at, len) | Block::Text(at, len)) = block;
+        if at != 0 && len != 0 {
+            let Some(free) = self.all.get_mut(self.len) else {
+                self.full = true;
+                return;
+            };
+            *free = block;
+            self.len += 1;
+        }
+        self.arguments |= 1 << argument;
+    }
+}
 
 /// The function of this name is about to be called with these arguments.
 pub fn look(name: &str, values: &[u64], pc: usize) -> Looked {
-    let mut looked = Looked::default();
-    let mut blocks = [Block::Bytes(0, 0); MOST];
-    let mut count = 0;
-    let mut add = |argument: u32, block: Block| {
-        let (Block::Bytes(at, len) | Block::Text(at, len)) = block;
-        if at != 0 && len != 0 && count < MOST {
-            blocks[count] = block;
-            count += 1;
-        }
-        // Of what is not known the pointers are looked at as of any other function.
-        if count < MOST {
-            looked.arguments |= 1 << argument;
-        }
-    };
+    let mut blocks = Blocks::default();
     for (argument, read) in reads(name) {
         let at = |index: u32| values.get(index as usize).copied().unwrap_or(0);
         let place = at(argument);
         match read {
-            Read::Bytes(len) => add(argument, Block::Bytes(place, len)),
-            Read::Items(n, size) => add(argument, Block::Bytes(place, at(n).saturating_mul(size))),
-            Read::Text => add(argument, Block::Text(place, u64::MAX)),
+            Read::Bytes(len) => blocks.add(argument, Block::Bytes(place, len)),
+            Read::Items(n, size) => {
+                blocks.add(argument, Block::Bytes(place, at(n).saturating_mul(size)));
+            }
+            Read::Text => blocks.add(argument, Block::Text(place, u64::MAX)),
             Read::Format(_) | Read::List(_) if place == 0 => {}
             Read::Format(first) => {
+                blocks.add(argument, Block::Text(place, u64::MAX));
                 let mut given = Given::new(values.get(first as usize..).unwrap_or_default());
-                // SAFETY: the function that is called reads the format, too.
-                let known = texts(unsafe { bytes(place) }, &mut given, |index, at, most| {
-                    add(first + index as u32, Block::Text(at, most));
+                // SAFETY: the function that is called reads the format, too. Of what is not known of
+                // it the pointers are looked at as of any other function.
+                texts(unsafe { bytes(place) }, &mut given, |index, at, most| {
+                    blocks.add(first + index as u32, Block::Text(at, most));
                 });
-                if known {
-                    add(argument, Block::Text(place, u64::MAX));
-                }
             }
             Read::List(list) => {
+                blocks.add(argument, Block::Text(place, u64::MAX));
                 // SAFETY: as above; the list stays as it is.
                 let (format, mut given) =
                     unsafe { (bytes(place), (at(list) as *const List).read()) };
                 let known = texts(format, &mut given, |_, at, most| {
-                    add(argument, Block::Text(at, most));
+                    blocks.add(argument, Block::Text(at, most));
                 });
-                if known {
-                    add(list, Block::Text(place, u64::MAX));
+                if known && !blocks.full {
+                    blocks.arguments |= 1 << list;
                 }
             }
         }
     }
-    // SAFETY: the function that is called reads them, too.
-    looked.lost = unsafe { will_look(&blocks[..count], pc) };
-    looked
+    Looked {
+        arguments: blocks.arguments,
+        // SAFETY: the function that is called reads them, too.
+        lost: unsafe { will_look(&blocks.all[..blocks.len], pc) },
+    }
 }
 
 /// A text, without its NUL.

@@ -8,10 +8,11 @@ use crate::serial::Serial;
 use crate::shadow::access::Access;
 use crate::shadow::one_body;
 use crate::shadow::simplify::Operand;
+use crate::shadow::world;
 use crate::{access::Update, gate};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
-use raddle_protocol::library::{Of, State, Use, opens_files};
+use raddle_protocol::library::{Of, State, Use};
 
 /// Words, at most.
 const MOST: usize = 256;
@@ -43,33 +44,28 @@ static WORDS: Serial<[Word; MOST]> = Serial::new(
 
 /// The function of this name is about to be called with these arguments.
 pub fn call(name: &str, values: &[u64], pc: usize) {
-    for (number, state, used) in State::used_by(name) {
-        if let Some(key) = key_of(state.of, values) {
-            use_state(place(number, key), state, used, name, pc);
+    for (number, state, of, used) in State::used_by(name) {
+        if let Some(key) = key_of(of, values) {
+            use_state(place(number, key), state, changes(used, values), name, pc);
         }
-    }
-    if let Some(used) = opens(name, values)
-        && let Some((number, state, _)) = State::used_by("access").next()
-    {
-        use_state(place(number, 0), state, used, name, pc);
     }
 }
 
 /// Which one it is; `None`: it is followed in another way, or nobody looks.
 fn key_of(of: Of, values: &[u64]) -> Option<u64> {
     unsafe extern "C" {
+        static stdin: *mut libc::FILE;
         static stdout: *mut libc::FILE;
         static stderr: *mut libc::FILE;
     }
+    // SAFETY: variables of the C library.
+    let [input, output, errors] = unsafe { [stdin as u64, stdout as u64, stderr as u64] };
     let argument = |index: u32| values.get(index as usize).copied();
     match of {
         Of::Process => Some(0),
         Of::Argument(index) => argument(index),
-        Of::Stream(index) => {
-            // SAFETY: variables of the C library.
-            let usual = unsafe { [stdout as u64, stderr as u64] };
-            argument(index).filter(|stream| *stream != 0 && !usual.contains(stream))
-        }
+        Of::Stream(index) => argument(index).filter(|s| ![0, output, errors].contains(s)),
+        Of::StandardInput => Some(input),
         Of::File(index) => {
             let descriptor = argument(index)? as i32;
             let passes = matches!(descriptor, 1 | 2) || io::is_followed(descriptor);
@@ -78,26 +74,19 @@ fn key_of(of: Of, values: &[u64]) -> Option<u64> {
     }
 }
 
-/// What a call that opens a file does to the names of files.
-fn opens(name: &str, values: &[u64]) -> Option<Use> {
-    if !opens_files(name) {
-        return None;
-    }
-    let changes = match name {
-        "open" | "open64" => values
-            .get(1)
-            .is_some_and(|&flags| flags & libc::O_CREAT as u64 != 0),
-        "openat" | "openat64" => values
-            .get(2)
-            .is_some_and(|&flags| flags & libc::O_CREAT as u64 != 0),
-        "fopen" | "fopen64" => {
-            let mode = values.get(1).copied().filter(|&mode| mode != 0)? as *const u8;
+/// What a call does that opens a file with these arguments.
+fn changes(used: Use, values: &[u64]) -> Use {
+    let argument = |index: u32| values.get(index as usize).copied().unwrap_or(0);
+    let creates = match used {
+        Use::Opens(flags) => argument(flags) & libc::O_CREAT as u64 != 0,
+        Use::OpensAs(mode) => {
+            let mode = argument(mode) as *const u8;
             // SAFETY: the function that is called reads it, too.
-            unsafe { *mode != b'r' }
+            !mode.is_null() && unsafe { *mode } != b'r'
         }
-        _ => true,
+        other => return other,
     };
-    Some(if changes { Use::Changes } else { Use::Looks })
+    if creates { Use::Changes } else { Use::Looks }
 }
 
 /// The place of a state is the same in all executions.
@@ -121,28 +110,24 @@ fn use_state(place: usize, state: &State, used: Use, name: &str, pc: usize) {
         });
         Event::names(gate::me(), state.name.as_bytes()).for_each(gate::log_full);
     }
+    // As long as one thread only has used it, nothing is decided.
+    let shared = world().cells.any_shared(at, size_of::<u64>() as u64);
     if used == Use::Adds {
         let me = u32::from(gate::me()) + 1;
         let adder = &mut word().adder;
-        *adder = if matches!(*adder, 0) || *adder == me {
-            me
-        } else {
-            SEVERAL
-        };
-    } else {
+        *adder = if [0, me].contains(adder) { me } else { SEVERAL };
+    } else if shared {
         word().decisions += 1;
+        let too_many = word().decisions > DECISIONS;
         // In which order others have added is not known either.
-        if word().decisions > DECISIONS || word().adder == SEVERAL {
+        if too_many || word().adder == SEVERAL {
             lose(name.as_bytes(), pc);
         }
-        if word().decisions > DECISIONS {
+        if too_many {
             return;
         }
     }
     match used {
-        Use::Looks => {
-            one_body::read(Kind::AtomicRead, at, 8, pc);
-        }
         Use::Changes => {
             one_body::update(at, 8, Update::Add, 1, pc);
         }
@@ -154,6 +139,9 @@ fn use_state(place: usize, state: &State, used: Use, name: &str, pc: usize) {
                     nodes.binary(Op::Add, 64, old, one),
                 )
             });
+        }
+        _ => {
+            one_body::read(Kind::AtomicRead, at, 8, pc);
         }
     }
 }
