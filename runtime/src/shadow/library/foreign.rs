@@ -223,29 +223,31 @@ fn leads_there(list: u64, format: u64) -> bool {
     words.any(|pointer| is_symbolic(pointer, 0))
 }
 
-/// May a function find symbolic or shared bytes behind this pointer? It can look at all of a block
-/// of the heap; elsewhere as far as a text, `size` or [`LEAST`] bytes go.
+/// May a function find symbolic or shared bytes behind this pointer?
 fn is_symbolic(pointer: u64, size: u64) -> bool {
-    if !world().cells.is_known(pointer) {
-        return false;
-    }
-    let len = match rest_of_block(pointer) {
-        Some(0) => return false,
-        Some(rest) => rest,
-        None => text_length(pointer).max(size).max(LEAST),
-    };
-    world().cells.any_symbolic(pointer, len.min(MOST))
+    let cells = &mut world().cells;
+    cells.is_known(pointer) && cells.any_symbolic(pointer, reach(pointer, size).1)
 }
 
 /// [`is_symbolic`] behind an argument. As far as it is sure that the function may look, its thread
 /// reads that, or writes it where that may be: it is shared with who else does.
 fn may_use(pointer: u64, size: u64, writes: bool, pc: usize) -> bool {
-    let sure = match rest_of_block(pointer) {
-        Some(rest) => rest,
-        None => text_length(pointer) + 1,
+    let (sure, most) = reach(pointer, size);
+    touch_local(pointer, sure, writes, pc);
+    world().cells.any_symbolic(pointer, most)
+}
+
+/// How far a function is sure to look behind a pointer, if it does, and at most: at all of a block of the
+/// heap; elsewhere as far as a text goes, at most as far as `size` or [`LEAST`] bytes do.
+fn reach(pointer: u64, size: u64) -> (u64, u64) {
+    let (sure, most) = match rest_of_block(pointer) {
+        Some(rest) => (rest, rest),
+        None => match text_length(pointer) {
+            Some(text) => (text + 1, text.max(size).max(LEAST)),
+            None => (0, size.max(LEAST)),
+        },
     };
-    touch_local(pointer, sure.min(MOST), writes, pc);
-    is_symbolic(pointer, size)
+    (sure.min(MOST), most.min(MOST))
 }
 
 /// The same behind the pointers behind this one: those of a `std::string`, or the text that
@@ -273,24 +275,27 @@ fn rest_of_block(pointer: u64) -> Option<u64> {
     Some(end.saturating_sub(pointer))
 }
 
-/// Up to the first NUL, within the page. Nothing where it cannot be read: the program has given the page
-/// back, or keeps it from everybody.
-fn text_length(text: u64) -> u64 {
+/// Up to the first NUL, within the page. `None`: nothing can be read there; it is no address, or the
+/// program has given the page back, or keeps it from everybody.
+fn text_length(text: u64) -> Option<u64> {
     let end = (text | 4095) + 1;
     let mut bytes = [0u8; 256];
     let mut at = text;
     while at < end {
         let wanted = bytes.len().min((end - at) as usize);
         let got = read_safely(at, &mut bytes[..wanted]);
-        if let Some(nul) = bytes[..got].iter().position(|&byte| byte == 0) {
-            return at - text + nul as u64;
+        if at == text && got == 0 {
+            return None;
         }
-        if got < wanted {
-            return at - text + got as u64;
+        if let Some(nul) = bytes[..got].iter().position(|&byte| byte == 0) {
+            return Some(at - text + nul as u64);
         }
         at += got as u64;
+        if got < wanted {
+            break;
+        }
     }
-    end - text
+    Some(at - text)
 }
 
 /// Reads memory that may not be there; how many bytes.
