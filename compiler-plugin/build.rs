@@ -1,11 +1,11 @@
-//! Compiles the C++ shim against the headers of LLVM 19, and the bodies that the plugin adds to modules
+//! Compiles the C++ of `shim/` against the headers of LLVM 19, and the bodies that the plugin adds to modules
 //! to bitcode.
 
 use std::path::Path;
 use std::process::{Command, exit};
 
 fn main() {
-    println!("cargo::rerun-if-changed=shim/shim.cpp");
+    println!("cargo::rerun-if-changed=shim");
     println!("cargo::rerun-if-env-changed=LLVM_CONFIG");
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-19".into());
     let include = match Command::new(&config).arg("--includedir").output() {
@@ -30,7 +30,7 @@ fn main() {
     build
         .cpp(true)
         .std("c++17")
-        .file("shim/shim.cpp")
+        .files(["shim/shim.cpp", "shim/loops.cpp"])
         .flag("-isystem")
         .flag(include)
         // As LLVM itself is built: a class that derives from one of LLVM's finds no RTTI there.

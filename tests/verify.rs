@@ -396,6 +396,27 @@ fn what_the_c_library_keeps_is_found_by_others() {
     }
 }
 
+/// Loops that run as compiled hide nothing.
+#[test]
+fn what_happens_in_loops_over_arrays_is_found() {
+    for how in 0..=6 {
+        let (how_is, fixed) = (format!("-DHOW={how}"), if how == 2 { 69 } else { 0 });
+        for optimised in ["-O0", "-O2"] {
+            for (which, status) in [("-DBUGGY", 66), ("-DFIXED", fixed)] {
+                let flags = [&how_is[..], optimised, which];
+                let program = compile(Compiler::RaddleCc, "tests/verify/loops.c", &flags);
+                let bound = if how == 2 { "--loop-bound=2" } else { "-q" };
+                let options = ["verify", "--races=off", "--no-shrink", bound];
+                let run = run(&options, &program, &[]);
+                let said = || format!("{flags:?}: {}", run.output.all());
+                assert_eq!(run.output.status, status, "{}", said());
+                let most = if how == 4 { 104 } else { 6 };
+                assert!(run.summary.executions <= most, "{}", said());
+            }
+        }
+    }
+}
+
 #[test]
 fn attempts_that_fail_are_no_paths() {
     for how in 0..=4 {

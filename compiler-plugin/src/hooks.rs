@@ -49,20 +49,27 @@ impl Hooks {
         (ty, function)
     }
 
+    /// A hook of the table: its type and itself.
+    ///
+    /// # Panics
+    /// If the table has no such hook.
+    pub fn function(&self, name: &str) -> (Type, Value) {
+        let hook = hooks::TABLE
+            .iter()
+            .find(|hook| hook.name == name)
+            .unwrap_or_else(|| panic!("the table has no hook {name}"));
+        let mut functions = self.functions.borrow_mut();
+        *functions
+            .entry(hook.name)
+            .or_insert_with(|| self.declare(hook))
+    }
+
     /// Calls a hook of the table.
     ///
     /// # Panics
     /// If the table has no such hook.
     pub fn call(&self, emit: &Emit, name: &str, arguments: &[Value]) -> Value {
-        let hook = hooks::TABLE
-            .iter()
-            .find(|hook| hook.name == name)
-            .unwrap_or_else(|| panic!("the table has no hook {name}"));
-        let (ty, function) = *self
-            .functions
-            .borrow_mut()
-            .entry(hook.name)
-            .or_insert_with(|| self.declare(hook));
+        let (ty, function) = self.function(name);
         let call = emit.call(ty, function, arguments);
         // The return address names the statement: no two statements share one call, and it is a
         // call, not a jump.

@@ -141,6 +141,7 @@ fn clone_of(module: Module, function: Value) -> Value {
 fn clean(module: Module, function: Value) {
     for instruction in function.instructions() {
         sharing::forget(module.context(), instruction);
+        symbolic::forget(instruction);
     }
 }
 

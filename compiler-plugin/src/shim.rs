@@ -35,6 +35,8 @@ unsafe extern "C" {
     pub fn raddle_shim_delete_body(function: LLVMValueRef);
     /// Removes unreachable blocks, promotes allocas to values, removes those that nobody uses.
     pub fn raddle_shim_simplify(function: LLVMValueRef);
+    /// Makes second copies of loops, as `symbolic/settled.rs` says.
+    pub fn raddle_shim_copy_settled(function: LLVMValueRef, told: *const Nests);
     /// Moves the test of the loop that this block begins to the loop's end, and in front of it.
     pub fn raddle_shim_rotate(header: LLVMBasicBlockRef);
     /// Puts the body of the function that is called in the place of the call; `false`: it cannot.
@@ -56,4 +58,26 @@ unsafe extern "C" {
     pub fn raddle_shim_lower_atomic(atomic: LLVMValueRef);
     /// Expands an atomic update into a loop of compare-exchanges.
     pub fn raddle_shim_rmw_to_cas(rmw: LLVMValueRef);
+}
+
+/// A [`crate::ir::Touch`] as the shim takes it; `base` may be null.
+#[repr(C)]
+pub struct Touch {
+    pub pointer: LLVMValueRef,
+    pub base: LLVMValueRef,
+    pub size: u64,
+    pub room: u64,
+    pub manner: u64,
+}
+
+/// What [`raddle_shim_copy_settled`] has to be told.
+#[repr(C)]
+pub struct Nests {
+    pub context: *mut c_void,
+    /// `false`: the load or store may not be in such a loop.
+    pub describe: unsafe extern "C" fn(*mut c_void, LLVMValueRef, *mut Touch) -> bool,
+    /// What is called before such a loop.
+    pub hook: LLVMValueRef,
+    /// The bit of an access that happens in every round.
+    pub always: u64,
 }

@@ -17,6 +17,7 @@ mod library;
 mod memory;
 mod prepare;
 mod rounds;
+mod settled;
 mod taint;
 mod terms;
 
@@ -26,6 +27,7 @@ use crate::locations;
 use leaf::{leaves, width};
 use raddle_protocol::expr::Why;
 pub use rounds::{loops_of, only_waits};
+pub use settled::forget;
 use std::collections::{HashMap, HashSet};
 use terms::{Term, Terms};
 
@@ -56,6 +58,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
     function.simplify();
     prepare::run(module, hooks, function);
     rounds::test_at_the_end(function);
+    settled::copy(module, hooks, function, &rounds::waiting(function));
     let order = reverse_postorder(function);
     let mut body = Body {
         module,
@@ -71,7 +74,8 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
         own: context.int(1).constant(0),
     };
     let loops = rounds::find(&order);
-    let instructions: Vec<Value> = order.into_iter().flat_map(Block::instructions).collect();
+    let mut instructions: Vec<Value> = order.into_iter().flat_map(Block::instructions).collect();
+    instructions.retain(|&i| !settled::is_marked(i));
     body.enter();
     body.scratch = library::Scratch::new(&body, &instructions);
     let phis: Vec<Value> = instructions
@@ -214,6 +218,7 @@ impl Body<'_> {
         match i.opcode() {
             LLVMPHI | LLVMLandingPad | LLVMUnreachable | LLVMResume => {}
             LLVMRet => self.ret(i),
+            LLVMBr if self.guards(i) => self.guard(i),
             LLVMBr => self.branch(i),
             LLVMSwitch => self.switch(i),
             LLVMIndirectBr => {

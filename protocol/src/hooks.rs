@@ -60,6 +60,34 @@ pub const STORE_EARLY: u32 = 2;
 /// Of `raddle_sym_stored`: nobody has told of it before the call, and at first it was zero.
 pub const STORE_ZEROED: u32 = 4;
 
+/// Most loops in each other that `raddle_sym_settled` is asked about.
+pub const STRETCH_LEVELS: usize = 3;
+
+/// All that one access in loops reaches: `size` bytes at `start + Σ step × i` for each level's `i` below
+/// its count.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Stretch {
+    pub start: u64,
+    pub size: u64,
+    /// The variable in which it has to stay, and its bytes; (0, 0): none is known.
+    pub base: u64,
+    pub room: u64,
+    /// `STRETCH_…`.
+    pub manner: u64,
+    /// Step, in two's complement, and count, from the innermost loop outwards.
+    pub levels: [[u64; 2]; STRETCH_LEVELS],
+}
+
+/// Bit of the manner of a [`Stretch`]: the access writes.
+pub const STRETCH_WRITES: u64 = 1;
+/// Bit of the same: only the running function sees the memory.
+pub const STRETCH_LOCAL: u64 = 2;
+/// Bit of the same: nobody ever writes the memory.
+pub const STRETCH_CONSTANT: u64 = 4;
+/// Bit of the same: each of these accesses happens.
+pub const STRETCH_ALWAYS: u64 = 8;
+
 /// What the name of a function's symbolic body has at its end.
 pub const SYMBOLIC_BODY: &str = ".raddle";
 
@@ -470,6 +498,12 @@ pub const TABLE: &[Hook] = &[
             I64, /* its bits */
             I32, /* how many: 32 or 64 */
         ],
+    ),
+    // Before loops that access no more than these [`Stretch`]es: may they run as compiled? 0: no.
+    hook(
+        "raddle_sym_settled",
+        I32,
+        &[Ptr /* stretches */, I32 /* how many */],
     ),
     // A round begins of a loop that hands nothing on from round to round and writes to memory by
     // atomic updates only. `again`: 1 if the thread comes from the round before.

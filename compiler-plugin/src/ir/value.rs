@@ -2,8 +2,22 @@
 
 use super::{Block, Layout, Module, Opcode, Raw, TailCall, Use, Value, bytes};
 use crate::shim;
-use core::ffi::{CStr, c_uint};
+use core::ffi::{CStr, c_uint, c_void};
 use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+
+/// What a load or store accesses.
+pub struct Touch {
+    pub pointer: Value,
+    /// The variable that it has to stay in, if one is known.
+    pub base: Option<Value>,
+    /// Bytes of the access.
+    pub size: u64,
+    /// Bytes of the variable.
+    pub room: u64,
+    /// As a [`raddle_protocol::hooks::Stretch`] has it.
+    pub manner: u64,
+}
 
 impl Value {
     /// Its name; empty without one.
@@ -195,6 +209,44 @@ impl Value {
     pub fn simplify(self) {
         // SAFETY: as the module's documentation says.
         unsafe { shim::raddle_shim_simplify(self.0) }
+    }
+
+    /// Functions only: makes second copies of loops whose accesses `describe` tells of; `hook` is
+    /// called before them, and `always` is a bit of an access's manner.
+    pub fn copy_settled<F>(self, hook: Value, always: u64, mut describe: F)
+    where
+        F: FnMut(Value) -> Option<Touch>,
+    {
+        unsafe extern "C" fn call<F: FnMut(Value) -> Option<Touch>>(
+            describe: *mut c_void,
+            instruction: LLVMValueRef,
+            out: *mut shim::Touch,
+        ) -> bool {
+            // SAFETY: what was given below, while the call below lasts.
+            let describe = unsafe { &mut *describe.cast::<F>() };
+            let touch = describe(Value(instruction));
+            let known = touch.is_some();
+            if let Some(touch) = touch {
+                let touch = shim::Touch {
+                    pointer: touch.pointer.0,
+                    base: touch.base.map_or(core::ptr::null_mut(), |base| base.0),
+                    size: touch.size,
+                    room: touch.room,
+                    manner: touch.manner,
+                };
+                // SAFETY: the shim gives room for one.
+                unsafe { out.write(touch) };
+            }
+            known
+        }
+        let told = shim::Nests {
+            context: (&raw mut describe).cast(),
+            describe: call::<F>,
+            hook: hook.0,
+            always,
+        };
+        // SAFETY: as the module's documentation says; `told` outlives the call.
+        unsafe { shim::raddle_shim_copy_settled(self.0, &told) }
     }
 
     /// Calls only: puts the body of what is called in its place; `false`: it cannot.

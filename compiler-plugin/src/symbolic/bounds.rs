@@ -4,10 +4,10 @@
 
 use super::Body;
 use super::terms::{Term, is_zero, pack};
-use crate::ir::{Emit, Linkage, Opcode, Predicate, Value};
+use crate::ir::{Emit, Layout, Linkage, Opcode, Predicate, Value};
 
 /// What an address was computed from.
-enum Root {
+pub enum Root {
     /// A variable of the function or the file, of so many bytes.
     Variable(Value, u64),
     /// Another pointer: the block of the heap that it leads to, if it does.
@@ -19,7 +19,7 @@ impl Body<'_> {
     pub(super) fn check_bounds(&self, emit: &mut Emit, pointer: Value, length: Term) {
         let at = self.term(pointer);
         let symbolic = self.terms.any(emit, [at.expr, length.expr]);
-        let (base, size, wanted) = match (self.root(pointer), symbolic) {
+        let (base, size, wanted) = match (root(self.layout, pointer), symbolic) {
             (Root::Variable(base, size), symbolic) => {
                 let outside = self.outside(emit, pointer, (base, size), length.value);
                 let either = match (symbolic, outside) {
@@ -75,46 +75,47 @@ impl Body<'_> {
         let length = Term::constant(emit, 64, length);
         self.check_bounds(emit, pointer, length);
     }
+}
 
-    fn root(&self, pointer: Value) -> Root {
-        let base = match pointer.objects().as_deref() {
-            Some([one]) => *one,
-            _ => pointer,
-        };
-        match self.size_of(base) {
-            0 => Root::Pointer(base),
-            size => Root::Variable(base, size),
-        }
+/// What the pointer was computed from.
+pub fn root(layout: Layout, pointer: Value) -> Root {
+    let base = match pointer.objects().as_deref() {
+        Some([one]) => *one,
+        _ => pointer,
+    };
+    match size_of(layout, base) {
+        0 => Root::Pointer(base),
+        size => Root::Variable(base, size),
     }
+}
 
-    /// The bytes of a variable; 0: it is none, or of a size that this file does not know.
-    fn size_of(&self, base: Value) -> u64 {
-        if let Some(instruction) = base.as_instruction() {
-            let local = instruction.is_call()
-                && instruction
-                    .intrinsic_called()
-                    .is_some_and(|name| name.starts_with("threadlocal.address"));
-            return match instruction.opcode() {
-                Opcode::LLVMAlloca => {
-                    let one = self.layout.alloc_size(base.allocated_type());
-                    let count = base.operand(0).as_int_constant();
-                    count.map_or(0, |count| one.saturating_mul(count.int_value()))
-                }
-                _ if local => self.size_of(instruction.operand(0)),
-                _ => 0,
-            };
-        }
-        // A definition that another file may replace can be of another size there.
-        let fixed = |global: &Value| {
-            !global.is_declaration()
-                && matches!(
-                    global.linkage(),
-                    Linkage::LLVMExternalLinkage
-                        | Linkage::LLVMInternalLinkage
-                        | Linkage::LLVMPrivateLinkage
-                )
+/// The bytes of a variable; 0: it is none, or of a size that this file does not know.
+fn size_of(layout: Layout, base: Value) -> u64 {
+    if let Some(instruction) = base.as_instruction() {
+        let local = instruction.is_call()
+            && instruction
+                .intrinsic_called()
+                .is_some_and(|name| name.starts_with("threadlocal.address"));
+        return match instruction.opcode() {
+            Opcode::LLVMAlloca => {
+                let one = layout.alloc_size(base.allocated_type());
+                let count = base.operand(0).as_int_constant();
+                count.map_or(0, |count| one.saturating_mul(count.int_value()))
+            }
+            _ if local => size_of(layout, instruction.operand(0)),
+            _ => 0,
         };
-        let global = base.as_global_variable().filter(fixed);
-        global.map_or(0, |global| self.layout.alloc_size(global.value_type()))
     }
+    // A definition that another file may replace can be of another size there.
+    let fixed = |global: &Value| {
+        !global.is_declaration()
+            && matches!(
+                global.linkage(),
+                Linkage::LLVMExternalLinkage
+                    | Linkage::LLVMInternalLinkage
+                    | Linkage::LLVMPrivateLinkage
+            )
+    };
+    let global = base.as_global_variable().filter(fixed);
+    global.map_or(0, |global| layout.alloc_size(global.value_type()))
 }

@@ -30,16 +30,25 @@ impl Natural {
         let blocks = self.blocks.iter();
         blocks.flat_map(|block| block.instructions()).collect()
     }
+
+    /// Does it only wait?
+    fn waits(&self) -> bool {
+        let first = self.header.first();
+        first.is_some_and(|first| first.opcode() != Opcode::LLVMPHI)
+            && self.instructions().into_iter().all(only_waits)
+    }
+}
+
+/// The instructions of all loops of a function that only wait.
+pub fn waiting(function: Value) -> HashSet<Value> {
+    let mut loops = natural(&super::reverse_postorder(function));
+    loops.retain(Natural::waits);
+    loops.iter().flat_map(Natural::instructions).collect()
 }
 
 /// The loops of a function that only wait. `order`: its blocks in reverse postorder.
 pub fn find(order: &[Block]) -> Vec<Loop> {
-    let waits = |natural: &Natural| {
-        let first = natural.header.first();
-        first.is_some_and(|first| first.opcode() != Opcode::LLVMPHI)
-            && natural.instructions().into_iter().all(only_waits)
-    };
-    let loops = natural(order).into_iter().filter(waits);
+    let loops = natural(order).into_iter().filter(Natural::waits);
     loops
         .map(|natural| Loop {
             header: natural.header,

@@ -1,8 +1,8 @@
 //! Which values can be symbolic at all: the least set that holds what comes from outside the
 //! function and is closed under computation.
 
-use super::intrinsics;
 use super::leaf::{leaves, packed_width, width};
+use super::{intrinsics, settled};
 use crate::access::Access;
 use crate::ir::{Layout, Opcode, Place, Value};
 use crate::sharing;
@@ -15,7 +15,8 @@ pub fn find(layout: Layout, function: Value) -> HashSet<Value> {
         .map(|index| function.param(index))
         .filter(|param| packed_width(layout, param.ty()).is_some())
         .collect();
-    let instructions = function.instructions();
+    let mut instructions = function.instructions();
+    instructions.retain(|&i| !settled::is_marked(i));
     loop {
         let before = found.len();
         for &instruction in &instructions {

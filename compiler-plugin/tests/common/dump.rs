@@ -16,6 +16,8 @@ pub struct Dump {
     pub losses: u64,
     /// How many scheduling hooks were called.
     pub plain: u64,
+    /// How many loops ran as compiled, of those that were asked about.
+    pub loops: (u64, u64),
 }
 
 impl Dump {
@@ -49,7 +51,10 @@ impl Dump {
                 ("b", &[expr, value]) => dump.decisions.push((expr as u32, value)),
                 ("o", &[expr, value]) => dump.outputs.push((expr as u32, value)),
                 ("l", _) => dump.losses += 1,
-                ("e", &[plain, _]) => dump.plain = plain,
+                ("e", &[plain, _, as_compiled, questions]) => {
+                    dump.plain = plain;
+                    dump.loops = (as_compiled, questions);
+                }
                 _ => panic!("not understood: {line}"),
             }
         }

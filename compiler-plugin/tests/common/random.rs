@@ -25,7 +25,7 @@ impl Random {
         self.below(256) as u8
     }
 
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len() as u64) as usize]
     }
 }

@@ -4,7 +4,8 @@
 // an expression together with a concrete value, the two must agree; anything else ends the program
 // with status 99. With TEST_DUMP=FILE the nodes, decisions and outputs are written there.
 //
-// TEST_MODE: the value of raddle_mode. TEST_INPUT: hexadecimal bytes for raddle_symbolic.
+// TEST_MODE: the value of raddle_mode; and with 4 no loop runs as compiled, and what is told of the
+// accesses in loops is checked. TEST_INPUT: hexadecimal bytes for raddle_symbolic.
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -115,7 +116,12 @@ static u32 operand(const char *who, u32 expr, u32 width, u128 value) {
 
 // The shadow: for each byte the expression and which byte of it.
 enum { SLOTS = 1 << 20 };
-static struct cell { uintptr_t at; u32 expr, byte; } *cells;
+static struct cell { uintptr_t at; u32 expr, byte, awaited; } *cells;
+// Questions about loops, bytes that the loops of the last one are still to access, loops that ran as
+// compiled.
+static u32 questions;
+static u64 awaited, as_compiled;
+static int refuses;
 
 static struct cell *cell(uintptr_t at, int make) {
   if (!cells) cells = calloc(SLOTS, sizeof *cells);
@@ -130,10 +136,15 @@ static struct cell *cell(uintptr_t at, int make) {
   }
 }
 
+static void met(struct cell *c) {
+  if (c && c->awaited) c->awaited = 0, awaited--;
+}
+
 static void put(void *at, u32 size, u32 expr) {
   for (u32 i = 0; i < size; i++) {
     struct cell *c = cell((uintptr_t)at + i, expr != 0);
-    if (c) *c = (struct cell){(uintptr_t)at + i, expr, i};
+    met(c);
+    if (c) c->expr = expr, c->byte = i;
   }
 }
 
@@ -141,6 +152,7 @@ static u32 get(void *at, u32 size) {
   u32 first = 0, same = 1, any = 0;
   for (u32 i = 0; i < size; i++) {
     struct cell *c = cell((uintptr_t)at + i, 0);
+    met(c);
     u32 expr = c ? c->expr : 0;
     if (i == 0) first = expr;
     any |= expr;
@@ -165,6 +177,36 @@ static void decision(u32 expr, u64 value) {
   if (nodes[expr].width > 64) fail("decision on %u bits", nodes[expr].width);
   operand("decision", expr, nodes[expr].width, value);
   if (dump) fprintf(dump, "b %u %" PRIu64 "\n", expr, (u64)nodes[expr].value);
+}
+
+// Loops that may run as compiled. As `Stretch` in protocol/src/hooks.rs has it.
+struct stretch { u64 start, size, base, room, manner, levels[3][2]; };
+enum { CONSTANTS = 4, ALWAYS = 8 };
+
+static void all_met(void) {
+  if (awaited) fail("%" PRIu64 " bytes were not accessed by loops that always do", awaited);
+}
+
+static u32 settled_byte(const struct stretch *s, u64 at) {
+  if (s->manner & CONSTANTS) return 1;
+  struct cell *c = cell(at, refuses && s->manner & ALWAYS);
+  if (refuses && s->manner & ALWAYS && !c->awaited) c->awaited = questions, awaited++;
+  return (!s->room || at - s->base < s->room) && (!c || !c->expr);
+}
+
+u32 raddle_sym_settled(const struct stretch *all, u32 count) {
+  u32 settled = !refuses;
+  all_met();
+  questions++;
+  for (const struct stretch *s = all; s < all + count; s++)
+    for (u64 k = 0; k < s->levels[2][1]; k++)
+      for (u64 j = 0; j < s->levels[1][1]; j++)
+        for (u64 i = 0; i < s->levels[0][1]; i++)
+          for (u64 byte = 0; byte < s->size; byte++)
+            settled &= settled_byte(s, s->start + k * s->levels[2][0] + j * s->levels[1][0] +
+                                           i * s->levels[0][0] + byte);
+  as_compiled += settled;
+  return settled;
 }
 
 // Scheduling hooks. In a symbolic run they come from functions with one body, which concretise.
@@ -475,12 +517,14 @@ void test_output(u64 value) {
 __attribute__((constructor)) static void start(void) {
   const char *mode = getenv("TEST_MODE"), *file = getenv("TEST_DUMP");
   if (file && !(dump = fopen(file, "w"))) fail("cannot write %s", file);
-  raddle_mode = mode ? (u32)atoi(mode) : 0;
+  raddle_mode = mode ? (u32)atoi(mode) & 3 : 0;
+  refuses = mode && atoi(mode) & 4;
 }
 
 __attribute__((destructor)) static void end(void) {
+  all_met();
   if (dump) {
-    fprintf(dump, "e %" PRIu64 " %" PRIu64 "\n", plain, losses);
+    fprintf(dump, "e %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n", plain, losses, as_compiled, questions);
     fclose(dump);
   }
 }

@@ -183,6 +183,11 @@ pub fn reports(pc: usize) -> bool {
     found().address && module(pc) == found().unwinder
 }
 
+/// Does a sanitizer want to know of every access?
+pub fn watch() -> bool {
+    found().poisoned.is_some()
+}
+
 /// Has AddressSanitizer look at an access that one of our hooks performs: the compiler does not
 /// check what has become a call. Returns if all is well, or if its report is not the end.
 #[inline]

@@ -68,6 +68,25 @@ impl Cell {
         differ == 0 && self.shared & bits == 0 && self.is_concrete::<N>(from)
     }
 
+    /// See [`Cells::settle`].
+    fn settle(&mut self, range: Range<usize>, visit: Visit) -> bool {
+        for i in range {
+            if self.bytes[i] != 0 || self.shared >> i & 1 != 0 {
+                return false;
+            }
+            let old = self.touch[i];
+            let new = after_touch(old, visit.slot + 1, visit.write);
+            if visit.local || new == old && old != REPORTED {
+                continue;
+            }
+            if !visit.always || new == REPORTED {
+                return false;
+            }
+            self.touch[i] = new;
+        }
+        true
+    }
+
     /// Who touched a byte that is not shared, and whether it was written.
     fn owner(&self, i: usize) -> Option<(Slot, bool)> {
         let touch = self.touch[i];
@@ -80,6 +99,17 @@ impl Cell {
         };
         Some((slot, touch & WRITTEN != 0))
     }
+}
+
+/// Accesses that [`Cells::settle`] is asked about.
+#[derive(Clone, Copy)]
+pub struct Visit {
+    pub slot: Slot,
+    pub write: bool,
+    /// Only the running function sees the memory: nobody notes who touches it.
+    pub local: bool,
+    /// They will happen.
+    pub always: bool,
 }
 
 /// Part of an access that lies in one cell.
@@ -198,6 +228,31 @@ impl Cells {
             4 => cell.is_settled::<4>(from, slot, write),
             _ => cell.is_settled::<8>(from, slot, write),
         }
+    }
+
+    /// Would a visit of these bytes find and change nothing, or, if it always happens, nothing but that
+    /// they are noted as touched? That is done then.
+    pub fn settle(&mut self, address: u64, len: u64, visit: Visit) -> bool {
+        let end = address + len;
+        let mut here = address;
+        while here < end {
+            let page_end = (here & !(PAGE - 1)) + PAGE;
+            let stop = end.min(page_end);
+            let cells = self.page(here);
+            while here < stop {
+                // SAFETY: a page has `CELLS` cells, and the borrow of `self` covers them.
+                let cell = unsafe { &mut *cells.add((here % PAGE / SPAN) as usize) };
+                let from = (here % SPAN) as usize;
+                let n = (SPAN - here % SPAN).min(stop - here);
+                let known =
+                    n == SPAN && !visit.local && cell.is_settled::<8>(0, visit.slot, visit.write);
+                if !known && !cell.settle(from..from + n as usize, visit) {
+                    return false;
+                }
+                here += n;
+            }
+        }
+        true
     }
 
     /// Are these bytes (1, 2, 4 or 8) concrete? "No" may also mean that they lie in two cells.

@@ -20,6 +20,7 @@ mod klee;
 mod library;
 mod nodes;
 mod outside;
+mod settled;
 mod simplify;
 mod suspicion;
 #[cfg(test)]

@@ -10,6 +10,8 @@ use raddle_protocol::shared::flags;
 const FIRST: u64 = 20_011;
 /// So many times as many are where the job asks for patience.
 const PATIENT: u64 = 1_000;
+/// So many accesses in loops that are known to end count for one.
+const LOOPS: u64 = 256;
 /// So far above the stack pointer lies what the thread keeps for itself.
 const OWN_STACK: u64 = 1 << 16;
 
@@ -47,6 +49,22 @@ impl Suspicion {
             most: FIRST * times,
             ..Suspicion::NONE
         }
+    }
+
+    /// So many accesses are to come that are no steps, in loops that are known to end: should each be
+    /// looked at? If not, they have happened. They count for few, since it can only be what is around
+    /// these loops that waits.
+    pub fn would_fall(&mut self, accesses: u64) -> bool {
+        let steps = gate::steps();
+        if self.steps != steps {
+            (self.steps, self.accesses, self.read) = (steps, 0, 0);
+        }
+        let all = self.accesses + 1 + accesses / LOOPS;
+        let falls = all >= self.most && gate::threads_alive() >= 2;
+        if !falls {
+            self.accesses = all;
+        }
+        falls
     }
 
     /// The running thread accesses private memory at `at`: is it to be treated as shared?

@@ -2,14 +2,14 @@
 //! and bytes in the shadow must evaluate to what a plain memory would hold.
 
 use super::access::{fit, updated};
-use super::cells::Cells;
+use super::cells::{Cells, Visit};
 use super::nodes::{Expr, Nodes, mask};
 use super::simplify::Operand;
 use crate::access::Update;
 use crate::rng::Rng;
 use core::sync::atomic::AtomicU64;
 use raddle_protocol::expr::{MAX_WIDTH, Node, Op, signed};
-use raddle_protocol::slot;
+use raddle_protocol::{Slot, slot};
 
 pub fn nodes(capacity: usize) -> Nodes {
     let room = vec![Node::default(); capacity].leak();
@@ -394,6 +394,63 @@ fn the_second_thread_is_noticed_once() {
     // SAFETY: nothing is known of what these bytes hold, so they are not read.
     unsafe { cells.renew(0x100, 16) };
     cells.touch(0x100, 16, 5, true, |_, _| panic!("a new object"));
+}
+
+/// What `Cells` knows of who touched what.
+fn touched(cells: &mut Cells) -> Vec<(u64, u64, Slot, bool)> {
+    let mut found = Vec::new();
+    cells.private(|first, len, slot, written| found.push((first, len, slot, written)));
+    found
+}
+
+#[test]
+fn what_is_settled_would_have_been_touched_in_silence() {
+    static RANGES: [[u64; 2]; 1] = [[0x1010, 0x1012]];
+    let mut rng = Rng::new(5);
+    let (mut yes, mut no) = (0, 0);
+    for _ in 0..400 {
+        let mut asked = Cells::new(&RANGES);
+        let mut plain = Cells::new(&RANGES);
+        for _ in 0..30 {
+            let (at, len) = (0xfa0 + rng.next() % 160, 1 + rng.next() % 24);
+            let mut flag = || rng.next().is_multiple_of(2);
+            let (local, always, write) = (flag(), flag(), flag());
+            let slot = (rng.next() % 3) as Slot;
+            let visit = Visit {
+                slot,
+                write,
+                local,
+                always,
+            };
+            if rng.next().is_multiple_of(8) {
+                for cells in [&mut asked, &mut plain] {
+                    cells.store(at, 1, 9 * u32::from(write), None);
+                }
+            }
+            let clean = !plain.any_shared(at, len) && !plain.any_symbolic(at, len);
+            let before = touched(&mut asked);
+            let settled = asked.settle(at, len, visit);
+            if local {
+                assert_eq!(settled, clean);
+                assert_eq!(touched(&mut asked), before);
+                continue;
+            }
+            let mut news = 0;
+            plain.touch(at, len, slot, write, |_, len| news += len);
+            let after = touched(&mut plain);
+            let silent = clean && news == 0 && (always || after == before);
+            // A byte that was reported before is none of one thread's, and not yet shared.
+            assert!(silent || !settled, "{at:#x} {len}");
+            match settled {
+                true => assert_eq!(touched(&mut asked), after),
+                false => asked.touch(at, len, slot, write, |_, _| ()),
+            }
+            assert_eq!(touched(&mut asked), after);
+            (yes, no) = (yes + u32::from(settled), no + u32::from(silent && !settled));
+        }
+    }
+    assert!(yes > 1_000, "only {yes} of them were settled");
+    assert!(no < yes, "{no} of them could have been, besides {yes}");
 }
 
 #[test]
