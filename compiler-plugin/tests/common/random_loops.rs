@@ -44,10 +44,16 @@ pub fn program(random: &mut Random) -> String {
              i8 la[128]; i64 lb[32]; memset(la, 3, sizeof la); memset(lb, 5, sizeof lb);\n"
         );
         for _ in 0..=1 + random.below(4) {
-            if random.below(3) == 0 {
-                let Array(name, ty, len) = array(random);
-                let (at, from) = (random.below(len as u64), random.below(32));
-                text += &format!("{name}[{at}] = ({ty})in[{from}];\n");
+            let Array(name, ty, len) = array(random);
+            let (at, from) = (random.below(len as u64), random.below(32));
+            match random.below(6) {
+                0 | 1 => text += &format!("{name}[{at}] = ({ty})in[{from}];\n"),
+                2 => {
+                    text += &format!(
+                        "memcpy(&{name}[{at} / 2], in, {len} / 2 < 32 ? {len} / 2 : 32);\n"
+                    )
+                }
+                _ => {}
             }
             text += &nest(random);
             if random.below(6) == 0 {
@@ -163,7 +169,7 @@ fn masked(random: &mut Random, len: i64) -> String {
 /// An element of an array, by the variables of the loops around.
 fn element(random: &mut Random, counts: &[i64]) -> String {
     let Array(name, _, len) = array(random);
-    if random.below(6) == 0 {
+    if random.below(4) == 0 {
         return format!("{name}[{}]", masked(random, len));
     }
     let mut index = String::new();
