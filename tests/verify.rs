@@ -399,7 +399,7 @@ fn what_the_c_library_keeps_is_found_by_others() {
 /// Loops that run as compiled hide nothing.
 #[test]
 fn what_happens_in_loops_over_arrays_is_found() {
-    for how in 0..=6 {
+    for how in 0..=7 {
         let (how_is, fixed) = (format!("-DHOW={how}"), if how == 2 { 69 } else { 0 });
         for optimised in ["-O0", "-O2"] {
             for (which, status) in [("-DBUGGY", 66), ("-DFIXED", fixed)] {

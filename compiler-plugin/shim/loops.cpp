@@ -329,5 +329,7 @@ private:
 } // namespace
 
 extern "C" void raddle_shim_copy_settled(LLVMValueRef V, const RaddleNests *Told) {
-  Nests(*unwrap<Function>(V), *Told).run();
+  auto *F = unwrap<Function>(V);
+  if (!F->empty())
+    Nests(*F, *Told).run();
 }

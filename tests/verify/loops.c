@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void raddle_symbolic(void *at, unsigned long len, const char *name);
 
@@ -155,6 +156,14 @@ int main(void)
     multiply(1, SIDE);
 #else
     multiply(1, SIDE + 1);
+#endif
+#elif HOW == 7 /* Memory that ends somewhere. */
+    int *pages = mmap(NULL, 1 << 13, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(pages + 1024, 1 << 12);
+#ifdef FIXED
+    total += sum(pages, 1024);
+#else
+    total += sum(pages, 1 << 30);
 #endif
 #endif
     assert(total >= 0);

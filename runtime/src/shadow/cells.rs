@@ -110,6 +110,8 @@ pub struct Visit {
     pub local: bool,
     /// They will happen.
     pub always: bool,
+    /// Is this page there? Asked of pages that nothing is known of.
+    pub is_there: fn(u64) -> bool,
 }
 
 /// Part of an access that lies in one cell.
@@ -159,11 +161,16 @@ impl Cells {
     #[inline]
     fn page(&mut self, address: u64) -> *mut Cell {
         let page = address & !(PAGE - 1);
-        let (met, cells) = self.recent[(page / PAGE) as usize % RECENT];
-        if met == page && !cells.is_null() {
-            return cells;
+        match self.is_recent(page) {
+            true => self.recent[(page / PAGE) as usize % RECENT].1,
+            false => self.find_page(page),
         }
-        self.find_page(page)
+    }
+
+    #[inline]
+    fn is_recent(&self, page: u64) -> bool {
+        let (met, cells) = self.recent[(page / PAGE) as usize % RECENT];
+        met == page && !cells.is_null()
     }
 
     #[cold]
@@ -238,6 +245,10 @@ impl Cells {
         while here < end {
             let page_end = (here & !(PAGE - 1)) + PAGE;
             let stop = end.min(page_end);
+            let page = here & !(PAGE - 1);
+            if !self.is_recent(page) && !self.is_known(page) && !(visit.is_there)(page) {
+                return false;
+            }
             let cells = self.page(here);
             while here < stop {
                 // SAFETY: a page has `CELLS` cells, and the borrow of `self` covers them.

@@ -2,7 +2,7 @@
 //! concrete, and no other thread is known to use it.
 
 use super::cells::{Cells, SPAN, Visit};
-use super::world;
+use super::{is_mapped, world};
 use crate::foreign::sanitizers;
 use crate::gate;
 use crate::heap;
@@ -110,6 +110,8 @@ impl Shape {
             write: manner & STRETCH_WRITES != 0,
             local: manner & STRETCH_LOCAL != 0,
             always: manner & STRETCH_ALWAYS != 0,
+            // What leads nowhere is left to the hooks, before there are cells for all of it.
+            is_there: |page| is_mapped(page as usize),
         };
         self.each(|at, len| cells.settle(at, len, visit))
     }

@@ -421,6 +421,7 @@ fn what_is_settled_would_have_been_touched_in_silence() {
                 write,
                 local,
                 always,
+                is_there: |_| true,
             };
             if rng.next().is_multiple_of(8) {
                 for cells in [&mut asked, &mut plain] {
