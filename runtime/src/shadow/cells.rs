@@ -12,6 +12,8 @@ pub const SPAN: u64 = 8;
 /// Bytes of the program that a page of cells stands for.
 const PAGE: u64 = 4096;
 const CELLS: usize = (PAGE / SPAN) as usize;
+/// Behind them is one more: where it is `known`, a byte of the page has, or had, an expression.
+const HEAD: usize = CELLS;
 /// Pages of cells are mapped so many at a time.
 const BATCH: usize = 64;
 /// So many pages that were met last are found without the table.
@@ -188,13 +190,13 @@ impl Cells {
     #[cold]
     fn make_page(&mut self, page: u64, key: u64) -> *mut Cell {
         if self.left == 0 {
-            let bytes = BATCH * CELLS * size_of::<Cell>();
+            let bytes = BATCH * (CELLS + 1) * size_of::<Cell>();
             self.fresh = crate::os::map_memory(bytes).cast();
             self.left = BATCH;
         }
         let cells = self.fresh;
         // SAFETY: within the mapping, or one past its end.
-        self.fresh = unsafe { cells.add(CELLS) };
+        self.fresh = unsafe { cells.add(CELLS + 1) };
         self.left -= 1;
         self.pages.insert(key, cells);
         self.mark_shared(page, cells);
@@ -270,7 +272,15 @@ impl Cells {
     #[inline]
     pub fn is_concrete(&mut self, address: u64, len: u64) -> bool {
         let from = (address % SPAN) as usize;
-        let cell = self.cell(address);
+        let cells = self.page(address);
+        // SAFETY: a page has so many cells, and the borrow of `self` covers them.
+        let (head, cell) = unsafe {
+            let index = (address % PAGE / SPAN) as usize;
+            (&*cells.add(HEAD), &*cells.add(index))
+        };
+        if head.known == 0 && address % PAGE + len <= PAGE {
+            return true;
+        }
         match len {
             1 => cell.is_concrete::<1>(from),
             2 => cell.is_concrete::<2>(from),
@@ -294,6 +304,25 @@ impl Cells {
                 at: done as usize,
             });
             done += n;
+        }
+    }
+
+    /// May one of the bytes have an expression?
+    fn may_have_expression(&mut self, address: u64, len: u64) -> bool {
+        let pages = (address & !(PAGE - 1)..address + len).step_by(PAGE as usize);
+        pages.into_iter().any(|page| {
+            let cells = self.page(page);
+            // SAFETY: as in `note_expression`.
+            unsafe { (*cells.add(HEAD)).known != 0 }
+        })
+    }
+
+    /// The bytes get an expression.
+    fn note_expression(&mut self, address: u64, len: u64) {
+        for end in [address, address + len.max(1) - 1] {
+            let cells = self.page(end);
+            // SAFETY: behind the cells of a page there is one more, and the borrow of `self` covers it.
+            unsafe { (*cells.add(HEAD)).known = 1 };
         }
     }
 
@@ -453,6 +482,7 @@ impl Cells {
             });
             return;
         }
+        self.note_expression(address, len);
         let bytes = value.map(u64::to_le_bytes);
         self.parts(address, len, |p| {
             let bits = p.bits();
@@ -497,11 +527,17 @@ impl Cells {
 
     /// Copies the expressions of `len` bytes; the bytes were or will be copied as `memmove` does.
     pub fn copy(&mut self, from: u64, to: u64, len: u64) {
+        if !self.may_have_expression(from, len) && !self.may_have_expression(to, len) {
+            return;
+        }
         let mut byte = |i: u64| {
             let source = self.cell(from + i);
             let index = ((from + i) % SPAN) as usize;
             let (entry, content) = (source.bytes[index], source.content[index]);
             let checked = source.checked >> index & 1;
+            if entry != 0 {
+                self.note_expression(to + i, 1);
+            }
             let target = self.cell(to + i);
             let index = ((to + i) % SPAN) as usize;
             target.bytes[index] = entry;
