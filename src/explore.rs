@@ -235,6 +235,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
             state
                 .unseen_modules
                 .extend(unhooked::bounds(session.modules()));
+            state.assumption = unhooked::assumption(session.modules());
         }
     }
     // What the systematic searches promise is about calls alone.
@@ -331,6 +332,8 @@ struct State {
     sees_memory: bool,
     /// Modules whose accesses are not, as bounds.
     unseen_modules: BTreeSet<String>,
+    /// What an exhaustive search has to assume of calls that are no steps.
+    assumption: Option<String>,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
     /// Executions that were under way when the time was up.
@@ -394,6 +397,7 @@ impl<'a> Shared<'a> {
                 instrumented: BTreeMap::new(),
                 sees_memory: false,
                 unseen_modules: BTreeSet::new(),
+                assumption: None,
                 known: 0,
                 cut_off: 0,
                 unsupported: None,
@@ -629,6 +633,7 @@ impl<'a> Shared<'a> {
         summary.notes.extend(state.notes(astray, &standing));
         summary.notes.extend(self.lookout.note());
         let judges_races = state.judges_races();
+        let assumption = state.assumption;
         summary.outcomes = state.outcomes;
         summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
         summary.instrumented = state.instrumented;
@@ -657,6 +662,9 @@ impl<'a> Shared<'a> {
         } else {
             Verdict::ExploredWithinBounds
         };
+        if summary.complete && self.campaign.policy.executions() == Some(Executions::All) {
+            summary.notes.extend(assumption);
+        }
         if summary.verdict == Verdict::NothingFound && summary.instrumented.is_empty() {
             summary.notes.push(ONLY_CALLS.to_string());
         }

@@ -10,6 +10,7 @@ use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC};
 use goblin::elf::{Elf, SectionHeader, program_header::PT_LOAD};
 use raddle_protocol::cpp::is_known;
 use raddle_protocol::hooks::{CALLS, HARNESS, HOOKED, PREFIX, SIGNATURE, TABLE};
+use raddle_protocol::library::{State, Use};
 use raddle_scheduler::{Module, Sanitizer};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,18 +22,39 @@ pub const NAMED: usize = 3;
 /// compiler's.
 const SYSTEM: &[&str] = &["atexit", "at_quick_exit", "pthread_atfork"];
 
-/// A bound for each module that is followed in part.
-pub fn bounds(modules: &[Module]) -> BTreeSet<String> {
+/// The files that were built by `raddle cc`, and what is in them.
+fn ours(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
     let ours = |m: &&Module| m.instrumented && m.sanitizer != Sanitizer::Accesses;
     let paths: BTreeSet<&Path> = modules
         .iter()
         .filter(ours)
         .map(|m| m.path.as_path())
         .collect();
-    let files: Vec<(&Path, Vec<u8>)> = paths
-        .into_iter()
+    let paths = paths.into_iter();
+    paths
         .filter_map(|path| Some((path, std::fs::read(path).ok()?)))
-        .collect();
+        .collect()
+}
+
+/// What a search has to assume where calls of functions that keep something between them are no steps.
+pub fn assumption(modules: &[Module]) -> Option<String> {
+    let files = ours(modules);
+    let names = files.iter().filter_map(|file| calls(&file.1)).flatten();
+    let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+    let matters = |name: &&str| State::used_by(name).any(|used| used.3 != Use::Adds);
+    let names: BTreeSet<String> = names.filter(matters).map(String::from).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "assumes: threads have nothing to do with each other by what the C library keeps between \
+             calls ({}): such calls are no steps (`verify` tries their orders)",
+            listed(&names)
+        )
+    })
+}
+
+/// A bound for each module that is followed in part.
+pub fn bounds(modules: &[Module]) -> BTreeSet<String> {
+    let files = ours(modules);
     let mut used = BTreeSet::from([&b"main"[..]]);
     for (_, bytes) in &files {
         used.extend(calls(bytes).into_iter().flatten());
