@@ -158,29 +158,55 @@ private:
           continue;
         Stretch S;
         Told.Describe(Told.Context, wrap(&I), &S.Touch);
-        bool Known = !S.Touch.Base || L->isLoopInvariant(unwrap(S.Touch.Base));
-        if (!Known || !follow(L, I, S))
+        if (S.Touch.Base && !L->isLoopInvariant(unwrap(S.Touch.Base)))
           return false;
-        auto *Same = find_if(Out, [&](const Stretch &O) { return O.sameAs(S); });
-        if (Same == Out.end()) {
-          if (Out.size() == MaxStretches)
+        SmallVector<Value *, 4> Pointers;
+        choices(I, unwrap(S.Touch.Pointer), /*Back=*/3, Pointers);
+        for (Value *Pointer : Pointers)
+          if (!add(L, I, Pointer, Pointers.size() == 1, S, Out))
             return false;
-          Out.push_back(S);
-          continue;
-        }
-        // A write that may be left out does not become a sure one by a read.
-        uint64_t Sure = Same->Touch.Manner & S.Touch.Manner & Told.Always;
-        Same->Touch.Manner = ((Same->Touch.Manner | S.Touch.Manner) & ~Told.Always) | Sure;
       }
     return true;
   }
 
+  // The pointers of which this may be one, so many choices back.
+  void choices(Instruction &I, Value *Pointer, unsigned Back, SmallVectorImpl<Value *> &Out) {
+    auto *Select = dyn_cast<SelectInst>(Pointer);
+    auto *Phi = dyn_cast<PHINode>(Pointer);
+    Loop *Around = Loops.getLoopFor(I.getParent());
+    bool Joins = Phi && Loops.getLoopFor(Phi->getParent()) == Around && Phi->getParent() != Around->getHeader();
+    if (Back && Select) {
+      choices(I, Select->getTrueValue(), Back - 1, Out);
+      choices(I, Select->getFalseValue(), Back - 1, Out);
+    } else if (Back && Joins) {
+      for (Value *One : Phi->incoming_values())
+        choices(I, One, Back - 1, Out);
+    } else {
+      Out.push_back(Pointer);
+    }
+  }
+
+  bool add(Loop *L, Instruction &I, Value *Pointer, bool Sure, Stretch S, SmallVectorImpl<Stretch> &Out) {
+    if (!follow(L, I, Pointer, Sure, S))
+      return false;
+    auto *Same = find_if(Out, [&](const Stretch &O) { return O.sameAs(S); });
+    if (Same == Out.end()) {
+      if (Out.size() == MaxStretches)
+        return false;
+      Out.push_back(S);
+      return true;
+    }
+    // A write that may be left out does not become a sure one by a read.
+    uint64_t Both = Same->Touch.Manner & S.Touch.Manner & Told.Always;
+    Same->Touch.Manner = ((Same->Touch.Manner | S.Touch.Manner) & ~Told.Always) | Both;
+    return true;
+  }
+
   // Where does the instruction lead, from the first round of the nest to the last?
-  bool follow(Loop *L, Instruction &I, Stretch &S) {
-    const SCEV *Pointer = Evolution.getSCEV(unwrap(S.Touch.Pointer));
+  bool follow(Loop *L, Instruction &I, Value *Accessed, bool Always, Stretch &S) {
+    const SCEV *Pointer = Evolution.getSCEV(Accessed);
     Type *Word = Type::getInt64Ty(Context);
     BasicBlock *At = I.getParent();
-    bool Always = true;
     for (Loop *M = Loops.getLoopFor(At);; M = M->getParentLoop()) {
       BasicBlock *Exiting = M->getExitingBlock();
       bool Behind = At != Exiting && Tree.dominates(Exiting, At);

@@ -148,8 +148,10 @@ fn statement(random: &mut Random, counts: &[i64]) -> String {
     let (a, b) = (element(random, counts), element(random, counts));
     let v = ["i", "j", "k"][random.below(counts.len() as u64) as usize];
     let op = random.pick(&["+=", "^=", "-=", "*=", "="]);
-    match random.below(9) {
+    match random.below(11) {
         0 => format!("s += (u64){a};\n"),
+        9 => format!("s += *(u8 *)({b} & 2 ? (void *)&{a} : (void *)&{b});\n"),
+        10 => format!("(*(u8 *)({v} & 2 ? (void *)&{a} : (void *)&{b})) {op} {v};\n"),
         1 => format!("s = (s ^ (u64){a}) * 31 + (u64){b};\n"),
         2 => format!("if ({a} & 4) {b} {op} 3;\n"),
         3 => format!("if ({v} & 1) {a} {op} {b};\n"),
