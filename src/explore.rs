@@ -232,10 +232,9 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         state.sees_memory = sees_memory(session.modules());
         state.unseen_modules = unseen_modules(session.modules(), &RUNTIMES, sees_accesses);
         if search.campaign.policy.executions() == Some(Executions::All) {
-            state
-                .unseen_modules
-                .extend(unhooked::bounds(session.modules()));
-            state.assumption = unhooked::assumption(session.modules());
+            let files = unhooked::files(session.modules());
+            state.unseen_modules.extend(unhooked::bounds(&files));
+            state.assumption = unhooked::assumption(&files);
         }
     }
     // What the systematic searches promise is about calls alone.

@@ -23,7 +23,7 @@ pub const NAMED: usize = 3;
 const SYSTEM: &[&str] = &["atexit", "at_quick_exit", "pthread_atfork"];
 
 /// The files that were built by `raddle cc`, and what is in them.
-fn ours(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
+pub fn files(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
     let ours = |m: &&Module| m.instrumented && m.sanitizer != Sanitizer::Accesses;
     let paths: BTreeSet<&Path> = modules
         .iter()
@@ -37,8 +37,7 @@ fn ours(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
 }
 
 /// What a search has to assume where calls of functions that keep something between them are no steps.
-pub fn assumption(modules: &[Module]) -> Option<String> {
-    let files = ours(modules);
+pub fn assumption(files: &[(&Path, Vec<u8>)]) -> Option<String> {
     let names = files.iter().filter_map(|file| calls(&file.1)).flatten();
     let names = names.filter_map(|name| std::str::from_utf8(name).ok());
     let matters = |name: &&str| State::used_by(name).any(|used| used.3 != Use::Adds);
@@ -52,11 +51,10 @@ pub fn assumption(modules: &[Module]) -> Option<String> {
     })
 }
 
-/// A bound for each module that is followed in part.
-pub fn bounds(modules: &[Module]) -> BTreeSet<String> {
-    let files = ours(modules);
+/// A bound for each of the files that is followed in part.
+pub fn bounds(files: &[(&Path, Vec<u8>)]) -> BTreeSet<String> {
     let mut used = BTreeSet::from([&b"main"[..]]);
-    for (_, bytes) in &files {
+    for (_, bytes) in files {
         used.extend(calls(bytes).into_iter().flatten());
     }
     let bound = |(path, bytes): &(&Path, Vec<u8>)| bound(path, bytes, &used);

@@ -465,7 +465,7 @@ fn conclude(
         module.instrumented
     }));
     bounds.extend(cpp::unseen_calls(modules));
-    bounds.extend(unhooked::bounds(modules));
+    bounds.extend(unhooked::bounds(&unhooked::files(modules)));
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }

@@ -417,6 +417,18 @@ fn what_happens_in_loops_over_arrays_is_found() {
     }
 }
 
+/// There are such loops at all levels of optimisation.
+#[test]
+fn loops_over_arrays_run_as_compiled() {
+    for optimised in ["-O0", "-O1", "-O2", "-O3"] {
+        for (counted, status) in [("-DCOUNTED=4", 66), ("-DCOUNTED=1000", 0)] {
+            let flags = ["-DHOW=6", "-DFIXED", counted, optimised];
+            let source = "tests/verify/loops.c";
+            verify_built(Compiler::RaddleCc, source, &flags, status, 2);
+        }
+    }
+}
+
 #[test]
 fn attempts_that_fail_are_no_paths() {
     for how in 0..=4 {

@@ -21,7 +21,7 @@ using namespace llvm;
 
 extern "C" {
 
-// As `Touch` in src/symbolic/settled.rs has it.
+// `Touch` and `Nests` as src/shim.rs has them.
 struct RaddleTouch {
   LLVMValueRef Pointer;
   LLVMValueRef Base;
@@ -36,15 +36,16 @@ struct RaddleNests {
   bool (*Describe)(void *Context, LLVMValueRef, RaddleTouch *);
   LLVMValueRef Hook;
   uint64_t Always; // a bit of `Manner`
+  // Of a question: the words of a stretch, the levels that it has, and the most stretches.
+  uint32_t Words;
+  uint32_t Levels;
+  uint32_t Most;
 };
 
 } // extern "C"
 
 namespace {
 
-// As many as a `raddle_protocol::hooks::Stretch` has.
-constexpr unsigned MaxDepth = 3;
-constexpr unsigned MaxStretches = 16;
 constexpr unsigned MaxInstructions = 200;
 // A loop that goes round less often is not worth the question.
 constexpr unsigned FewRounds = 4;
@@ -60,7 +61,7 @@ struct Level {
 struct Stretch {
   RaddleTouch Touch;
   const SCEV *Start;
-  SmallVector<Level, MaxDepth> Levels;
+  SmallVector<Level, 4> Levels;
 
   bool sameAs(const Stretch &Other) const {
     auto Same = [](const Level &A, const Level &B) { return A.Step == B.Step && A.Count == B.Count; };
@@ -97,7 +98,7 @@ public:
 private:
   // The outermost loops that can be copied are.
   void visit(Loop *L) {
-    SmallVector<Stretch, MaxStretches> Stretches;
+    SmallVector<Stretch, 16> Stretches;
     if (isPlain(L) && prepare(L) && find(L, Stretches) && copy(L, Stretches))
       return;
     SmallVector<Loop *, 4> Inner(L->begin(), L->end());
@@ -109,7 +110,7 @@ private:
   bool isPlain(Loop *L) {
     unsigned Count = 0, Accesses = 0;
     for (Loop *M : L->getLoopsInPreorder())
-      if (M->getLoopDepth() - L->getLoopDepth() >= MaxDepth || !isa<PHINode>(M->getHeader()->front()) ||
+      if (M->getLoopDepth() - L->getLoopDepth() >= Told.Levels || !isa<PHINode>(M->getHeader()->front()) ||
           !M->getExitingBlock() || !isa<BranchInst>(M->getExitingBlock()->getTerminator()))
         return false;
     for (BasicBlock *B : L->blocks()) {
@@ -174,7 +175,10 @@ private:
     auto *Select = dyn_cast<SelectInst>(Pointer);
     auto *Phi = dyn_cast<PHINode>(Pointer);
     Loop *Around = Loops.getLoopFor(I.getParent());
-    bool Joins = Phi && Loops.getLoopFor(Phi->getParent()) == Around && Phi->getParent() != Around->getHeader();
+    bool Joins = Phi && Loops.getLoopFor(Phi->getParent()) == Around &&
+                 Phi->getParent() != Around->getHeader();
+    if (Out.size() > Told.Most)
+      return;
     if (Back && Select) {
       choices(I, Select->getTrueValue(), Back - 1, Out);
       choices(I, Select->getFalseValue(), Back - 1, Out);
@@ -191,7 +195,7 @@ private:
       return false;
     auto *Same = find_if(Out, [&](const Stretch &O) { return O.sameAs(S); });
     if (Same == Out.end()) {
-      if (Out.size() == MaxStretches)
+      if (Out.size() == Told.Most)
         return false;
       Out.push_back(S);
       return true;
@@ -297,7 +301,7 @@ private:
       Put(S.Touch.Base ? unwrap(S.Touch.Base) : Build.getInt64(0));
       Put(Build.getInt64(S.Touch.Room));
       Put(Build.getInt64(S.Touch.Manner));
-      for (unsigned Depth = 0; Depth < MaxDepth; ++Depth) {
+      for (unsigned Depth = 0; Depth < Told.Levels; ++Depth) {
         bool Any = Depth < S.Levels.size();
         Put(Any ? Expand.expandCodeFor(S.Levels[Depth].Step, Word, End) : Build.getInt64(0));
         Put(Any ? Expand.expandCodeFor(S.Levels[Depth].Count, Word, End) : Build.getInt64(1));
@@ -335,6 +339,8 @@ private:
     if (auto *Compare = dyn_cast<Instruction>(Few))
       mark(Compare, "raddle.settled");
     mark(Guard, "raddle.guard");
+    // What comes out of the nest comes from either copy now.
+    Evolution.forgetAllLoops();
     return true;
   }
 
@@ -344,7 +350,7 @@ private:
   AllocaInst *table() {
     if (!Table) {
       Type *Word = Type::getInt64Ty(Context);
-      Type *All = ArrayType::get(Word, MaxStretches * (5 + 2 * MaxDepth));
+      Type *All = ArrayType::get(Word, Told.Most * Told.Words);
       Table = new AllocaInst(All, F.getDataLayout().getAllocaAddrSpace(), "", F.getEntryBlock().begin());
       mark(Table, "raddle.settled");
     }

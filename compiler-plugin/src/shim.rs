@@ -80,4 +80,10 @@ pub struct Nests {
     pub hook: LLVMValueRef,
     /// The bit of an access that happens in every round.
     pub always: u64,
+    /// Words of a [`raddle_protocol::hooks::Stretch`].
+    pub words: u32,
+    /// Levels of one.
+    pub levels: u32,
+    /// So many that `hook` is asked about at most.
+    pub most: u32,
 }

@@ -7,7 +7,7 @@ mod dump;
 #[path = "common/random.rs"]
 mod random;
 
-use common::{Build, Workshop, run};
+use common::{Build, Workshop, keep, number, run};
 use dump::Dump;
 use random::Random;
 
@@ -17,27 +17,18 @@ const PROGRAMS: u64 = 24;
 const INPUT: usize = 32;
 
 fn programs() -> u64 {
-    std::env::var("RADDLE_TEST_PROGRAMS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(PROGRAMS)
+    number("RADDLE_TEST_PROGRAMS", PROGRAMS)
 }
 
 #[test]
 fn expressions_predict_other_inputs() {
-    let first: u64 = std::env::var("RADDLE_TEST_SEED")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1);
+    let first = number("RADDLE_TEST_SEED", 1);
     let mut predictions = 0;
     let mut changed = 0;
     for seed in first..first + programs() {
         let workshop = Workshop::new();
         let text = random::program(&mut Random::new(seed));
-        if let Some(folder) = std::env::var_os("RADDLE_TEST_KEEP") {
-            let file = std::path::Path::new(&folder).join(format!("{seed}.c"));
-            std::fs::write(file, &text).expect("the folder can be written");
-        }
+        keep(seed, &text);
         let source = workshop.write("random.c", &text);
         let plain = workshop.build(
             &source,

@@ -11,7 +11,7 @@ mod random;
 #[path = "common/random_loops.rs"]
 mod random_loops;
 
-use common::{Build, Workshop, run};
+use common::{Build, Workshop, keep, number, run};
 use dump::Dump;
 use random::Random;
 
@@ -19,12 +19,6 @@ const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 const INPUT: usize = 32;
 /// The mode in which no loop runs as compiled, and what is told of its accesses is checked.
 const REFUSED: u32 = 2 + 4;
-
-/// RADDLE_TEST_PROGRAMS and RADDLE_TEST_SEED ask for other programs.
-fn number(name: &str, usual: u64) -> u64 {
-    let asked = std::env::var(name).ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(usual)
-}
 
 #[test]
 fn loops_that_run_as_compiled_lose_nothing() {
@@ -34,10 +28,7 @@ fn loops_that_run_as_compiled_lose_nothing() {
     for seed in first..first + programs {
         let workshop = Workshop::new();
         let text = random_loops::program(&mut Random::new(seed));
-        if let Some(folder) = std::env::var_os("RADDLE_TEST_KEEP") {
-            let file = std::path::Path::new(&folder).join(format!("{seed}.c"));
-            std::fs::write(file, &text).expect("the folder can be written");
-        }
+        keep(seed, &text);
         let source = workshop.write("random.c", &text);
         let build = |level, plugin| {
             let options = [level, "-fwrapv", "-g"];

@@ -63,6 +63,9 @@ pub const STORE_ZEROED: u32 = 4;
 /// Most loops in each other that `raddle_sym_settled` is asked about.
 pub const STRETCH_LEVELS: usize = 3;
 
+/// Most [`Stretch`]es that it is asked about at once.
+pub const STRETCHES: usize = 16;
+
 /// All that one access in loops reaches: `size` bytes at `start + Σ step × i` for each level's `i` below
 /// its count.
 #[derive(Clone, Copy, Debug)]

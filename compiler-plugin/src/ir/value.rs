@@ -5,6 +5,7 @@ use crate::shim;
 use core::ffi::{CStr, c_uint, c_void};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
+use raddle_protocol::hooks::{STRETCH_ALWAYS, STRETCH_LEVELS, STRETCHES, Stretch};
 
 /// What a load or store accesses.
 pub struct Touch {
@@ -15,7 +16,7 @@ pub struct Touch {
     pub size: u64,
     /// Bytes of the variable.
     pub room: u64,
-    /// As a [`raddle_protocol::hooks::Stretch`] has it.
+    /// As a [`Stretch`] has it.
     pub manner: u64,
 }
 
@@ -212,8 +213,8 @@ impl Value {
     }
 
     /// Functions only: makes second copies of loops whose accesses `describe` tells of; `hook` is
-    /// called before them, and `always` is a bit of an access's manner.
-    pub fn copy_settled<F>(self, hook: Value, always: u64, mut describe: F)
+    /// called before them.
+    pub fn copy_settled<F>(self, hook: Value, mut describe: F)
     where
         F: FnMut(Value) -> Option<Touch>,
     {
@@ -243,7 +244,10 @@ impl Value {
             context: (&raw mut describe).cast(),
             describe: call::<F>,
             hook: hook.0,
-            always,
+            always: STRETCH_ALWAYS,
+            words: (size_of::<Stretch>() / 8) as u32,
+            levels: STRETCH_LEVELS as u32,
+            most: STRETCHES as u32,
         };
         // SAFETY: as the module's documentation says; `told` outlives the call.
         unsafe { shim::raddle_shim_copy_settled(self.0, &told) }

@@ -17,14 +17,14 @@ use crate::access::Access;
 use crate::hooks::Hooks;
 use crate::ir::{Block, Context, Layout, Module, Touch, Value};
 use crate::sharing;
-use raddle_protocol::hooks::{STRETCH_ALWAYS, STRETCH_CONSTANT, STRETCH_LOCAL, STRETCH_WRITES};
+use raddle_protocol::hooks::{STRETCH_CONSTANT, STRETCH_LOCAL, STRETCH_WRITES};
 use std::collections::HashSet;
 
 /// Makes the copies. `waiting`: what is in loops that only wait; their rounds are watched.
 pub fn copy(module: Module, hooks: &Hooks, function: Value, waiting: &HashSet<Value>) {
     let (context, layout) = (module.context(), module.layout());
     let (_, hook) = hooks.function("raddle_sym_settled");
-    function.copy_settled(hook, STRETCH_ALWAYS, |access| {
+    function.copy_settled(hook, |access| {
         let allowed = !waiting.contains(&access);
         allowed.then(|| touch(context, layout, access)).flatten()
     });

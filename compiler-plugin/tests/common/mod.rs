@@ -58,6 +58,20 @@ fn hooks() -> &'static Path {
     folder.path()
 }
 
+/// `RADDLE_TEST_PROGRAMS` and `RADDLE_TEST_SEED` ask for other random programs than the usual ones.
+pub fn number(name: &str, usual: u64) -> u64 {
+    let asked = std::env::var(name).ok().and_then(|text| text.parse().ok());
+    asked.unwrap_or(usual)
+}
+
+/// Keeps a random program in the folder that `RADDLE_TEST_KEEP` names.
+pub fn keep(seed: u64, text: &str) {
+    if let Some(folder) = std::env::var_os("RADDLE_TEST_KEEP") {
+        let file = Path::new(&folder).join(format!("{seed}.c"));
+        std::fs::write(file, text).expect("the folder can be written");
+    }
+}
+
 /// Runs a command that has to succeed and say nothing on its standard error.
 pub fn succeed(command: &mut Command) -> Output {
     let output = command.output().expect("the command starts");

@@ -55,7 +55,10 @@ pub fn program(random: &mut Random) -> String {
                 }
                 _ => {}
             }
-            text += &nest(random);
+            text += &match random.below(5) {
+                0 => walk(random),
+                _ => nest(random),
+            };
             if random.below(6) == 0 {
                 let Array(name, ..) = array(random);
                 text += &format!("s += {name}[s & 15];\n");
@@ -115,6 +118,27 @@ fn nest(random: &mut Random) -> String {
         text += "}\n";
     }
     text
+}
+
+/// Loops one after the other, within another one or not, in which one pointer goes on.
+fn walk(random: &mut Random) -> String {
+    let Array(name, ty, len) = array(random);
+    let around = random.below(2) as i64;
+    let rounds = 1 + random.below(len as u64 / 4) as i64;
+    let mut text = format!("{{ {ty} *w = ({ty} *)&{name}[0];\n");
+    if around > 0 {
+        text += "for (i32 r = 0; r < 2; r++) {\n";
+    }
+    for part in 0..2 {
+        let body = random.pick(&["s += *w;", "*w ^= 5;", "if (s & 8) *w += 3;", "s ^= 77;"]);
+        text +=
+            &format!("for (i32 i{part} = 0; i{part} < {rounds}; i{part}++) {{ {body} w++; }}\n");
+    }
+    text += "s += (u64)(w - 1)[0];\n";
+    if around > 0 {
+        text += "w -= 1; }\n";
+    }
+    text + "}\n"
 }
 
 /// A loop whose variable `v` ends between 0 and `rounds - 1`, mostly that often.

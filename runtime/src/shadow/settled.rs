@@ -6,8 +6,10 @@ use super::{is_mapped, world};
 use crate::foreign::sanitizers;
 use crate::gate;
 use crate::heap;
+use raddle_protocol::Slot;
 use raddle_protocol::hooks::{
-    STRETCH_ALWAYS, STRETCH_CONSTANT, STRETCH_LEVELS, STRETCH_LOCAL, STRETCH_WRITES, Stretch,
+    STRETCH_ALWAYS, STRETCH_CONSTANT, STRETCH_LEVELS, STRETCH_LOCAL, STRETCH_WRITES, STRETCHES,
+    Stretch,
 };
 
 /// Farther apart no two bytes of a stretch may lie.
@@ -101,7 +103,7 @@ impl Shape {
 
     /// Is there nothing to be done for these accesses but themselves? What always happens and tells
     /// nobody anything new is noted.
-    fn is_settled(&self, cells: &mut Cells, manner: u64, slot: raddle_protocol::Slot) -> bool {
+    fn is_settled(&self, cells: &mut Cells, manner: u64, slot: Slot) -> bool {
         if manner & STRETCH_CONSTANT != 0 {
             return true;
         }
@@ -122,25 +124,31 @@ pub fn may_run(stretches: &[Stretch]) -> bool {
     if gate::round_exposes() || sanitizers::watch() {
         return false;
     }
-    let times = |s: &Stretch| s.levels.iter().fold(1, |n: u64, l| n.saturating_mul(l[1]));
-    let taken = || stretches.iter().filter(|s| times(s) != 0);
+    let mut shapes = [(Shape::default(), 0); STRETCHES];
+    let mut taken = 0;
     let (mut accesses, mut cells) = (0u64, 0u64);
-    for stretch in taken() {
-        let Some(shape) = Shape::of(stretch).filter(|shape| shape.is_inside(stretch)) else {
+    for stretch in stretches {
+        let levels = stretch.levels.iter();
+        let times = levels.fold(1, |n: u64, level| n.saturating_mul(level[1]));
+        if times == 0 {
+            continue;
+        }
+        let shape = Shape::of(stretch).filter(|shape| shape.is_inside(stretch));
+        let (Some(shape), Some(place)) = (shape, shapes.get_mut(taken)) else {
             return false;
         };
-        accesses = accesses.saturating_add(times(stretch));
+        *place = (shape, stretch.manner);
+        taken += 1;
+        accesses = accesses.saturating_add(times);
         cells = cells.saturating_add(shape.cells());
     }
-    if cells > accesses.saturating_mul(2).max(FEW) || world().suspicion.would_fall(accesses) {
+    if cells > accesses.saturating_mul(2).max(FEW) {
         return false;
     }
     let me = gate::me();
-    let settled = |s: &Stretch| {
-        let shape = Shape::of(s);
-        shape.is_some_and(|shape| shape.is_settled(&mut world().cells, s.manner, me))
-    };
-    if !taken().all(settled) {
+    let mut shapes = shapes[..taken].iter();
+    let settled = shapes.all(|(shape, manner)| shape.is_settled(&mut world().cells, *manner, me));
+    if !settled || world().suspicion.would_fall(accesses) {
         return false;
     }
     // No loop that only waits has such loops in it.
