@@ -267,7 +267,7 @@ private:
       for (const Level &One : S.Levels)
         All.append({One.Step, One.Count});
     }
-    if (!all_of(All, [&](const SCEV *S) { return Expand.isSafeToExpandAt(S, End); }))
+    if (!all_of(All, [&](const SCEV *S) { return canExpand(S, End->getParent()); }))
       return false;
     formLCSSARecursively(*L, Tree, &Loops, &Evolution);
 
@@ -342,6 +342,17 @@ private:
     // What comes out of the nest comes from either copy now.
     Evolution.forgetAllLoops();
     return true;
+  }
+
+  // Can it be computed at the end of this block? The expander itself divides by constants only.
+  bool canExpand(const SCEV *S, const BasicBlock *B) {
+    auto Fails = [&](const SCEV *Part) {
+      if (auto *Division = dyn_cast<SCEVUDivExpr>(Part))
+        return !Evolution.isKnownNonZero(Division->getRHS());
+      auto *Steps = dyn_cast<SCEVAddRecExpr>(Part);
+      return isa<SCEVCouldNotCompute>(Part) || (Steps && !Steps->isAffine());
+    };
+    return !SCEVExprContains(S, Fails) && Evolution.dominates(S, B);
   }
 
   void mark(Instruction *I, StringRef Kind) { I->setMetadata(Kind, MDNode::get(Context, {})); }

@@ -73,6 +73,9 @@ pub enum Tail {
     Pos { seed: u64 },
     /// An adversary: a thread goes on until the moment to give way comes, time and again.
     GiveWay { moment: Moment },
+    /// As `RunUntilBlocked`, but these threads (bit = slot; those below 64 only) go when nobody else
+    /// is ready. After others went first 1000 times there are none of these any more.
+    Sparing { threads: u64 },
 }
 
 /// When a thread gives way, and to whom ([`Tail::GiveWay`]).
@@ -96,6 +99,7 @@ impl Tail {
             Tail::Pct { seed, depth, steps } => [2, seed, depth as u64, steps],
             Tail::Pos { seed } => [3, seed, 0, 0],
             Tail::GiveWay { moment } => [4, moment as u64, 0, 0],
+            Tail::Sparing { threads } => [5, threads, 0, 0],
         }
     }
 
@@ -117,6 +121,7 @@ impl Tail {
                     _ => return None,
                 },
             }),
+            5 => Some(Tail::Sparing { threads: w[1] }),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 //! threads there are and asks who is next.
 
 mod give_way;
+mod sparing;
 
 use crate::rng::Rng;
 use crate::slots::{PerSlot, SlotSet};
@@ -10,6 +11,7 @@ use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
+use sparing::Sparing;
 
 /// Consecutive steps after which [`Policy::RunUntilBlocked`] and PCT let others go first, so that
 /// loops that wait for another thread's write end.
@@ -68,6 +70,8 @@ pub enum Policy {
     Pos(Pos),
     /// [`Tail::GiveWay`].
     GiveWay(GiveWay),
+    /// [`Tail::Sparing`].
+    Sparing(Sparing),
 }
 
 /// Counts consecutive steps of one thread, and steps during which a sleeper was passed over.
@@ -174,6 +178,7 @@ impl Policy {
             Tail::Random { seed } => Policy::Random(Rng::new(seed)),
             Tail::Pct { seed, depth, steps } => Policy::Pct(Pct::new(seed, depth, steps)),
             Tail::GiveWay { moment } => Policy::GiveWay(GiveWay::new(moment)),
+            Tail::Sparing { threads } => Policy::Sparing(Sparing::new(threads)),
             Tail::Pos { seed } => {
                 let mut priorities = PerSlot::new();
                 priorities.map();
@@ -220,6 +225,7 @@ impl Policy {
             Policy::Pct(pct) => pct.pick(view),
             Policy::Pos(pos) => pos.pick(view, announced, operation),
             Policy::GiveWay(adversary) => adversary.pick(view, operation),
+            Policy::Sparing(sparing) => sparing.pick(view),
         }
     }
 
@@ -234,7 +240,7 @@ impl Policy {
     /// Chooses a value below `n`.
     pub fn choose(&mut self, n: usize) -> usize {
         match self {
-            Policy::RunUntilBlocked(_) | Policy::GiveWay(_) => 0,
+            Policy::RunUntilBlocked(_) | Policy::GiveWay(_) | Policy::Sparing(_) => 0,
             Policy::Random(rng) => rng.below(n),
             Policy::Pct(pct) => pct.rng.below(n),
             Policy::Pos(pos) => pos.rng.below(n),

@@ -74,7 +74,7 @@ impl World {
     }
 }
 
-fn tails() -> [Tail; 6] {
+fn tails() -> [Tail; 7] {
     [
         Tail::RunUntilBlocked,
         Tail::Random { seed: 5 },
@@ -90,6 +90,7 @@ fn tails() -> [Tail; 6] {
         Tail::GiveWay {
             moment: Moment::Looks,
         },
+        Tail::Sparing { threads: 0b10 },
     ]
 }
 
@@ -133,6 +134,26 @@ fn run_until_blocked_stays_then_goes_round() {
     assert_eq!(world.pick(), 2);
     world.ready.set(2, false);
     assert_eq!(world.pick(), 0, "round the corner");
+}
+
+#[test]
+fn others_go_before_those_that_are_spared() {
+    let mut world = World::new(Tail::Sparing { threads: 0b110 }, 4);
+    assert_eq!(world.picks(2), [0, 0]);
+    world.ready.set(0, false);
+    assert_eq!(world.picks(2), [3, 3]);
+    world.ready.set(3, false);
+    assert_eq!(world.picks(2), [1, 1]);
+    world.ready.set(0, true);
+    assert_eq!(world.pick(), 0, "before the next step of those");
+    world.kind = Kind::Yield;
+    assert_eq!(world.picks(4), [1, 0, 1, 0], "to whom it gives way");
+
+    let mut world = World::new(Tail::Sparing { threads: 0b100 }, 3);
+    world.kind = Kind::Yield;
+    let picks = world.picks(PATIENCE as usize + 3);
+    let first = picks.iter().position(|&s| s == 2).unwrap();
+    assert!(first.abs_diff(PATIENCE as usize) < 3, "{first}: it starves");
 }
 
 #[test]

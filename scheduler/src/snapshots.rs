@@ -109,7 +109,7 @@ impl Snapshot {
 
 /// Is it one of many jobs that differ in the end of their prefixes?
 fn explores(job: &Job) -> bool {
-    job.tail == Tail::RunUntilBlocked
+    matches!(job.tail, Tail::RunUntilBlocked | Tail::Sparing { .. })
         && job.flags & flags::TOLERANT == 0
         && job.constraints.is_empty()
 }

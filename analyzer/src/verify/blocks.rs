@@ -47,6 +47,14 @@ pub fn blocks(formula: &Formula<'_>, cell: Accesses) -> BTreeMap<Key, Block> {
             *locks.entry(lock).or_default() += 1;
         }
     }
+    // A word that is a lock guards all but itself: the step that takes it is no part of the section.
+    for &id in all() {
+        if formula.locks.words.takes.contains(&id)
+            && let Some(action) = formula.forest.node(id).action()
+        {
+            locks.remove(&action.object);
+        }
+    }
     // The one that guards most.
     let lock = locks.into_iter().max_by_key(|&(lock, uses)| (uses, lock));
     let guarded = lock.map(|(lock, _)| gather(formula, &cell, Some(lock)));

@@ -338,7 +338,7 @@ impl Verifier {
     }
 
     fn job(&self, plan: Plan, tolerant: bool) -> Job {
-        let mut job = Job::new(Tail::RunUntilBlocked);
+        let mut job = Job::new(self.tail());
         job.prefix = plan.prefix;
         job.inputs = plan.inputs;
         job.ranges = self.ranges_to_record().as_slice().to_vec();
@@ -358,6 +358,21 @@ impl Verifier {
             (Some(_), steps) => steps.min(EXPECTED_STEPS),
         };
         job
+    }
+
+    /// Who goes on behind the prefix. Threads that wait for each other end the execution at once, and
+    /// hide what the others do: those that do so most easily, the fewest together, go last.
+    fn tail(&self) -> Tail {
+        let forest = &self.forest;
+        let circles = forest.deadlocks.iter().filter(|p| p.cycle);
+        let fewest = circles.clone().map(|p| p.stuck.len()).min();
+        let stuck = circles.filter(|p| Some(p.stuck.len()) == fewest);
+        let trees = stuck.flat_map(|p| &p.stuck).map(|&n| forest.node(n).tree);
+        let bits = trees.filter_map(|tree| 1u64.checked_shl(forest.tree(tree).slot.into()));
+        match (self.strategy, bits.fold(0, |all, bit| all | bit)) {
+            (Strategy::Frontier, threads) if threads != 0 => Tail::Sparing { threads },
+            _ => Tail::RunUntilBlocked,
+        }
     }
 
     fn ranges_to_record(&self) -> &Ranges {

@@ -157,7 +157,15 @@ fn header(random: &mut Random, level: usize, rounds: i64) -> String {
         3 => format!("({rounds} + opaque(0))"),
         _ => rounds.to_string(),
     };
-    match random.below(7) {
+    match random.below(8) {
+        7 => {
+            // Not a constant.
+            let by = match level {
+                0 => format!("({ty})(n & 3 | 1)"),
+                _ => format!("(({ty}){} + 1)", ["i", "j"][level - 1]),
+            };
+            format!("for ({ty} {v} = 0; {v} < {rounds}; {v} += {by}) {{\n")
+        }
         0 => format!("for ({ty} {v} = ({ty})({rounds} - 1); {v} > 0; {v}--) {{\n"),
         1 => format!("for (i64 {v} = {rounds} - 1; {v} >= 0; {v} -= {step}) {{\n"),
         2 => format!(
