@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::limits::{LAZY_TIME, unseen_modules};
 use crate::progress::Progress;
-use crate::replay::job_of;
 use crate::report::place;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
@@ -27,7 +26,6 @@ use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_protocol::witness::Recipe;
 use raddle_scheduler::{Module, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -113,8 +111,7 @@ pub fn verify(
     }
     let explore = |crew: &Crew| {
         for some in earlier.chunks(workers) {
-            let jobs = some.iter().map(job_of).collect();
-            exploration.run(crew, jobs, Origin::Journal)?;
+            exploration.run(crew, some.to_vec(), Origin::Journal)?;
         }
         loop {
             match exploration.verifier.next_several(workers) {
@@ -153,7 +150,7 @@ fn journal(
     setup: &Setup,
     options: &VerifyOptions,
     modules: &[Module],
-) -> Result<(Journal, Vec<Recipe>)> {
+) -> Result<(Journal, Vec<Job>)> {
     if options.strategy != StrategyName::Frontier {
         return Err(Error::usage(
             format!(

@@ -89,7 +89,7 @@ natively() { seconds "$1" "$2" "$4"; }
 echo "== a symbolic run: microseconds a round, as a multiple of gcc -O2; all concrete, then 64 symbolic bytes"
 gcc -O2 -g "$here/bench/sequential.c" -o sequential
 "$raddle" cc -O2 -g "$here/bench/sequential.c" -o sequential-raddle
-for row in "hash 20000 " "table 20000 " "sort 300 " "matrix 3000 " "bytes 3000 symbolic"; do
+for row in "hash 20000 " "table 20000 " "sort 300 " "matrix 3000 " "sieve 2000 " "common 500 " "bytes 3000 symbolic"; do
     # shellcheck disable=SC2086
     set -- $row
     base=$(round $(($2 * 20)) natively ./sequential "$1" "")

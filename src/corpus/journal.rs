@@ -1,17 +1,30 @@
 //! What `verify` has executed, as a file that only grows: a run that goes on executes those jobs
 //! again, which takes little beside finding them, and so knows what the one before knew.
 //!
-//! A line for each job: its [`Recipe`] as JSON, and the checksum of that. A line that was cut off by
+//! A line for each job: its [`Recipe`] and tail as JSON, and the checksum of that. A line that was cut off by
 //! a kill, and whatever stands below it, counts for nothing.
 
 use super::locks::Locks;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::replay::job_of;
 use raddle_protocol::job::Job;
+use raddle_protocol::schedule::Tail;
 use raddle_protocol::witness::{Bytes, Input, Recipe, fnv1a};
+use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+/// One job.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    #[serde(flatten)]
+    recipe: Recipe,
+    /// As in [`Tail::to_words`].
+    #[serde(default)]
+    tail: [u64; 4],
+}
 
 /// The journal of one search, which this process alone writes.
 pub struct Journal {
@@ -26,7 +39,7 @@ impl Journal {
     ///
     /// # Errors
     /// The directory or the file cannot be used; another process verifies the same with it.
-    pub fn open(dir: &Path, key: u64) -> Result<(Journal, Vec<Recipe>)> {
+    pub fn open(dir: &Path, key: u64) -> Result<(Journal, Vec<Job>)> {
         std::fs::create_dir_all(dir).map_err(|e| Error::file("make", dir, &e))?;
         let lock = Locks::open(dir)?;
         // Runs have small numbers.
@@ -49,7 +62,7 @@ impl Journal {
             .map_err(failed)?;
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(failed)?;
-        let (recipes, len) = decode(&content);
+        let (jobs, len) = decode(&content);
         file.set_len(len).map_err(failed)?;
         file.seek(SeekFrom::Start(len)).map_err(failed)?;
         let journal = Journal {
@@ -57,7 +70,7 @@ impl Journal {
             path,
             _lock: lock,
         };
-        Ok((journal, recipes))
+        Ok((journal, jobs))
     }
 
     /// Adds a job that was executed. It is there when this returns, whatever comes then.
@@ -65,10 +78,17 @@ impl Journal {
     /// # Errors
     /// The file cannot be written.
     pub fn add(&mut self, job: &Job) -> Result<()> {
-        let line = encode(&recipe(job));
+        let line = encode(&entry(job));
         let written = self.file.write_all(line.as_bytes());
         let written = written.and_then(|()| self.file.sync_data());
         written.map_err(|e| Error::file("write", &self.path, &e))
+    }
+}
+
+fn entry(job: &Job) -> Entry {
+    Entry {
+        recipe: recipe(job),
+        tail: job.tail.to_words(),
     }
 }
 
@@ -94,41 +114,45 @@ fn recipe(job: &Job) -> Recipe {
     }
 }
 
-fn encode(recipe: &Recipe) -> String {
-    let text = serde_json::to_string(recipe).expect("plain data has a JSON form");
+fn encode(entry: &Entry) -> String {
+    let text = serde_json::to_string(entry).expect("plain data has a JSON form");
     format!("{text} {:016x}\n", fnv1a(text.as_bytes()))
 }
 
-/// The recipes of whole lines, and how many bytes those take.
-fn decode(content: &[u8]) -> (Vec<Recipe>, u64) {
-    let mut recipes = Vec::new();
+/// The jobs of whole lines, and how many bytes those take.
+fn decode(content: &[u8]) -> (Vec<Job>, u64) {
+    let mut jobs = Vec::new();
     let mut len = 0;
     for line in content.split_inclusive(|&byte| byte == b'\n') {
-        let Some(recipe) = decode_line(line) else {
+        let Some(job) = decode_line(line) else {
             break;
         };
-        recipes.push(recipe);
+        jobs.push(job);
         len += line.len() as u64;
     }
-    (recipes, len)
+    (jobs, len)
 }
 
-fn decode_line(line: &[u8]) -> Option<Recipe> {
+fn decode_line(line: &[u8]) -> Option<Job> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (text, sum) = line.rsplit_once(' ')?;
     let sum = u64::from_str_radix(sum, 16).ok()?;
-    (sum == fnv1a(text.as_bytes()))
-        .then(|| serde_json::from_str(text).ok())
-        .flatten()
+    let text = Some(text).filter(|text| sum == fnv1a(text.as_bytes()));
+    let entry: Entry = serde_json::from_str(text?).ok()?;
+    let tail = Tail::from_words(entry.tail)?;
+    Some(Job {
+        tail,
+        ..job_of(&entry.recipe)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_protocol::schedule::{Step, Tail};
+    use raddle_protocol::schedule::Step;
 
     fn job(n: u16) -> Job {
-        let mut job = Job::new(Tail::RunUntilBlocked);
+        let mut job = Job::new(Tail::Sparing { threads: 4 });
         job.prefix = vec![Step { what: n, count: 3 }];
         job.inputs = vec![raddle_protocol::job::Input {
             thread: n,
@@ -142,8 +166,8 @@ mod tests {
     #[test]
     fn what_was_written_whole_is_there_however_the_file_was_cut() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut journal, recipes) = Journal::open(dir.path(), 5).unwrap();
-        assert!(recipes.is_empty());
+        let (mut journal, jobs) = Journal::open(dir.path(), 5).unwrap();
+        assert!(jobs.is_empty());
         journal.add(&job(1)).unwrap();
         journal.add(&job(2)).unwrap();
         let path = journal.path.clone();
@@ -152,15 +176,23 @@ mod tests {
         let first = whole.iter().position(|&b| b == b'\n').unwrap() + 1;
         for len in 0..=whole.len() {
             std::fs::write(&path, &whole[..len]).unwrap();
-            let (mut journal, recipes) = Journal::open(dir.path(), 5).unwrap();
+            let (mut journal, jobs) = Journal::open(dir.path(), 5).unwrap();
             let expected = usize::from(len >= first) + usize::from(len == whole.len());
-            assert_eq!(recipes.len(), expected, "{len}");
+            assert_eq!(jobs.len(), expected, "{len}");
             journal.add(&job(3)).unwrap();
             drop(journal);
-            let (_, recipes) = Journal::open(dir.path(), 5).unwrap();
-            assert_eq!(recipes.len(), expected + 1, "{len}");
-            assert_eq!(recipes.last(), Some(&recipe(&job(3))));
+            let (_, jobs) = Journal::open(dir.path(), 5).unwrap();
+            assert_eq!(jobs.len(), expected + 1, "{len}");
+            assert_eq!(jobs.last(), Some(&job(3)));
         }
+    }
+
+    #[test]
+    fn jobs_without_a_tail_are_from_before() {
+        let text = serde_json::to_string(&recipe(&job(1))).unwrap();
+        let line = format!("{text} {:016x}\n", fnv1a(text.as_bytes()));
+        let tail = Tail::RunUntilBlocked;
+        assert_eq!(decode_line(line.as_bytes()), Some(Job { tail, ..job(1) }));
     }
 
     #[test]

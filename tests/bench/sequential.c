@@ -70,6 +70,43 @@ static uint32_t product(uint32_t state)
     return hash((const unsigned char *)c, sizeof c, state);
 }
 
+/* Loops whose steps vary, within one that has a condition. */
+static uint32_t sieve(uint32_t state)
+{
+    static unsigned char composite[2 * NUMBERS];
+    int n = sizeof composite - 1, count = 0;
+    memset(composite, 0, sizeof composite);
+    for (int i = 2; i <= n; i++) {
+        if (composite[i])
+            continue;
+        count++;
+        for (int j = 2 * i; j <= n; j += i)
+            composite[j] = 1;
+    }
+    return state * 31 + (uint32_t)count;
+}
+
+/* The longest common subsequence of two texts: each element depends on its neighbours. */
+static uint32_t common(uint32_t state)
+{
+    enum { LENGTH = 200 };
+    static int best[LENGTH + 1][LENGTH + 1];
+    char a[LENGTH], b[LENGTH];
+    for (int i = 0; i < LENGTH; i++) {
+        a[i] = (char)(state >> i % 13 & 3);
+        b[i] = (char)(state >> i % 17 & 3);
+    }
+    for (int i = 1; i <= LENGTH; i++)
+        for (int j = 1; j <= LENGTH; j++)
+            if (a[i - 1] == b[j - 1])
+                best[i][j] = best[i - 1][j - 1] + 1;
+            else if (best[i - 1][j] > best[i][j - 1])
+                best[i][j] = best[i - 1][j];
+            else
+                best[i][j] = best[i][j - 1];
+    return state * 31 + (uint32_t)best[LENGTH][LENGTH];
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "hash";
@@ -93,6 +130,10 @@ int main(int argc, char **argv)
             state = sorted(state);
         if (strcmp(what, "matrix") == 0)
             state = product(state);
+        if (strcmp(what, "sieve") == 0)
+            state = sieve(state);
+        if (strcmp(what, "common") == 0)
+            state = common(state);
     }
     printf("%u\n", state);
     return 0;

@@ -472,10 +472,11 @@ impl Verifier {
 
     /// From now on nothing is recorded only because it was expected to be shared. `false`: nothing is.
     fn only_what_is_shared(&mut self) -> bool {
-        let proven = self.proven.take();
-        let fewer = proven.is_some();
-        self.ranges = proven.unwrap_or_else(|| std::mem::take(&mut self.ranges));
-        fewer
+        let Some(proven) = self.proven.take().filter(|p| *p != self.ranges) else {
+            return false;
+        };
+        self.ranges = proven;
+        true
     }
 
     /// A job of an earlier run, which is executed again, was chosen after nothing was recorded only
