@@ -1,8 +1,8 @@
 //! What `verify` has executed, as a file that only grows: a run that goes on executes those jobs
 //! again, which takes little beside finding them, and so knows what the one before knew.
 //!
-//! A line for each job: its [`Recipe`] and tail as JSON, and the checksum of that. A line that was cut off by
-//! a kill, and whatever stands below it, counts for nothing.
+//! A line for each job: its [`Recipe`] and tail as JSON, and the checksum of that. A line that was
+//! cut off by a kill, and whatever stands below it, counts for nothing.
 
 use super::locks::Locks;
 use crate::error::{Error, Result};

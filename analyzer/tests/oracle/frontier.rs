@@ -179,7 +179,7 @@ fn is_deadlock(ending: &Ending) -> bool {
 }
 
 /// Compares with brute force; `None` when that is too much work.
-fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
+pub fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
     check_program(&random::program(seed, menu), seed, inputs)
 }
 
@@ -348,7 +348,7 @@ fn with_guarded_memory() {
     check_many(41_000..41_100, menu, &[(1, 0), (2, 0), (3, 0)]);
 }
 
-const DEADLOCKS: Menu = Menu {
+pub const DEADLOCKS: Menu = Menu {
     locks: 3,
     statements: 3,
     lock_heavy: true,
@@ -384,7 +384,7 @@ fn with_waiting_loops() {
     check_many(31_000..31_150, all, &[(1, 0), (2, 0), (3, 0)]);
 }
 
-const SYNC: Menu = Menu {
+pub const SYNC: Menu = Menu {
     locks: 2,
     statements: 4,
     ..MENU
@@ -576,131 +576,6 @@ fn with_words_that_are_locks() {
 #[test]
 fn with_words_that_are_only_added_to() {
     check_made(42_000..42_400, &[], random::totals);
-}
-
-/// Programs that were explored wrongly once, and what they have.
-const ONCE_WRONG: &[(u64, Menu, &str)] = &[
-    (
-        10_132,
-        Menu {
-            sync: &[Family::Barriers, Family::Once],
-            ..SYNC
-        },
-        "a once control that a thread has only come to when the process ends",
-    ),
-    (
-        6914,
-        Menu {
-            sync: &[Family::Conditions],
-            threads: 3,
-            ..SYNC
-        },
-        "a thread without a signal where, with one, it is in a circle of threads",
-    ),
-    (
-        50_341,
-        Menu {
-            sync: &[Family::Conditions],
-            spurious: true,
-            ..SYNC
-        },
-        "a circle of threads where, without a signal, all wait for one",
-    ),
-    (
-        12_668,
-        Menu {
-            sync: &[Family::Sections],
-            ..SYNC
-        },
-        "a step that comes into an atomic section in a model, and does nothing to its memory",
-    ),
-    (
-        4758,
-        EVERYTHING,
-        "an assertion of main that fails before other threads have done anything",
-    ),
-    (
-        5535,
-        DEADLOCKS,
-        "locations that turn out to be shared one after the other",
-    ),
-    (
-        52_749,
-        Menu {
-            sync: &[Family::Conditions],
-            spurious: true,
-            ..SYNC
-        },
-        "a statement that is reached late, and shows what is shared",
-    ),
-    (
-        50_795,
-        Menu {
-            sync: &[Family::Conditions],
-            spurious: true,
-            ..SYNC
-        },
-        "waits whose time runs out while another thread has the mutex",
-    ),
-    (
-        53_415,
-        Menu {
-            threads: 3,
-            statements: 3,
-            loops: true,
-            inputs: 1,
-            unjoined: true,
-            exits: true,
-            spurious: true,
-            sync: &[Family::Conditions],
-            ..SYNC
-        },
-        "a path that others take while a thread is about to end because an assumption fails",
-    ),
-    (
-        32_913,
-        Menu {
-            threads: 3,
-            statements: 4,
-            locks: 1,
-            inputs: 1,
-            wide: true,
-            waits: true,
-            ..MENU
-        },
-        "a word that its thread takes, and finds taken in the next round of a loop",
-    ),
-    (
-        42_166,
-        Menu {
-            guarded: true,
-            statements: 3,
-            locks: 1,
-            ..MENU
-        },
-        "all that was expected to be shared turns out to be",
-    ),
-];
-
-/// This program's statement that shows what is shared would be the last of 27 executions, were it not
-/// asked for alone now and then.
-#[test]
-fn statements_that_were_never_executed_come_early() {
-    let late = ONCE_WRONG.iter().find(|case| case.0 == 52_749);
-    let &(seed, menu, _) = late.expect("it is listed");
-    let program = random::program(seed, menu);
-    let explored = explore(&program, Strategy::Frontier, Bounds::default());
-    let executions = explored.report.executions;
-    assert!(executions <= 24, "{executions}");
-}
-
-#[test]
-fn programs_that_were_wrong_once() {
-    for &(seed, menu, what) in ONCE_WRONG {
-        let inputs: Vec<(Slot, u32)> = (1..=3).map(|thread| (thread, 0)).collect();
-        let inputs = if menu.inputs > 0 { &inputs[..] } else { &[] };
-        assert!(check(seed, menu, inputs).is_some(), "{what}");
-    }
 }
 
 /// A mutex that may be destroyed too early: the error is found, and only then is there no proof.

@@ -12,6 +12,7 @@ mod untested;
 
 mod dfs;
 mod frontier;
+mod once_wrong;
 mod paper;
 mod robust;
 mod several;
