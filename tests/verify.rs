@@ -221,6 +221,7 @@ fn a_killed_verification_goes_on() {
             .arg("--")
             .arg(&program)
             .arg("3")
+            .current_dir(&dir)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

@@ -91,6 +91,23 @@ pub enum Moment {
 }
 
 impl Tail {
+    /// [`Tail::Sparing`] these; [`Tail::RunUntilBlocked`] if there are none.
+    pub fn sparing(slots: impl Iterator<Item = Slot>) -> Tail {
+        let bits = slots.filter_map(|slot| 1u64.checked_shl(slot.into()));
+        match bits.fold(0, |all, bit| all | bit) {
+            0 => Tail::RunUntilBlocked,
+            threads => Tail::Sparing { threads },
+        }
+    }
+
+    /// Is this one of those that others go before?
+    pub fn spares(self, slot: Slot) -> bool {
+        match self {
+            Tail::Sparing { threads } => threads.checked_shr(slot.into()).unwrap_or(0) & 1 != 0,
+            _ => false,
+        }
+    }
+
     /// The form in the shared pages: kind, seed, depth, steps.
     pub const fn to_words(self) -> [u64; 4] {
         match self {

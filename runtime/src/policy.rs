@@ -178,7 +178,7 @@ impl Policy {
             Tail::Random { seed } => Policy::Random(Rng::new(seed)),
             Tail::Pct { seed, depth, steps } => Policy::Pct(Pct::new(seed, depth, steps)),
             Tail::GiveWay { moment } => Policy::GiveWay(GiveWay::new(moment)),
-            Tail::Sparing { threads } => Policy::Sparing(Sparing::new(threads)),
+            tail @ Tail::Sparing { .. } => Policy::Sparing(Sparing::new(tail)),
             Tail::Pos { seed } => {
                 let mut priorities = PerSlot::new();
                 priorities.map();

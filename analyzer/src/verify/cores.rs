@@ -100,6 +100,7 @@ impl Cores {
         if formula.too_large {
             return Decision::GaveUp(TOO_LARGE);
         }
+        formula.exclude_idle_rounds();
         if let (Some(purpose), Some(positions)) = (self.purpose.take(), self.seen.take()) {
             self.split(&formula, purpose, &positions);
         }

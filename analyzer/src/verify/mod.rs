@@ -368,9 +368,8 @@ impl Verifier {
         let fewest = circles.clone().map(|p| p.stuck.len()).min();
         let stuck = circles.filter(|p| Some(p.stuck.len()) == fewest);
         let trees = stuck.flat_map(|p| &p.stuck).map(|&n| forest.node(n).tree);
-        let bits = trees.filter_map(|tree| 1u64.checked_shl(forest.tree(tree).slot.into()));
-        match (self.strategy, bits.fold(0, |all, bit| all | bit)) {
-            (Strategy::Frontier, threads) if threads != 0 => Tail::Sparing { threads },
+        match self.strategy {
+            Strategy::Frontier => Tail::sparing(trees.map(|tree| forest.tree(tree).slot)),
             _ => Tail::RunUntilBlocked,
         }
     }
@@ -681,7 +680,7 @@ fn forest(strategy: Strategy, spurious: bool) -> Forest {
     Forest {
         spurious,
         by_value: strategy == Strategy::Mcr,
-        folds: strategy == Strategy::Frontier,
+        folds: strategy != Strategy::MpcS1,
         tested: (strategy == Strategy::Frontier).then(Tested::default),
         ..Forest::new()
     }

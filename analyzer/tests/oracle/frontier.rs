@@ -109,59 +109,6 @@ pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
     }
 }
 
-/// `mpc-s2` and `mcr` reach what brute force reaches. Where no program ends early, hardly anything is
-/// left to the last question. Programs with a deadlock, with a single path, or with very many are
-/// not looked at.
-fn compare(strategy: Strategy, seeds: Range<u64>, menu: Menu, inputs: &[(Slot, u32)]) {
-    let bounds = Bounds {
-        executions: 300,
-        ..Bounds::default()
-    };
-    let ends = |b: &Behaviour| {
-        let mut endings = b.endings.clone();
-        endings.remove(&Ending::Assumed);
-        endings
-    };
-    let (mut programs, mut few, mut many, mut calm, mut left) = (0, 0, 0, 0, 0);
-    for seed in seeds {
-        let program = random::program(seed, menu);
-        let Some(expected) = brute_force(&program, inputs, INPUT_BOUND, 20_000) else {
-            continue;
-        };
-        if expected.endings.iter().any(is_deadlock) || expected.outcomes() < 3 {
-            continue;
-        }
-        let explored = explore_by(&program, verifier(&program, strategy, bounds, seed));
-        let found = &explored.behaviour;
-        let report = &explored.report;
-        let context = || format!("seed {seed}\n{program:#?}\n{report:#?}");
-        assert!(found.paths.is_subset(&expected.paths), "{}", context());
-        assert_eq!(explored.diverged, 0, "{}", context());
-        if report.executions >= bounds.executions {
-            continue;
-        }
-        assert_eq!(report.verdict, Verdict::Verified, "{}", context());
-        let missing: Vec<_> = expected.paths.difference(&found.paths).collect();
-        assert!(missing.is_empty(), "{missing:?} is missed: {}", context());
-        assert_eq!(ends(found), ends(&expected), "{}", context());
-        programs += 1;
-        many += report.executions;
-        few += explore(&program, Strategy::Frontier, bounds)
-            .report
-            .executions;
-        if ends(&expected).iter().all(|e| *e == Ending::Exit(0)) {
-            calm += report.executions;
-            left += report.left_over;
-        }
-    }
-    eprintln!(
-        "{strategy:?}: {programs} programs, {many} executions (frontier {few}); \
-         of {calm} in programs that do not end early {left} were left over"
-    );
-    assert!(programs >= 20, "{programs}");
-    assert!(left * 20 <= calm, "{left} of {calm}");
-}
-
 /// One more than there are pairs of a thread and an outcome of a local decision of its. Ends of the
 /// process that no decision stands for are outcomes too, ways to wait for ever and codes that main
 /// returns with: two threads with two locks and no decision need two executions.
@@ -174,20 +121,67 @@ fn most_executions(expected: &Behaviour) -> u64 {
     (1 + expected.outcomes() + expected.endings.iter().filter(counts).count()) as u64
 }
 
-fn is_deadlock(ending: &Ending) -> bool {
+pub fn is_deadlock(ending: &Ending) -> bool {
     matches!(ending, Ending::Deadlock(_))
 }
 
-/// Compares with brute force; `None` when that is too much work.
+/// Compares `frontier` with brute force; `None` when that is too much work.
 pub fn check(seed: u64, menu: Menu, inputs: &[(Slot, u32)]) -> Option<Explored> {
     check_program(&random::program(seed, menu), seed, inputs)
 }
 
 /// The same of a program that was made from a seed in another way.
 fn check_program(program: &Program, seed: u64, inputs: &[(Slot, u32)]) -> Option<Explored> {
+    let (expected, explored) = agree(Strategy::Frontier, program, seed, inputs)?;
+    let context = || format!("seed {seed}\n{program:#?}\n{:#?}", explored.report);
+    // Every model reaches what it was asked for, so no path is taken twice.
+    if explored.misses > 0 {
+        let file = format!("{}/missed-{seed}.smt2", env!("CARGO_TARGET_TMPDIR"));
+        let missed = explored.missed.as_deref().unwrap_or_default();
+        std::fs::write(&file, missed).expect("the file is written");
+        panic!("{} missed, see {file}: {}", explored.misses, context());
+    }
+    let bound = most_executions(&expected);
+    let counted = explored.report.executions - explored.lost;
+    assert!(counted <= bound, "{counted} > {bound}: {}", context());
+    // What was seen before it was known what is shared has to be seen again. Meanwhile the process may
+    // end before what others would have shown: a thread each.
+    let ends = relevant(&expected).len() as u64;
+    let again = explored.report.restarts * (1 + program.bodies.len() as u64);
+    let most = bound.max(1 + expected.outcomes() as u64 + ends) + again;
+    let all = explored.report.executions;
+    assert!(all <= most, "{all} > {most}: {}", context());
+    Some(explored)
+}
+
+/// The endings that count: where an assumption fails, the process was of no use.
+pub fn relevant(behaviour: &Behaviour) -> BTreeSet<Ending> {
+    let mut endings = behaviour.endings.clone();
+    endings.remove(&Ending::Assumed);
+    endings
+}
+
+/// So many executions of other strategies than `frontier` are enough to say nothing.
+pub const MANY: u64 = 300;
+
+/// What brute force finds, and what this strategy does, which is the same; `None` when one of them
+/// takes too long.
+pub fn agree(
+    strategy: Strategy,
+    program: &Program,
+    seed: u64,
+    inputs: &[(Slot, u32)],
+) -> Option<(Behaviour, Explored)> {
     let expected = brute_force(program, inputs, INPUT_BOUND, 60_000)?;
-    let verifier = verifier(program, Strategy::Frontier, Bounds::default(), seed);
-    let explored = explore_by(program, verifier);
+    let bounds = Bounds {
+        executions: if strategy == Strategy::Frontier {
+            0
+        } else {
+            MANY
+        },
+        ..Bounds::default()
+    };
+    let explored = explore_by(program, verifier(program, strategy, bounds, seed));
     let found = &explored.behaviour;
     // Waiting for each other ends the process at once, without a step of its own. So what others
     // do between the last step and that depends on which accesses are steps.
@@ -197,14 +191,7 @@ fn check_program(program: &Program, seed: u64, inputs: &[(Slot, u32)]) -> Option
         true => expected,
         false => all_schedules(program, inputs, INPUT_BOUND, usize::MAX, &coarse)?,
     };
-    let relevant = |b: &Behaviour| {
-        let mut endings = b.endings.clone();
-        endings.remove(&Ending::Assumed);
-        endings
-    };
     let context = || format!("seed {seed}\n{program:#?}\n{:#?}", explored.report);
-    let missing: Vec<_> = expected.paths.difference(&found.paths).collect();
-    assert!(missing.is_empty(), "{missing:?} is missed: {}", context());
     let mut invented: Vec<_> = found.paths.difference(&expected.paths).collect();
     if !invented.is_empty() {
         // Where an assumption about an input fails, others go on before the process ends.
@@ -218,32 +205,22 @@ fn check_program(program: &Program, seed: u64, inputs: &[(Slot, u32)]) -> Option
         "{invented:?} is invented: {}",
         context()
     );
+    assert_eq!(explored.diverged, 0, "{}", context());
+    if bounds.executions != 0 && explored.report.executions >= bounds.executions {
+        return None;
+    }
+    let missing: Vec<_> = expected.paths.difference(&found.paths).collect();
+    assert!(missing.is_empty(), "{missing:?} is missed: {}", context());
     assert_eq!(relevant(&expected), relevant(found), "{}", context());
     if complete {
         let verified = explored.report.verdict == Verdict::Verified;
         assert_eq!(verified, !expected.leaves_out, "{}", context());
     }
-    assert_eq!(explored.diverged, 0, "{}", context());
-    // Every model reaches what it was asked for, so no path is taken twice.
-    if explored.misses > 0 {
-        let file = format!("{}/missed-{seed}.smt2", env!("CARGO_TARGET_TMPDIR"));
-        std::fs::write(&file, explored.missed.unwrap_or_default()).expect("the file is written");
-        panic!("{} missed, see {file}: {}", explored.misses, context());
-    }
-    let executions = explored.report.executions;
-    let bound = most_executions(&expected);
-    // What was seen before it was known what is shared has to be seen again. Meanwhile the process may
-    // end before what others would have shown: a thread each.
-    let (restarts, lost) = (explored.report.restarts, explored.lost);
-    let most = restarts * (bound + program.bodies.len() as u64);
-    assert!(lost <= most, "{lost} > {most}: {}", context());
-    let counted = executions - lost;
-    assert!(counted <= bound, "{counted} > {bound}: {}", context());
-    Some(explored)
+    Some((expected, explored))
 }
 
 /// `RADDLE_ORACLE_TIMES=10` tries ten times as many programs, `RADDLE_ORACLE_FROM=1000000` others.
-fn chosen(seeds: Range<u64>) -> Range<u64> {
+pub fn chosen(seeds: Range<u64>) -> Range<u64> {
     let number = |name, usual| std::env::var(name).map_or(usual, |n| n.parse().expect("a number"));
     let times = number("RADDLE_ORACLE_TIMES", 1);
     let first = seeds.start + number("RADDLE_ORACLE_FROM", 0);
@@ -328,13 +305,7 @@ fn with_locks() {
 
 #[test]
 fn with_guarded_memory() {
-    let menu = Menu {
-        guarded: true,
-        statements: 3,
-        locks: 1,
-        ..MENU
-    };
-    check_many(40_000..40_200, menu, &[]);
+    check_many(40_000..40_200, GUARDED, &[]);
     let menu = Menu {
         threads: 3,
         inputs: 1,
@@ -343,10 +314,17 @@ fn with_guarded_memory() {
         loops: true,
         nested_threads: true,
         sync: &[Family::Conditions, Family::RwLocks],
-        ..menu
+        ..GUARDED
     };
     check_many(41_000..41_100, menu, &[(1, 0), (2, 0), (3, 0)]);
 }
+
+pub const GUARDED: Menu = Menu {
+    guarded: true,
+    statements: 3,
+    locks: 1,
+    ..MENU
+};
 
 pub const DEADLOCKS: Menu = Menu {
     locks: 3,
@@ -368,21 +346,23 @@ fn with_everything() {
 
 #[test]
 fn with_waiting_loops() {
-    let waits = Menu {
+    let menu = Menu {
         waits: true,
         ..MENU
     };
-    check_many(30_000..30_200, waits, &[]);
-    let all = Menu {
-        threads: 3,
-        statements: 4,
-        locks: 1,
-        inputs: 1,
-        wide: true,
-        ..waits
-    };
-    check_many(31_000..31_150, all, &[(1, 0), (2, 0), (3, 0)]);
+    check_many(30_000..30_200, menu, &[]);
+    check_many(31_000..31_150, WAITS, &[(1, 0), (2, 0), (3, 0)]);
 }
+
+pub const WAITS: Menu = Menu {
+    threads: 3,
+    statements: 4,
+    locks: 1,
+    inputs: 1,
+    wide: true,
+    waits: true,
+    ..MENU
+};
 
 pub const SYNC: Menu = Menu {
     locks: 2,
@@ -408,23 +388,25 @@ fn with_conditions() {
 
 #[test]
 fn with_waits_that_end_for_no_reason() {
-    let menu = Menu {
-        sync: &[Family::Conditions],
-        spurious: true,
-        ..SYNC
-    };
-    check_many(50_000..50_150, menu, &[]);
-    let menu = Menu {
-        threads: 3,
-        statements: 3,
-        loops: true,
-        inputs: 1,
-        unjoined: true,
-        exits: true,
-        ..menu
-    };
-    check_many(51_000..51_150, menu, &[(1, 0), (2, 0), (3, 0)]);
+    check_many(50_000..50_150, SPURIOUS, &[]);
+    check_many(51_000..51_150, SPURIOUS_CROWD, &[(1, 0), (2, 0), (3, 0)]);
 }
+
+pub const SPURIOUS: Menu = Menu {
+    sync: &[Family::Conditions],
+    spurious: true,
+    ..SYNC
+};
+
+pub const SPURIOUS_CROWD: Menu = Menu {
+    threads: 3,
+    statements: 3,
+    loops: true,
+    inputs: 1,
+    unjoined: true,
+    exits: true,
+    ..SPURIOUS
+};
 
 #[test]
 fn with_pipes_and_event_counters() {
@@ -500,23 +482,23 @@ fn with_atomic_sections() {
 
 #[test]
 fn with_all_kinds_of_objects() {
-    let sync = &[
+    check_many(11_000..11_150, OBJECTS, &[]);
+}
+
+pub const OBJECTS: Menu = Menu {
+    sync: &[
         Family::Conditions,
         Family::Semaphores,
         Family::RwLocks,
         Family::Barriers,
         Family::Once,
         Family::TimedLocks,
-    ];
-    let menu = Menu {
-        sync,
-        unjoined: true,
-        exits: true,
-        nested_threads: true,
-        ..SYNC
-    };
-    check_many(11_000..11_150, menu, &[]);
-}
+    ],
+    unjoined: true,
+    exits: true,
+    nested_threads: true,
+    ..SYNC
+};
 
 #[test]
 fn with_arrays_and_loops() {
@@ -534,16 +516,16 @@ fn with_arrays_and_loops() {
 
 #[test]
 fn with_arrays_loops_and_objects() {
-    let sync = &[Family::Conditions, Family::Semaphores, Family::RwLocks];
-    let menu = Menu {
-        loops: true,
-        inputs: 1,
-        statements: 3,
-        sync,
-        ..SYNC
-    };
-    check_many(22_000..22_200, menu, &[(1, 0), (2, 0)]);
+    check_many(22_000..22_200, ARRAYS, &[(1, 0), (2, 0)]);
 }
+
+pub const ARRAYS: Menu = Menu {
+    loops: true,
+    inputs: 1,
+    statements: 3,
+    sync: &[Family::Conditions, Family::Semaphores, Family::RwLocks],
+    ..SYNC
+};
 
 /// Checks programs that are made by this function.
 fn check_made(seeds: Range<u64>, inputs: &[(Slot, u32)], make: fn(u64) -> Program) {
@@ -614,67 +596,4 @@ fn destroyed_mutexes() {
     }
     eprintln!("destroyed: {wrong} wrong, {right} right");
     assert!(wrong > 20 && right > 20);
-}
-
-#[test]
-fn mpc_s2_reaches_everything() {
-    let menu = Menu { inputs: 1, ..MENU };
-    compare(Strategy::MpcS2, 0..120, menu, &[(1, 0), (2, 0)]);
-    let menu = Menu {
-        locks: 2,
-        threads: 3,
-        statements: 4,
-        nested_threads: true,
-        ..MENU
-    };
-    compare(Strategy::MpcS2, 1000..1080, menu, &[]);
-}
-
-#[test]
-fn mcr_reaches_everything_without_inputs() {
-    compare(Strategy::Mcr, 0..120, MENU, &[]);
-    let menu = Menu {
-        locks: 2,
-        statements: 4,
-        ..MENU
-    };
-    compare(Strategy::Mcr, 1000..1080, menu, &[]);
-}
-
-/// mpc-s1 sees nothing that brute force does not, and claims nothing that it did not do.
-#[test]
-fn mpc_sees_a_part() {
-    let menu = Menu {
-        locks: 1,
-        inputs: 1,
-        nested_threads: true,
-        ..MENU
-    };
-    let (mut all, mut part) = (0, 0);
-    for seed in 3000..3120 {
-        let program = random::program(seed, menu);
-        let inputs = [(1, 0), (2, 0)];
-        let Some(expected) = brute_force(&program, &inputs, INPUT_BOUND, 20_000) else {
-            continue;
-        };
-        let explored = explore(
-            &program,
-            Strategy::MpcS1,
-            Bounds {
-                executions: 300,
-                ..Bounds::default()
-            },
-        );
-        let found = &explored.behaviour;
-        assert!(found.paths.is_subset(&expected.paths), "seed {seed}");
-        assert!(found.endings.is_subset(&expected.endings), "seed {seed}");
-        assert!(matches!(
-            explored.report.verdict,
-            Verdict::VerifiedWithinBounds(_)
-        ));
-        all += expected.paths.len();
-        part += found.paths.len();
-    }
-    eprintln!("mpc-s1: {part} of {all}");
-    assert!(part * 10 > all * 8, "{part} of {all}");
 }

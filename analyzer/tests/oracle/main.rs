@@ -17,3 +17,4 @@ mod paper;
 mod robust;
 mod several;
 mod shrink;
+mod strategies;

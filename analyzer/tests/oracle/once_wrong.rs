@@ -1,6 +1,8 @@
 //! Programs that were explored wrongly once.
 
-use crate::frontier::{DEADLOCKS, EVERYTHING, MENU, SYNC, check, explore};
+use crate::frontier::{
+    DEADLOCKS, EVERYTHING, GUARDED, SPURIOUS, SPURIOUS_CROWD, SYNC, WAITS, check, explore,
+};
 use crate::random::{self, Family, Menu};
 use raddle_analyzer::verify::{Bounds, Strategy};
 use raddle_protocol::Slot;
@@ -26,11 +28,7 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
     ),
     (
         50_341,
-        Menu {
-            sync: &[Family::Conditions],
-            spurious: true,
-            ..SYNC
-        },
+        SPURIOUS,
         "a circle of threads where, without a signal, all wait for one",
     ),
     (
@@ -53,58 +51,27 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
     ),
     (
         52_749,
-        Menu {
-            sync: &[Family::Conditions],
-            spurious: true,
-            ..SYNC
-        },
+        SPURIOUS,
         "a statement that is reached late, and shows what is shared",
     ),
     (
         50_795,
-        Menu {
-            sync: &[Family::Conditions],
-            spurious: true,
-            ..SYNC
-        },
+        SPURIOUS,
         "waits whose time runs out while another thread has the mutex",
     ),
     (
         53_415,
-        Menu {
-            threads: 3,
-            statements: 3,
-            loops: true,
-            inputs: 1,
-            unjoined: true,
-            exits: true,
-            spurious: true,
-            sync: &[Family::Conditions],
-            ..SYNC
-        },
+        SPURIOUS_CROWD,
         "a path that others take while a thread is about to end because an assumption fails",
     ),
     (
         32_913,
-        Menu {
-            threads: 3,
-            statements: 4,
-            locks: 1,
-            inputs: 1,
-            wide: true,
-            waits: true,
-            ..MENU
-        },
+        WAITS,
         "a word that its thread takes, and finds taken in the next round of a loop",
     ),
     (
         42_166,
-        Menu {
-            guarded: true,
-            statements: 3,
-            locks: 1,
-            ..MENU
-        },
+        GUARDED,
         "all that was expected to be shared turns out to be",
     ),
 ];

@@ -99,7 +99,7 @@ impl Player<'_> {
         while self.machine.ending.is_none() && self.cut.is_none() {
             let enabled = self.machine.enabled();
             let hostile = matches!(job.tail, Tail::GiveWay { .. });
-            let waits = |s: Slot| (self.gives_way(s), self.is_spared(s));
+            let waits = |s: Slot| (self.gives_way(s), job.tail.spares(s));
             let least = enabled.iter().map(|&s| waits(s)).min();
             let others = enabled.into_iter().filter(|&s| Some(waits(s)) == least);
             let others: Vec<Slot> = others.collect();
@@ -121,13 +121,6 @@ impl Player<'_> {
         let announced = t.and_then(|t| self.machine.announced(t));
         let ends = announced.is_some_and(|a| a.kind == Kind::ProcessEnd);
         ends && self.job.flags & flags::SYMBOLIC != 0
-    }
-
-    fn is_spared(&self, slot: Slot) -> bool {
-        match self.job.tail {
-            Tail::Sparing { threads } => threads.checked_shr(slot.into()).unwrap_or(0) & 1 != 0,
-            _ => false,
-        }
     }
 
     fn reason(&self, slot: Slot) -> Divergence {

@@ -2,19 +2,20 @@
 
 use super::{PATIENCE, Patience, View, run_until_blocked};
 use raddle_protocol::Slot;
+use raddle_protocol::schedule::Tail;
 
 /// [`raddle_protocol::schedule::Tail::Sparing`].
 pub struct Sparing {
-    threads: u64,
+    tail: Tail,
     patience: Patience,
     /// So many steps others went before them.
     passed_over: u32,
 }
 
 impl Sparing {
-    pub(super) const fn new(threads: u64) -> Sparing {
+    pub(super) const fn new(tail: Tail) -> Sparing {
         Sparing {
-            threads,
+            tail,
             patience: Patience::new(),
             passed_over: 0,
         }
@@ -27,23 +28,19 @@ impl Sparing {
         self.passed_over += 1;
         if self.passed_over == PATIENCE {
             // Others may wait for them without a word.
-            self.threads = 0;
+            self.tail = Tail::RunUntilBlocked;
         }
         self.patience.took(view, next);
         next
     }
 
-    fn is_spared(&self, s: Slot) -> bool {
-        self.threads.checked_shr(s.into()).unwrap_or(0) & 1 != 0
-    }
-
     /// Who goes while one of them is ready.
     fn before_them(&self, view: &View) -> Option<Slot> {
-        if self.threads == 0 || !view.ready.iter().any(|s| self.is_spared(s)) {
+        if !view.ready.iter().any(|s| self.tail.spares(s)) {
             return None;
         }
         let stays = !self.patience.exhausted(view);
-        let goes = |&s: &Slot| !self.is_spared(s) && (stays || s != view.running);
+        let goes = |&s: &Slot| !self.tail.spares(s) && (stays || s != view.running);
         if view.ready.contains(view.running) && goes(&view.running) {
             return Some(view.running);
         }
