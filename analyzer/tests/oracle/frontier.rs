@@ -1,6 +1,6 @@
 //! The strategy `frontier` finds exactly what brute force finds, in few executions.
 
-use crate::machine::Ending;
+use crate::machine::{Decision, Ending};
 use crate::player::{Behaviour, all_schedules, brute_force, play};
 use crate::program::{MEMORY, Program};
 use crate::random::{self, Family, INPUT_BOUND, Menu};
@@ -164,6 +164,23 @@ pub fn relevant(behaviour: &Behaviour) -> BTreeSet<Ending> {
 /// So many executions of other strategies than `frontier` are enough to say nothing.
 pub const MANY: u64 = 300;
 
+/// Paths that were found and that there are not; `None` when that is too much work to say.
+pub fn invented(
+    program: &Program,
+    inputs: &[(Slot, u32)],
+    recorder: &Recorder,
+    expected: &Behaviour,
+    found: &Behaviour,
+) -> Option<Vec<(Slot, Vec<Decision>)>> {
+    let mut invented: Vec<_> = found.paths.difference(&expected.paths).cloned().collect();
+    if !invented.is_empty() {
+        // Where an assumption about an input fails, others go on before the process ends.
+        let all = all_schedules(program, inputs, INPUT_BOUND + 1, usize::MAX, recorder)?;
+        invented.retain(|path| !all.paths.contains(path));
+    }
+    Some(invented)
+}
+
 /// What brute force finds, and what this strategy does, which is the same; `None` when one of them
 /// takes too long.
 pub fn agree(
@@ -192,14 +209,9 @@ pub fn agree(
         false => all_schedules(program, inputs, INPUT_BOUND, usize::MAX, &coarse)?,
     };
     let context = || format!("seed {seed}\n{program:#?}\n{:#?}", explored.report);
-    let mut invented: Vec<_> = found.paths.difference(&expected.paths).collect();
-    if !invented.is_empty() {
-        // Where an assumption about an input fails, others go on before the process ends.
-        let usual = Recorder::silent();
-        let recorder = if complete { &usual } else { &coarse };
-        let all = all_schedules(program, inputs, INPUT_BOUND + 1, usize::MAX, recorder)?;
-        invented.retain(|path| !all.paths.contains(*path));
-    }
+    let usual = Recorder::silent();
+    let recorder = if complete { &usual } else { &coarse };
+    let invented = invented(program, inputs, recorder, &expected, found)?;
     assert!(
         invented.is_empty(),
         "{invented:?} is invented: {}",
