@@ -19,7 +19,7 @@ use super::forest::{Forest, NodeId, TreeId, What};
 use super::formula::{Aim, Ends, Formula, Target};
 use super::frontier::{Decision, SOLVER, TOO_LARGE};
 use super::insert::Positions;
-use super::plan::follow;
+use super::plan::to_unknown;
 use super::refuted::{Refuted, Reply};
 use super::sat::Model;
 use super::solver::{Context, Effort, Limits};
@@ -210,9 +210,8 @@ impl Cores {
 }
 
 fn job(formula: &Formula<'_>, model: &Model) -> Decision {
-    let steps = formula.sequence(model);
     Decision::Run {
-        plan: follow(formula, model, &steps),
+        plan: to_unknown(formula, model),
         tolerant: false,
     }
 }

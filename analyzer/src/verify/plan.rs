@@ -43,19 +43,7 @@ impl<T> Found<T> {
 /// nothing: it is reached alone, if it comes first.
 pub fn to_frontiers(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -> Plan {
     let steps = formula.sequence(model);
-    let mut reached: Vec<(usize, &Target)> = Vec::new();
-    for target in targets.iter().filter(|t| holds(model, &t.condition)) {
-        let trigger = match target.aim {
-            Aim::Execute | Aim::Outcome(_) | Aim::Result => Some(target.node),
-            Aim::Decide | Aim::Hold | Aim::Enter => formula.previous(target.node),
-        };
-        // The number of steps after which it is reached: none, for what main does at once.
-        let after = trigger.map_or(0, |t| {
-            let position = steps.iter().position(|&s| s == t);
-            position.map_or(steps.len(), |p| p + 1)
-        });
-        reached.push((after, target));
-    }
+    let mut reached = reached(formula, model, &steps, targets.iter().copied());
     let first = reached.iter().map(|r| r.0).min().unwrap_or(steps.len());
     let enters = |r: &(usize, &Target)| r.1.aim == Aim::Enter;
     let unknown = (reached.iter().find(|r| r.0 == first && enters(r))).map(|r| r.1.node);
@@ -71,6 +59,36 @@ pub fn to_frontiers(formula: &Formula<'_>, model: &Model, targets: &[&Target]) -
     }
     plan.aims = reached.iter().map(|r| (r.1.node, r.1.aim)).collect();
     plan
+}
+
+/// Follows the model as far as it says something.
+pub fn to_unknown(formula: &Formula<'_>, model: &Model) -> Plan {
+    let steps = formula.sequence(model);
+    let reached = reached(formula, model, &steps, formula.targets.iter());
+    let known = until_unknown(formula, &steps, &reached);
+    follow(formula, model, &steps[..known])
+}
+
+/// The targets that the model reaches, each with the number of steps after which it does: none, for
+/// what main does at once.
+fn reached<'t>(
+    formula: &Formula<'_>,
+    model: &Model,
+    steps: &[NodeId],
+    targets: impl Iterator<Item = &'t Target>,
+) -> Vec<(usize, &'t Target)> {
+    let after = |target: &Target| {
+        let trigger = match target.aim {
+            Aim::Execute | Aim::Outcome(_) | Aim::Result => Some(target.node),
+            Aim::Decide | Aim::Hold | Aim::Enter => formula.previous(target.node),
+        };
+        trigger.map_or(0, |t| {
+            let position = steps.iter().position(|&s| s == t);
+            position.map_or(steps.len(), |p| p + 1)
+        })
+    };
+    let holding = targets.filter(|t| holds(model, &t.condition));
+    holding.map(|target| (after(target), target)).collect()
 }
 
 /// So many steps are as in the model: what the first execution of a step does to its object is not
