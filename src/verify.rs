@@ -389,7 +389,7 @@ fn strategy_name(strategy: StrategyName) -> &'static str {
 
 /// What the options say about every execution goes into each job of the analyzer.
 fn with_base(mut job: Job, base: &Job) -> Job {
-    job.flags |= base.flags & (flags::KERNEL_THREADS | flags::LAZY_TIME);
+    job.flags |= base.flags & (flags::KERNEL_THREADS | flags::LAZY_TIME | flags::RUN_SPINS);
     job.clock_base = base.clock_base;
     job.entropy = base.entropy;
     job

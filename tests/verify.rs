@@ -381,6 +381,20 @@ fn loops_that_wait_by_calling_functions_are_no_paths() {
     }
 }
 
+/// A round in vain stands for all of them, where it does.
+#[test]
+fn loops_that_poll_a_bounded_number_of_times_poll_once() {
+    for how in 0..=12 {
+        let (how_is, most) = (format!("-DHOW={how}"), if how <= 5 { 6 } else { 20 });
+        for optimised in ["-O0", "-O1", "-O2"] {
+            let flags = [&how_is[..], optimised, "-DBUGGY"];
+            let source = "tests/verify/polls.c";
+            verify_built(Compiler::RaddleCc, source, &flags[..2], 0, most);
+            verify_built(Compiler::RaddleCc, source, &flags, 66, most);
+        }
+    }
+}
+
 #[test]
 fn what_the_c_library_keeps_is_found_by_others() {
     for how in 0..=12 {

@@ -376,3 +376,19 @@ extern "C" void raddle_shim_copy_settled(LLVMValueRef V, const RaddleNests *Told
   if (!F->empty())
     Nests(*F, *Told).run();
 }
+
+extern "C" bool raddle_shim_is_counted(LLVMBasicBlockRef HeaderRef, LLVMBasicBlockRef EndRef) {
+  BasicBlock *Header = unwrap(HeaderRef);
+  Function &F = *Header->getParent();
+  DominatorTree Tree(F);
+  LoopInfo Loops(Tree);
+  AssumptionCache Assumptions(F);
+  TargetLibraryInfoImpl Library(Triple(F.getParent()->getTargetTriple()));
+  TargetLibraryInfo Info(Library, &F);
+  ScalarEvolution Evolution(F, Info, Assumptions, Tree, Loops);
+  Loop *L = Loops.getLoopFor(Header);
+  if (!L || L->getHeader() != Header)
+    return false;
+  const SCEV *Most = Evolution.getExitCount(L, unwrap(EndRef), ScalarEvolution::ConstantMaximum);
+  return !isa<SCEVCouldNotCompute>(Most);
+}

@@ -4,6 +4,7 @@
 #include "llvm-c/Target.h"
 #include "llvm-c/Types.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/InstructionSimplify.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -19,6 +20,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -54,11 +56,33 @@ struct Instrument : PassInfoMixin<Instrument> {
   static bool isRequired() { return true; }
 };
 
+// A loop that polls a bounded number of times has to stay one: src/symbolic/polls.rs.
+struct KeepPolls : PassInfoMixin<KeepPolls> {
+  PreservedAnalyses run(Loop &L, LoopAnalysisManager &, LoopStandardAnalysisResults &, LPMUpdater &) {
+    auto Polls = [](const Instruction &I) {
+      auto *Load = dyn_cast<LoadInst>(&I);
+      return isa<AtomicCmpXchgInst>(I) || (Load && (Load->isAtomic() || Load->isVolatile()));
+    };
+    bool Any = false;
+    for (BasicBlock *B : L.blocks()) {
+      if (any_of(*B, [](const Instruction &I) { return isa<StoreInst, AtomicRMWInst>(I); }))
+        return PreservedAnalyses::all();
+      Any |= any_of(*B, Polls);
+    }
+    if (Any)
+      L.setLoopAlreadyUnrolled();
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 } // namespace
 
 extern "C" {
 
 void raddle_shim_register(PassBuilder *Builder) {
+  Builder->registerLateLoopOptimizationsEPCallback(
+      [](LoopPassManager &Passes, OptimizationLevel) { Passes.addPass(KeepPolls()); });
   Builder->registerPipelineStartEPCallback(
       [](ModulePassManager &Passes, OptimizationLevel) { Passes.addPass(Prepare()); });
   Builder->registerOptimizerEarlyEPCallback(
@@ -165,6 +189,29 @@ static void unifyTypes(AllocaInst &A, const DataLayout &Layout) {
   }
 }
 
+// -O0 makes a value of `a && b` before it asks whether that holds. Where it is known from where one
+// comes, goes straight to what follows.
+static void threadKnown(BasicBlock &B) {
+  auto *End = dyn_cast<BranchInst>(B.getTerminator());
+  auto *Phi = End && End->isConditional() ? dyn_cast<PHINode>(End->getCondition()) : nullptr;
+  if (!Phi || &B.front() != Phi || !Phi->hasOneUse() || Phi->getNextNonDebugInstruction() != End)
+    return;
+  SmallVector<BasicBlock *, 4> Before(predecessors(&B));
+  for (BasicBlock *From : Before) {
+    auto *Known = dyn_cast<ConstantInt>(Phi->getIncomingValueForBlock(From));
+    BasicBlock *To = Known ? End->getSuccessor(Known->isZero()) : nullptr;
+    if (!To || To == &B || !isa<BranchInst>(From->getTerminator()) || count(Before, From) != 1 ||
+        is_contained(predecessors(To), From))
+      continue;
+    for (PHINode &Other : To->phis())
+      Other.addIncoming(Other.getIncomingValueForBlock(&B), From);
+    From->getTerminator()->replaceSuccessorWith(&B, To);
+    B.removePredecessor(From, /*KeepOneInputPHIs=*/true);
+  }
+  if (Phi->getNumIncomingValues() == 1)
+    FoldSingleEntryPHINodes(&B);
+}
+
 void raddle_shim_simplify(LLVMValueRef V) {
   auto *F = unwrap<Function>(V);
   removeUnreachableBlocks(*F);
@@ -182,9 +229,22 @@ void raddle_shim_simplify(LLVMValueRef V) {
     DominatorTree Tree(*F);
     PromoteMemToReg(Allocas, Tree);
   }
-  // Rounds that are counted, and nobody asks how many they were.
-  for (BasicBlock &B : *F)
+  // What is set to the same before each round, and rounds that are counted, and nobody asks how many
+  // they were.
+  for (BasicBlock &B : *F) {
+    for (PHINode &Phi : make_early_inc_range(B.phis()))
+      if (auto *Same = dyn_cast_or_null<Constant>(Phi.hasConstantValue())) {
+        Phi.replaceAllUsesWith(Same);
+        Phi.eraseFromParent();
+      }
     DeleteDeadPHIs(&B);
+  }
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> Back;
+  FindFunctionBackedges(*F, Back);
+  for (BasicBlock &B : *F)
+    if (none_of(Back, [&](auto &Edge) { return Edge.second == &B; }))
+      threadKnown(B);
+  removeUnreachableBlocks(*F);
 }
 
 void raddle_shim_rotate(LLVMBasicBlockRef B) {

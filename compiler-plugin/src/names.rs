@@ -1,9 +1,12 @@
-//! Functions of the program whose names say what they mean in SV-COMP's programs. Done before
-//! anything is inlined.
+//! Functions of the program whose names say what they mean, in SV-COMP's programs and in libstdc++'s
+//! headers. Done before anything is inlined.
 //!
 //! A function `__VERIFIER_atomic_…` is atomic: its body lies between `__VERIFIER_atomic_begin` and
 //! `__VERIFIER_atomic_end`. `assume_abort_if_not` calls abort to give an execution up, which is no
 //! error: it begins with `__VERIFIER_assume`.
+//!
+//! `std::__detail::__atomic_spin` polls 16 times before its caller sleeps. Once is as good
+//! (`symbolic/polls.rs` says why), and there each time would be a path.
 
 use crate::ir::{Emit, Kind, Module, Opcode, Predicate, Type, Value};
 use crate::locations;
@@ -13,6 +16,9 @@ const BEGIN: &str = "__VERIFIER_atomic_begin";
 const END: &str = "__VERIFIER_atomic_end";
 
 const ASSUME: &str = "__VERIFIER_assume";
+
+const SPIN: &str = "_ZNSt8__detail13__atomic_spinI";
+const SPINS: u64 = 16;
 
 /// Gives the functions of the module with such names their meaning.
 pub fn give_meaning(module: Module) {
@@ -24,6 +30,7 @@ pub fn give_meaning(module: Module) {
             BEGIN | END => {}
             "assume_abort_if_not" => assume(module, function),
             name if name.starts_with(PREFIX) => enclose(module, function),
+            name if name.starts_with(SPIN) => spin_once(function),
             _ => {}
         }
     }
@@ -59,6 +66,19 @@ fn assume(module: Module, function: Value) {
         let holds = emit.compare(Predicate::LLVMIntNE, condition, zero);
         vec![emit.zext(holds, word)]
     });
+}
+
+fn spin_once(function: Value) {
+    for i in function.instructions() {
+        if i.opcode() != Opcode::LLVMICmp {
+            continue;
+        }
+        let bound = i.operand(1);
+        let is_bound = |constant: Value| constant.int_value() == SPINS;
+        if bound.as_int_constant().is_some_and(is_bound) {
+            i.set_operand(1, bound.ty().constant(1));
+        }
+    }
 }
 
 /// The first instruction behind the variables.

@@ -37,6 +37,9 @@ unsafe extern "C" {
     pub fn raddle_shim_simplify(function: LLVMValueRef);
     /// Makes second copies of loops, as `symbolic/settled.rs` says.
     pub fn raddle_shim_copy_settled(function: LLVMValueRef, told: *const Nests);
+    /// Is the loop that this block begins left by the other one after some rounds, whatever else
+    /// happens in it?
+    pub fn raddle_shim_is_counted(header: LLVMBasicBlockRef, end: LLVMBasicBlockRef) -> bool;
     /// Moves the test of the loop that this block begins to the loop's end, and in front of it.
     pub fn raddle_shim_rotate(header: LLVMBasicBlockRef);
     /// Puts the body of the function that is called in the place of the call; `false`: it cannot.

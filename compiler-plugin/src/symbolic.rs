@@ -15,6 +15,7 @@ mod intrinsics;
 mod leaf;
 mod library;
 mod memory;
+mod polls;
 mod prepare;
 mod rounds;
 mod settled;
@@ -73,7 +74,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
         scratch: None,
         own: context.int(1).constant(0),
     };
-    let loops = rounds::find(&order);
+    let (loops, polls) = (rounds::find(&order), polls::find(&order));
     let mut instructions: Vec<Value> = order.into_iter().flat_map(Block::instructions).collect();
     instructions.retain(|&i| !settled::is_marked(i));
     body.enter();
@@ -93,6 +94,7 @@ pub fn instrument(module: Module, hooks: &Hooks, original: Value, function: Valu
         body.close_phi(phi);
     }
     rounds::mark(&body, &loops);
+    polls::mark(&body, &polls);
 }
 
 fn reverse_postorder(function: Value) -> Vec<Block> {

@@ -511,6 +511,9 @@ pub const TABLE: &[Hook] = &[
     // A round begins of a loop that hands nothing on from round to round and writes to memory by
     // atomic updates only. `again`: 1 if the thread comes from the round before.
     hook("raddle_sym_round", Void, &[I32 /* again */]),
+    // A loop that polls a bounded number of times has come to where it may end; `round`: 1 if it has
+    // polled in vain before. Not 0: its count is over.
+    hook("raddle_sym_polled", I32, &[I32 /* round */]),
     // Before an access at an address that was computed from `base`, where the address or the
     // length is symbolic and `base` is not: decides whether it stays in the block, and ends the
     // execution if it does not.

@@ -35,6 +35,13 @@ impl Block {
         unsafe { shim::raddle_shim_rotate(self.0) }
     }
 
+    /// Of a block that begins a loop: is the loop left at the end of this block after some number of
+    /// rounds, if it is not left before?
+    pub fn is_counted(self, end: Block) -> bool {
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_is_counted(self.0, end.0) }
+    }
+
     /// The first instruction that is not a phi.
     pub fn first_non_phi(self) -> Option<Value> {
         core::iter::successors(self.first(), |one| one.next())

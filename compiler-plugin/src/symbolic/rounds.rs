@@ -19,16 +19,30 @@ pub struct Loop {
 }
 
 /// A loop of any kind.
-struct Natural {
-    header: Block,
+pub struct Natural {
+    pub header: Block,
     latches: Vec<Block>,
-    blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
 }
 
 impl Natural {
-    fn instructions(&self) -> Vec<Value> {
+    pub fn instructions(&self) -> Vec<Value> {
         let blocks = self.blocks.iter();
         blocks.flat_map(|block| block.instructions()).collect()
+    }
+
+    /// What rounds hand on to the next.
+    pub fn phis(&self) -> Vec<Value> {
+        let instructions = self.header.instructions().into_iter();
+        instructions
+            .take_while(|i| i.opcode() == Opcode::LLVMPHI)
+            .collect()
+    }
+
+    /// The ends of the blocks from which the next round begins.
+    pub fn ends(&self) -> HashSet<Value> {
+        let latches = self.latches.iter();
+        latches.filter_map(|block| block.terminator()).collect()
     }
 
     /// Does it only wait?
@@ -52,24 +66,19 @@ pub fn find(order: &[Block]) -> Vec<Loop> {
     loops
         .map(|natural| Loop {
             header: natural.header,
-            latches: (natural.latches.iter())
-                .filter_map(|block| block.terminator())
-                .collect(),
+            latches: natural.ends(),
         })
         .collect()
 }
 
-/// Loops that only wait, but for what a round hands to the test before the next one, as
+/// Loops that only wait, but for a count and what a round hands to the test before the next one, as
 /// `while (!done) done = …` does: tests at the end instead.
 pub fn test_at_the_end(function: Value) {
     let waits = |natural: &Natural| {
-        let in_header = |user: Value| user.block() == natural.header;
-        let phis = (natural.header.instructions().into_iter())
-            .take_while(|i| i.opcode() == Opcode::LLVMPHI)
-            .collect::<Vec<Value>>();
-        !phis.is_empty()
-            && phis.iter().all(|phi| phi.users().all(in_header))
-            && natural.instructions().into_iter().all(only_waits)
+        let is_elsewhere =
+            |user: Value| user.block() != natural.header && natural.blocks.contains(&user.block());
+        let is_tested = |phi: &Value| !phi.users().any(is_elsewhere);
+        natural.phis().iter().any(is_tested) && natural.instructions().into_iter().all(only_waits)
     };
     let loops = natural(&super::reverse_postorder(function));
     for natural in loops.into_iter().filter(waits) {
@@ -84,7 +93,7 @@ pub fn loops_of(function: Value) -> Vec<Vec<Value>> {
 }
 
 /// All loops of a function with these blocks, in reverse postorder.
-fn natural(order: &[Block]) -> Vec<Natural> {
+pub fn natural(order: &[Block]) -> Vec<Natural> {
     let number: HashMap<Block, usize> = order.iter().enumerate().map(|(n, b)| (*b, n)).collect();
     let mut before = vec![Vec::new(); order.len()];
     for (n, block) in order.iter().enumerate() {
@@ -203,21 +212,28 @@ pub fn only_waits(i: Value) -> bool {
 /// Inserts the hooks, when all others are there.
 pub fn mark(body: &Body, loops: &[Loop]) {
     for Loop { header, latches } in loops {
-        let (Some(first), Some(at)) = (header.first(), header.first_non_phi()) else {
+        let (Some(again), Some(at)) = (again(body, *header, latches), header.first_non_phi())
+        else {
             continue;
         };
-        let location = locations::of(body.context, at);
-        let again = Emit::new(body.context, first, location).phi(body.context.int(32));
-        for block in header.function().blocks() {
-            let end = block.terminator();
-            let value = u64::from(end.is_some_and(|end| latches.contains(&end)));
-            let value = body.context.int(32).constant(value);
-            let edges = block.successors().into_iter();
-            for _ in edges.filter(|next| next == header) {
-                again.add_incoming(value, block);
-            }
-        }
-        let emit = Emit::new(body.context, at, location);
+        let emit = Emit::new(body.context, at, locations::of(body.context, at));
         body.hooks.call(&emit, "raddle_sym_round", &[again]);
     }
+}
+
+/// At the beginning of a round: 1 if there was one before, else 0.
+pub fn again(body: &Body, header: Block, latches: &HashSet<Value>) -> Option<Value> {
+    let (first, at) = (header.first()?, header.first_non_phi()?);
+    let location = locations::of(body.context, at);
+    let again = Emit::new(body.context, first, location).phi(body.context.int(32));
+    for block in header.function().blocks() {
+        let end = block.terminator();
+        let value = u64::from(end.is_some_and(|end| latches.contains(&end)));
+        let value = body.context.int(32).constant(value);
+        let edges = block.successors().into_iter();
+        for _ in edges.filter(|next| *next == header) {
+            again.add_incoming(value, block);
+        }
+    }
+    Some(again)
 }

@@ -490,6 +490,11 @@ pub fn round_changed() {
     gate().round_changed();
 }
 
+/// Is it enough if loops poll once?
+pub fn follows_rounds() -> bool {
+    gate().follows_rounds()
+}
+
 /// Is what the running thread reads to be treated as shared?
 #[inline]
 pub fn round_exposes() -> bool {

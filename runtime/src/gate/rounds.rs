@@ -62,7 +62,8 @@ impl Rounds {
 }
 
 impl<O: Os> Gate<O> {
-    fn follows_rounds(&self) -> bool {
+    /// Are the rounds of loops that only wait watched?
+    pub fn follows_rounds(&self) -> bool {
         self.flags & (flags::SYMBOLIC | flags::RUN_SPINS) == flags::SYMBOLIC
     }
 

@@ -42,6 +42,7 @@ crate::hooks! { ROWS:
     fn raddle_sym_lost(why: u32) = lost_from;
     fn raddle_sym_number(expr: u32, value: u64, width: u32) = number;
     fn raddle_sym_round(again: u32) = round;
+    fn raddle_sym_polled(round: u32) -> u32 = polled;
     fn raddle_sym_settled(stretches: Address, count: u32) -> u32 = settled;
     fn raddle_sym_bounds(base: Address, size: u64, at: Address, len: u64, exprs: u64) = bounds;
 }
@@ -357,6 +358,17 @@ unsafe extern "C-unwind" fn round(again: u32, _: usize, _: usize, _: usize, _: u
     if gate::active() {
         gate::round(again != 0, pc, |at| world().cells.any_shared(at, 1));
     }
+}
+
+unsafe extern "C-unwind" fn polled(
+    round: u32,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> u32 {
+    (round != 0 && gate::active() && gate::follows_rounds()).into()
 }
 
 unsafe extern "C-unwind" fn settled(
