@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 /// Seeds of an ordinary run of the tests.
-const SEEDS: Range<u64> = 0..18;
+const SEEDS: Range<u64> = 0..24;
 /// A program with more interleavings than this is left out.
 const MOST: &str = "3000";
 /// Values of the input.
@@ -23,6 +23,8 @@ struct Statements {
     random: Random,
     /// Also operations on a condition variable, a semaphore and a read-write lock.
     objects: bool,
+    /// Also loops that poll.
+    polls: bool,
 }
 
 impl Statements {
@@ -69,6 +71,9 @@ impl Statements {
         if self.objects && !locked && self.below(2) == 0 {
             return self.synchronise();
         }
+        if self.polls && self.below(3) == 0 {
+            return self.poll();
+        }
         match self.below(11) {
             0..3 => format!("{} = {};", self.shared(), self.expression()),
             3 | 4 => format!("{} = {};", self.local(), self.shared()),
@@ -104,6 +109,30 @@ impl Statements {
 }
 
 impl Statements {
+    /// A loop that reads what is shared a few times: one round stands for all in some, in others not.
+    fn poll(&mut self) -> String {
+        let (what, other) = (self.pick(&["x", "y", "z"]), self.shared());
+        let (local, value, rounds) = (self.local(), self.below(3), 2 + self.below(2));
+        let counted = format!("for (int i = 0; i < {rounds}; i++)");
+        let ends = format!("{{ {local} = 1; break; }}");
+        match self.below(8) {
+            0 => format!("for (int i = 0; i < {rounds} && {what} != {value}; i++);"),
+            1 => format!("{counted} if ({what} == {value}) {ends}"),
+            2 => format!(
+                "{{ int i = {rounds}; do {{ if ({what} == {value}) {ends} }} while (--i); }}"
+            ),
+            3 => format!(
+                "{counted} {{ int e = {value}; if (atomic_compare_exchange_strong(&z, &e, 2)) {ends} }}"
+            ),
+            4 => format!("{counted} {{ {local} = {what}; if ({local} == {value}) break; }}"),
+            5 => format!(
+                "{{ int i = 0; while (i < {rounds} && {what} != {value}) i++; {local} = i; }}"
+            ),
+            6 => format!("{counted} if ({what} == {value} || {other} == 1) {ends}"),
+            _ => format!("{counted} if ((i & 1 ? {what} : {other}) == {value}) {ends}"),
+        }
+    }
+
     /// An operation on a synchronisation object. A thread holds one lock at most, so that no threads
     /// wait for each other in a cycle.
     fn synchronise(&mut self) -> String {
@@ -156,6 +185,7 @@ fn program(seed: u64) -> (String, bool) {
     let mut random = Statements {
         random: Random(seed),
         objects: seed % 3 == 2,
+        polls: seed % 3 == 1,
     };
     let with_input = random.below(5) < 3;
     let t = random.pick(&["int", "int", "short", "unsigned char", "long"]);
