@@ -117,7 +117,7 @@ const CASES: &[Case] = &[
     (FIBONACCI, &[], &["10"], Found("assertion", 5)),
     (FIBONACCI, FIXED, &["10"], Proved(3)),
     (RACEY, &[], &["1", "3"], Proved(7)),
-    (RACEY, &[], &["2", "10"], Proved(31)),
+    (RACEY, &[], &["2", "10"], Proved(10)),
     (DEKKER, BUG, &["6"], Found("assertion", 21)),
     (DEKKER, &[], &["6"], Proved(21)),
     (DEKKER, BUG, &["20"], Found("assertion", 6)),
