@@ -381,6 +381,16 @@ fn loops_that_wait_by_calling_functions_are_no_paths() {
     }
 }
 
+#[test]
+fn what_was_destroyed_may_be_freed_by_others() {
+    for how in ["-DHOW=0", "-DHOW=1", "-DHOW=2"] {
+        for (which, status) in [("-DFIXED", 0), ("-DBUGGY", 66)] {
+            let source = "tests/verify/destroyed.c";
+            verify_built(Compiler::RaddleCc, source, &[how, "-O1", which], status, 8);
+        }
+    }
+}
+
 /// A round in vain stands for all of them, where it does.
 #[test]
 fn loops_that_poll_a_bounded_number_of_times_poll_once() {

@@ -186,7 +186,7 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
         {
             vec![hazard(breaking, other, false)]
         }
-        kind if destroys(kind) && a.object == b.object => {
+        kind if destroys(kind) && a.object == b.object && !follows_destruction(b.kind) => {
             let mut found = Vec::new();
             // Who was signalled does not touch the condition any more.
             if b.kind != Kind::CondWake && b.kind != Kind::BarrierLeave {
@@ -199,6 +199,11 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
         }
         _ => Vec::new(),
     }
+}
+
+/// Is this what may come after an object was destroyed, by whomever?
+fn follows_destruction(kind: Kind) -> bool {
+    is_access(kind) || matches!(kind, Kind::Free | Kind::MutexInit)
 }
 
 fn uses_mutex(kind: Kind) -> bool {
