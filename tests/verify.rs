@@ -328,6 +328,18 @@ fn whoever_comes_after_an_exception_initialises() {
 }
 
 #[test]
+fn futures_hand_over_values_and_exceptions() {
+    let source = "tests/verify/futures.cpp";
+    let cases = [("-O0", 8), ("-O2", 16), ("-O0", 16), ("-O2", 8), ("-O0", 8)];
+    for (how, (optimised, most)) in cases.into_iter().enumerate() {
+        let how = format!("-DHOW={how}");
+        let flags = [&how[..], optimised, "-DBUGGY"];
+        verify_built(Compiler::RaddleCxx, source, &flags[..2], 0, most);
+        verify_built(Compiler::RaddleCxx, source, &flags, 66, most);
+    }
+}
+
+#[test]
 fn what_the_c_library_stores_is_a_step() {
     for how in 0..6 {
         let how = format!("-DHOW={how}");

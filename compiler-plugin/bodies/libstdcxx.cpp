@@ -8,6 +8,8 @@ using Size = decltype(sizeof 0);
 
 extern "C" long syscall(long number, ...) noexcept;
 extern "C" int *__errno_location() noexcept;
+extern "C" int pthread_join(unsigned long thread, void **result);
+extern "C" int pthread_detach(unsigned long thread) noexcept;
 
 namespace {
 
@@ -351,6 +353,34 @@ Size _Hash_bytes(const void *data, Size length, Size seed) {
   }
   return mix(mix(hash) * MULTIPLIER);
 }
+
+// --- std::thread: the end of one that can be joined. Another thread may have begun it.
+
+[[noreturn]] void __throw_system_error(int error);
+
+struct thread {
+  unsigned long id;
+
+  void join();
+  void detach();
+};
+
+namespace {
+
+constexpr int NOT_JOINABLE = 22; // EINVAL
+
+/// Afterwards there is nothing to join.
+void finish(thread &thread, int error) {
+  if (error)
+    __throw_system_error(error);
+  thread.id = 0;
+}
+
+} // namespace
+
+void thread::join() { finish(*this, id ? pthread_join(id, nullptr) : NOT_JOINABLE); }
+
+void thread::detach() { finish(*this, id ? pthread_detach(id) : NOT_JOINABLE); }
 
 // --- std::future: waits for a word of the shared state.
 

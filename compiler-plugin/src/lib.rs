@@ -43,8 +43,9 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
 }
 
 /// Functions of libstdc++ with bodies that get hooks, as bitcode of the files in `bodies/`.
-const BODIES: [&[u8]; 2] = [
+const BODIES: [&[u8]; 3] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/libstdcxx.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/futures.bc")),
     include_bytes!(concat!(env!("OUT_DIR"), "/strings.bc")),
 ];
 

@@ -1,5 +1,7 @@
 //! What functions of the C library read and store where their arguments lead.
 
+use crate::cpp::START_THREAD;
+
 /// Instead of the number of an argument: the result, which leads to memory of the library's own that
 /// is zero at first.
 pub const OWN: u32 = u32::MAX;
@@ -20,7 +22,11 @@ pub enum Stored {
 const STORES: &[(&[&str], u32, Stored)] = {
     use Stored::{Argument, Bytes, Text};
     &[
-        (&["pthread_create", "thrd_create"], 0, Bytes(8)),
+        (
+            &["pthread_create", "thrd_create", START_THREAD],
+            0,
+            Bytes(8),
+        ),
         (
             &[
                 "pthread_join",
@@ -373,7 +379,7 @@ pub fn reads(name: &str) -> impl Iterator<Item = (u32, Read)> {
 
 /// Does what the function stores have its value before anything begins that the call begins?
 pub fn stores_early(name: &str) -> bool {
-    matches!(name, "pthread_create" | "thrd_create")
+    matches!(name, "pthread_create" | "thrd_create" | START_THREAD)
 }
 
 #[cfg(test)]
