@@ -20,7 +20,7 @@ const SCENARIOS: &[(u32, Option<&str>)] = &[
     (4, None),
     (5, None),
     (6, Some("basic_ostringstream")),
-    (7, Some("std::thread::join")),
+    (7, None),
     (8, None),
     (9, None),
     (10, None),

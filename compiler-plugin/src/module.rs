@@ -63,6 +63,9 @@ fn prepare(module: Module, function: Value) {
     let mut sharing = Sharing::new(module);
     Access::note_all(function, &mut sharing);
     for instruction in function.instructions() {
+        if leaves_the_module(instruction) {
+            instruction.forbid_tail_call();
+        }
         let atomic = matches!(
             instruction.opcode(),
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg
@@ -73,6 +76,16 @@ fn prepare(module: Module, function: Value) {
     }
     Access::note_all(function, &mut sharing);
     gather_variables(function);
+}
+
+/// Does the instruction call a function that this file only declares, and can the call keep its frame?
+/// Then what the function does, if it is intercepted, has the place of the call; behind a tail call it
+/// had that of the caller's call.
+fn leaves_the_module(i: Value) -> bool {
+    i.opcode() == Opcode::LLVMCall
+        && !i.is_must_tail()
+        && i.intrinsic_called().is_none()
+        && i.callee().as_function().is_some_and(Value::is_declaration)
 }
 
 /// Moves the variables of fixed size to the start of the function, where they stay static when

@@ -249,6 +249,26 @@ fn every_hook_has_a_line() {
     }
 }
 
+/// What an intercepted function does has the place of its call, so the call is no jump.
+#[test]
+fn calls_that_leave_the_file_keep_their_frames() {
+    let text = "int away(int); int near(int);\n\
+                int f(int n) { return n > 9 ? near(n) : away(n); }\n\
+                __attribute__((noinline)) int near(int n) { return f(n / 2); }";
+    let listing = ir(text, &["-O2"]);
+    let keep_frames = |name: &str| {
+        let name = format!("call i32 @{name}(");
+        let calls = listing.lines().filter(|line| line.contains(&name));
+        let kept: Vec<bool> = calls.map(|line| line.contains("notail ")).collect();
+        (
+            kept.iter().any(|&kept| kept),
+            kept.iter().any(|&kept| !kept),
+        )
+    };
+    assert_eq!(keep_frames("away"), (true, false), "{listing}");
+    assert_eq!(keep_frames("near"), (false, true), "{listing}");
+}
+
 /// Does the instruction have a location with a line?
 fn has_line(instruction: &str, listing: &str) -> bool {
     let Some((_, location)) = instruction.rsplit_once("!dbg ") else {

@@ -301,8 +301,12 @@ impl Inputs for Chosen {
     }
 }
 
+/// Decisions of one thread: of programs that can have more, the prefixes of all paths are too many to
+/// keep.
+const LONGEST: usize = 500;
+
 /// All schedules × all values below `bound` of the inputs named; `None` when there are more than
-/// `limit` states.
+/// `limit` states, or paths of more than [`LONGEST`] decisions.
 pub fn brute_force(
     program: &Program,
     inputs: &[(Slot, u32)],
@@ -335,6 +339,9 @@ pub fn all_schedules(
         let mut open = vec![first];
         while let Some(machine) = open.pop() {
             if let Some((_, ending)) = &machine.ending {
+                if machine.threads.iter().any(|t| t.path.len() > LONGEST) {
+                    return None;
+                }
                 let paths = machine.threads.iter().map(|t| (t.slot, t.path.clone()));
                 behaviour.add(Some(ending), &paths.collect());
                 continue;

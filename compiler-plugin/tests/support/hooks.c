@@ -386,6 +386,12 @@ void raddle_sym_set(u8 *to, u8 byte, u64 len, u32 expr, u32 len_expr) {
 void raddle_sym_forget(u8 *p, u64 len) {
   for (u64 i = 0; i < len; i++) put(p + i, 1, 0);
 }
+void raddle_sym_will_store(u8 *callee, u8 *p, u64 len) { (void)callee, (void)p, (void)len; }
+void raddle_sym_stored(u8 *callee, u8 *p, u64 len, u32 how) {
+  (void)callee;
+  if (how & 1 || len == UINT64_MAX) fail("a store of unknown length");
+  if (p) raddle_sym_forget(p, len);
+}
 u32 raddle_sym_binary(u32 code, u32 a, u32 b, u64 av, u64 bv) {
   u32 op = code & 255, width = code >> 8;
   if (width > 64 && (!a || !b)) fail("a wide operand without an expression");
