@@ -17,6 +17,7 @@ pub struct Explored {
     pub report: Report,
     /// What was known to be shared in the end.
     pub ranges: Vec<(u64, u64)>,
+    /// Executions that left their schedule, but for those that thereby showed what is shared.
     pub diverged: u64,
     /// Executions until it began again, as something else turned out to be shared.
     pub lost: u64,
@@ -77,6 +78,7 @@ pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
                 }
                 behaviour.add(played.ending.as_ref(), &played.paths);
                 let noted = verifier.observe(&job, &played.trace);
+                let mut expected_otherwise = false;
                 for note in noted {
                     assert!(!matches!(note, Noted::Corrupt(_)), "{note:?} {program:?}");
                     if let Noted::Race(race) = &note {
@@ -84,13 +86,15 @@ pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
                     }
                     if matches!(note, Noted::NewShared(_)) {
                         lost = executions;
+                        expected_otherwise = true;
                     }
                     if note == Noted::Nothing {
                         misses += 1;
                         missed = verifier.formula().map(str::to_string);
                     }
                 }
-                diverged += u64::from(played.trace.outcome.end == End::Divergence);
+                let left = played.trace.outcome.end == End::Divergence;
+                diverged += u64::from(left && !expected_otherwise);
             }
             Next::Done(report) => {
                 return Explored {

@@ -75,6 +75,11 @@ const ONCE_WRONG: &[(u64, Menu, &str)] = &[
         GUARDED,
         "all that was expected to be shared turns out to be",
     ),
+    (
+        451_213,
+        SPURIOUS_CROWD,
+        "an execution that leaves its schedule for what it shows to be shared",
+    ),
 ];
 
 /// What other strategies did wrong.
