@@ -101,7 +101,7 @@ fn functions_without_hooks_bound_the_verdict() {
 /// What the compiler and the libraries bring along is no part of the program.
 #[test]
 fn what_is_linked_in_by_the_compiler_does_not_count() {
-    let cases: [(Compiler, &str, &[&str]); 4] = [
+    let cases: [(Compiler, &str, &[&str]); 5] = [
         (
             Compiler::RaddleCc,
             "tests/corpus/philosophers.c",
@@ -117,6 +117,11 @@ fn what_is_linked_in_by_the_compiler_does_not_count() {
             Compiler::RaddleCxx,
             "tests/cpp/threads.cpp",
             &["-DSCENARIO=1", "-static-libstdc++"],
+        ),
+        (
+            Compiler::RaddleCxx,
+            "tests/verify/futures.cpp",
+            &["-DHOW=0", "-static-libstdc++"],
         ),
     ];
     for (compiler, source, flags) in cases {

@@ -327,14 +327,26 @@ bool raddle_shim_add_bodies(LLVMModuleRef Ref, const char *Bitcode, size_t Lengt
     From.eraseNamedMetadata(&*From.named_metadata_begin());
   From.setTargetTriple(M.getTargetTriple());
   From.setDataLayout(Layout);
+  std::vector<std::string> Added;
   for (Function &F : From) {
     if (F.isDeclaration() || F.hasLocalLinkage())
       continue;
     F.setLinkage(GlobalValue::LinkOnceODRLinkage);
-    F.setVisibility(GlobalValue::HiddenVisibility);
-    F.setComdat(From.getOrInsertComdat(F.getName()));
+    const Function *Known = M.getFunction(F.getName());
+    if (!Known || Known->isDeclaration())
+      Added.push_back(F.getName().str());
   }
-  return !Linker::linkModules(M, std::move(*Bodies), Linker::LinkOnlyNeeded);
+  if (Linker::linkModules(M, std::move(*Bodies), Linker::LinkOnlyNeeded))
+    return false;
+  // They are the module's own: where the library is linked in, its bodies would take their places.
+  for (const std::string &Name : Added) {
+    Function *F = M.getFunction(Name);
+    if (!F || F->isDeclaration())
+      continue;
+    F->setComdat(nullptr);
+    F->setLinkage(GlobalValue::InternalLinkage);
+  }
+  return true;
 }
 
 void raddle_shim_keep(LLVMModuleRef M, LLVMValueRef V) {

@@ -78,7 +78,6 @@ pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
                 }
                 behaviour.add(played.ending.as_ref(), &played.paths);
                 let noted = verifier.observe(&job, &played.trace);
-                let mut expected_otherwise = false;
                 for note in noted {
                     assert!(!matches!(note, Noted::Corrupt(_)), "{note:?} {program:?}");
                     if let Noted::Race(race) = &note {
@@ -86,15 +85,15 @@ pub fn explore_by(program: &Program, mut verifier: Verifier) -> Explored {
                     }
                     if matches!(note, Noted::NewShared(_)) {
                         lost = executions;
-                        expected_otherwise = true;
                     }
                     if note == Noted::Nothing {
                         misses += 1;
                         missed = verifier.formula().map(str::to_string);
                     }
                 }
+                // Where it shows what is shared, it was planned without that.
                 let left = played.trace.outcome.end == End::Divergence;
-                diverged += u64::from(left && !expected_otherwise);
+                diverged += u64::from(left && lost != executions);
             }
             Next::Done(report) => {
                 return Explored {

@@ -389,7 +389,8 @@ void raddle_sym_forget(u8 *p, u64 len) {
 void raddle_sym_will_store(u8 *callee, u8 *p, u64 len) { (void)callee, (void)p, (void)len; }
 void raddle_sym_stored(u8 *callee, u8 *p, u64 len, u32 how) {
   (void)callee;
-  if (how & 1 || len == UINT64_MAX) fail("a store of unknown length");
+  enum { TEXT = 1 };
+  if (how & TEXT || len == UINT64_MAX) fail("a store of unknown length");
   if (p) raddle_sym_forget(p, len);
 }
 u32 raddle_sym_binary(u32 code, u32 a, u32 b, u64 av, u64 bv) {

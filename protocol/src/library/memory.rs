@@ -18,7 +18,8 @@ pub enum Stored {
 }
 
 /// The functions of the C library that store where an argument leads, and do no more to the program's
-/// memory: names, argument, how much. Others have a model, or lie in [`crate::touches`].
+/// memory: names, argument, how much. Others have a model, or lie in [`crate::touches`]. (What else the
+/// one of libstdc++ does, says [`crate::cpp::touches`].)
 const STORES: &[(&[&str], u32, Stored)] = {
     use Stored::{Argument, Bytes, Text};
     &[
