@@ -46,7 +46,7 @@ fn main() {
 /// Makes bitcode of the bodies: of the clang that the plugin is for, which reads it again.
 fn bodies() {
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
-    for name in ["libstdcxx", "futures", "strings"] {
+    for name in ["futures", "strings", "libstdcxx"] {
         let source = format!("bodies/{name}.cpp");
         println!("cargo::rerun-if-changed={source}");
         let made = Command::new("clang++-19")

@@ -297,6 +297,9 @@ void raddle_shim_lower_atomic(LLVMValueRef V) {
     lowerAtomicCmpXchgInst(unwrap<AtomicCmpXchgInst>(V));
 }
 
+/// On functions that `raddle_shim_add_bodies` added.
+static constexpr StringLiteral AddedBody = "raddle-added-body";
+
 bool raddle_shim_add_bodies(LLVMModuleRef Ref, const char *Bitcode, size_t Length) {
   Module &M = *unwrap(Ref);
   MemoryBufferRef Buffer(StringRef(Bitcode, Length), "bodies");
@@ -327,26 +330,24 @@ bool raddle_shim_add_bodies(LLVMModuleRef Ref, const char *Bitcode, size_t Lengt
     From.eraseNamedMetadata(&*From.named_metadata_begin());
   From.setTargetTriple(M.getTargetTriple());
   From.setDataLayout(Layout);
-  std::vector<std::string> Added;
   for (Function &F : From) {
     if (F.isDeclaration() || F.hasLocalLinkage())
       continue;
     F.setLinkage(GlobalValue::LinkOnceODRLinkage);
-    const Function *Known = M.getFunction(F.getName());
-    if (!Known || Known->isDeclaration())
-      Added.push_back(F.getName().str());
+    F.addFnAttr(AddedBody);
   }
-  if (Linker::linkModules(M, std::move(*Bodies), Linker::LinkOnlyNeeded))
-    return false;
-  // They are the module's own: where the library is linked in, its bodies would take their places.
-  for (const std::string &Name : Added) {
-    Function *F = M.getFunction(Name);
-    if (!F || F->isDeclaration())
+  return !Linker::linkModules(M, std::move(*Bodies), Linker::LinkOnlyNeeded);
+}
+
+// Where the library is linked in, its bodies would take the places of weak ones.
+void raddle_shim_own_bodies(LLVMModuleRef M) {
+  for (Function &F : *unwrap(M)) {
+    if (F.isDeclaration() || !F.hasFnAttribute(AddedBody))
       continue;
-    F->setComdat(nullptr);
-    F->setLinkage(GlobalValue::InternalLinkage);
+    F.removeFnAttr(AddedBody);
+    F.setComdat(nullptr);
+    F.setLinkage(GlobalValue::InternalLinkage);
   }
-  return true;
 }
 
 void raddle_shim_keep(LLVMModuleRef M, LLVMValueRef V) {

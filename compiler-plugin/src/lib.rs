@@ -42,11 +42,12 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
     }
 }
 
-/// Functions of libstdc++ with bodies that get hooks, as bitcode of the files in `bodies/`.
-const BODIES: [&[u8]; 3] = [
-    include_bytes!(concat!(env!("OUT_DIR"), "/libstdcxx.bc")),
+/// Functions of libstdc++ with bodies that get hooks, as bitcode of the files in `bodies/`. The last
+/// one calls none of the others.
+const BODIES: &[&[u8]] = &[
     include_bytes!(concat!(env!("OUT_DIR"), "/futures.bc")),
     include_bytes!(concat!(env!("OUT_DIR"), "/strings.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/libstdcxx.bc")),
 ];
 
 /// Called by the first pass of the shim, before anything is simplified.
@@ -57,9 +58,7 @@ const BODIES: [&[u8]; 3] = [
 pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
     // SAFETY: as this function's documentation says.
     let module = unsafe { ir::Module::new(module) };
-    BODIES
-        .into_iter()
-        .for_each(|bitcode| module.add_bodies(bitcode));
+    module.add_bodies(BODIES);
     names::give_meaning(module);
     guesses::forbid(module);
 }

@@ -53,6 +53,8 @@ unsafe extern "C" {
         bitcode: *const c_char,
         length: usize,
     ) -> bool;
+    /// Makes what was added so functions of the module's own, which other bodies can refer to no more.
+    pub fn raddle_shim_own_bodies(module: LLVMModuleRef);
     /// Adds the global to `llvm.used`.
     pub fn raddle_shim_keep(module: LLVMModuleRef, global: LLVMValueRef);
     /// Puts a block between an invoke and its normal destination.

@@ -209,15 +209,20 @@ impl Module {
         unsafe { llvm_sys::analysis::LLVMVerifyModule(self.0, action, core::ptr::null_mut()) };
     }
 
-    /// Adds those functions of the bitcode that the module calls and does not define.
+    /// Adds those functions of the bitcodes that the module, or one from a bitcode before, calls and the
+    /// module does not define.
     ///
     /// # Panics
-    /// If the bitcode is not that of LLVM 19.
-    pub fn add_bodies(self, bitcode: &[u8]) {
-        let (at, length) = (bitcode.as_ptr().cast(), bitcode.len());
-        // SAFETY: as the module's documentation says; pointer and length describe the bytes.
-        let added = unsafe { shim::raddle_shim_add_bodies(self.0, at, length) };
-        assert!(added, "the bodies for libstdc++ cannot be added");
+    /// If a bitcode is not that of LLVM 19.
+    pub fn add_bodies(self, bitcodes: &[&[u8]]) {
+        for bitcode in bitcodes {
+            let (at, length) = (bitcode.as_ptr().cast(), bitcode.len());
+            // SAFETY: as the module's documentation says; pointer and length describe the bytes.
+            let added = unsafe { shim::raddle_shim_add_bodies(self.0, at, length) };
+            assert!(added, "the bodies for libstdc++ cannot be added");
+        }
+        // SAFETY: as the module's documentation says.
+        unsafe { shim::raddle_shim_own_bodies(self.0) };
     }
 
     /// Keeps a global value through every optimisation and section garbage collection.
