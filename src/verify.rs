@@ -298,7 +298,7 @@ impl Exploration<'_> {
                     self.triage.keep_path(number, &job, &trace)?;
                 }
                 Noted::NewShared(_) => {
-                    self.triage.forget_paths();
+                    self.triage.start_anew();
                     // The limit of the first execution is not the user's.
                     comes_again = trace.outcome.end == End::StepLimit;
                 }
@@ -365,7 +365,10 @@ impl Exploration<'_> {
 
     /// All that came of the executions, a witness that could not be written, and what kept the
     /// exploration from its end.
-    fn done(self) -> (Summary, Option<Error>, Option<Error>) {
+    fn done(mut self) -> (Summary, Option<Error>, Option<Error>) {
+        if !self.verifier.was_stopped() {
+            self.triage.forget_earlier_paths();
+        }
         let mut summary = self.summary;
         let notes = std::mem::take(&mut summary.notes);
         let gathered = self.triage.done();

@@ -86,6 +86,22 @@ fn findings_and_paths_are_kept_as_tests() {
     }
 }
 
+/// The second execution shows what is shared. What the first one kept is kept until the search, which
+/// begins again, has come to its end.
+#[test]
+fn what_was_kept_stays_where_a_search_that_began_again_is_stopped() {
+    let dir = empty("verify-kept-early");
+    let flags = ["-DWHEN=1", "-O0"];
+    let program = compile(Compiler::RaddleCc, "tests/verify/late_library.c", &flags);
+    for (most, wanted) in [("2", 1), ("100", 2)] {
+        let tests = dir.join(most);
+        let keep = ["--keep", tests.to_str().expect("text")];
+        let options = ["verify", "--races", "off", "--max-executions", most];
+        let run = run(&[&options[..], &keep].concat(), &program, &[]);
+        assert_eq!(kept(&tests).len(), wanted, "{}", run.output.all());
+    }
+}
+
 #[test]
 fn accepted_exit_statuses_are_no_findings() {
     let dir = empty("verify-accepted");

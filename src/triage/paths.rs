@@ -14,6 +14,8 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub(super) struct Paths {
     files: Vec<PathBuf>,
+    /// Of before the exploration started anew.
+    earlier: Vec<PathBuf>,
     /// Executions that did not go the same way again.
     lost: u64,
 }
@@ -22,8 +24,9 @@ impl Paths {
     /// What the summary says of it.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some(dir) = self.files.first().and_then(|file| file.parent()) {
-            let n = self.files.len();
+        let mut files = self.files.iter().chain(&self.earlier);
+        if let Some(dir) = files.next().and_then(|file| file.parent()) {
+            let n = 1 + files.count();
             notes.push(format!(
                 "{n} paths without a failure are kept in {}",
                 dir.display()
@@ -86,7 +89,10 @@ impl Triage<'_> {
         let witness = self.assemble(recipe, finding, story, left_out)?;
         let path = self.wishes.place.path(0, &witness);
         match write_witness(&path, &witness) {
-            Ok(()) => self.paths.files.push(path),
+            Ok(()) => {
+                self.paths.earlier.retain(|earlier| *earlier != path);
+                self.paths.files.push(path);
+            }
             Err(error) => {
                 self.trouble.get_or_insert(error);
             }
@@ -95,8 +101,13 @@ impl Triage<'_> {
     }
 
     /// Exploration starts anew: all paths so far will be met again, with more of their steps seen.
-    pub fn forget_paths(&mut self) {
-        for file in self.paths.files.drain(..) {
+    pub fn start_anew(&mut self) {
+        self.paths.earlier.append(&mut self.paths.files);
+    }
+
+    /// Exploration came to its end: what was kept before it started anew was met again.
+    pub fn forget_earlier_paths(&mut self) {
+        for file in self.paths.earlier.drain(..) {
             // A file that somebody has taken away is gone as well.
             let _ = std::fs::remove_file(file);
         }

@@ -179,6 +179,11 @@ impl Verifier {
         self.stopped.get_or_insert_with(|| why.to_string());
     }
 
+    /// Was it [stopped](Verifier::stop) before it came to its end?
+    pub fn was_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
     /// Keeps the text of formulas; for finding out why an execution missed what it was made for.
     pub fn keep_formulas(&mut self) {
         self.frontier.kept = Some(String::new());
