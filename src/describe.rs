@@ -6,19 +6,17 @@ use crate::decisions::{MOST, condition, decisions};
 use crate::marks::{all_callers, names};
 use crate::objects::{Objects, noun};
 use crate::report::Names;
-use crate::symbols::{Symbols, is_own, readable};
+use crate::said::Said;
+use crate::same;
+use crate::symbols::{Symbols, readable};
 use crate::waits;
 use crate::watch::Mark;
 use raddle_analyzer::bounds::{Point, points};
-use raddle_analyzer::fingerprint;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Node, Op};
 use raddle_protocol::outcome::End;
-use raddle_protocol::shared::flags;
 use raddle_protocol::trace::{Outcome, Trace};
-use raddle_protocol::witness::{
-    Access, Creation, Input, NO_OBJECT, Note, Object, Record, Site, Wait,
-};
+use raddle_protocol::witness::{Access, Creation, Input, NO_OBJECT, Note, Object, Record, Wait};
 use raddle_protocol::{Slot, slot};
 
 /// One failure, in words and places.
@@ -62,9 +60,6 @@ impl Failure {
     }
 }
 
-/// How many frames of the user's own code decide whether two failures are the same.
-const FINGERPRINT_FRAMES: usize = 3;
-
 /// Describes how a trace failed.
 pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     symbols.enter(&trace.loaded);
@@ -75,21 +70,19 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let stack: Vec<u32> = stack.into_iter().map(|pc| symbols.site(pc)).collect();
     let callers = all_callers(trace);
     let notes = notes(class, outcome, &callers, symbols);
-    let (sites, deep) = fingerprint_sites(class, outcome, &stack, &notes, &callers, symbols);
+    let message = panic_message(class, trace).unwrap_or_else(|| message(class, trace));
+    let identity = same::identity(class, trace, (&stack, &notes), &message, symbols);
     Failure {
         class,
-        message: panic_message(class, trace).unwrap_or_else(|| message(class, outcome)),
-        fingerprint: fingerprint::of(class.name(), &sites),
+        message,
+        fingerprint: identity.fingerprint,
         stack,
         notes,
         accesses: Vec::new(),
         threads: Vec::new(),
         thread: None,
         mark: None,
-        records: match deep {
-            true => flags::EVENTS | flags::STACKS,
-            false => 0,
-        },
+        records: identity.records,
     }
 }
 
@@ -106,7 +99,8 @@ fn panic_message(class: Class, trace: &Trace) -> Option<String> {
     Some(format!("panicked at {place} {text}").trim().to_string())
 }
 
-fn message(class: Class, outcome: &Outcome) -> String {
+fn message(class: Class, trace: &Trace) -> String {
+    let outcome = &trace.outcome;
     let said: Vec<&str> = outcome.message.lines().map(str::trim).collect();
     let said = said.join(" ").trim().to_string();
     let said = match class {
@@ -124,7 +118,11 @@ fn message(class: Class, outcome: &Outcome) -> String {
             }
         }
         (_, End::Abort) => "abort() was called".to_string(),
-        (Class::Exit, _) => format!("the program ended with exit status {}", outcome.code),
+        (Class::Exit, _) => {
+            let said = Said::of(&trace.stdout, &trace.stderr).text();
+            let said = said.map_or(String::new(), |said| format!(" ({said})"));
+            format!("the program ended with exit status {}{said}", outcome.code)
+        }
         (Class::Livelock, _) => format!("no end after {address} steps"),
         (Class::UseAfterFree, _) => format!("use of freed memory at {address:#x}"),
         (Class::DoubleFree, _) => format!("block {block:#x} was freed twice"),
@@ -187,83 +185,6 @@ fn notes(class: Class, outcome: &Outcome, callers: &Callers, symbols: &mut Symbo
         text: format!("{which} was freed by {thread}"),
         site: Some(symbols.site_called_from(freed_at, called_from)),
     }]
-}
-
-/// The places by which two failures are told apart, and whether some of them lie in a library, so
-/// that the user's own line is known only where callers are recorded.
-fn fingerprint_sites(
-    class: Class,
-    outcome: &Outcome,
-    stack: &[u32],
-    notes: &[Note],
-    callers: &Callers,
-    symbols: &mut Symbols,
-) -> (Vec<String>, bool) {
-    let mut places: Vec<u32> = Vec::new();
-    let mut deep = false;
-    match class {
-        _ if class == Class::Deadlock || outcome.end == End::Livelock => {
-            let cycle = outcome.waits.iter().any(|w| w.in_cycle != 0);
-            for wait in &outcome.waits {
-                if !cycle || wait.in_cycle != 0 {
-                    let called_from = callers.of_waiting(wait.thread);
-                    places.push(symbols.site_called_from(wait.pc, called_from));
-                    let plain = symbols.site(wait.pc);
-                    deep |= !is_own(&symbols.sites()[plain as usize]);
-                }
-            }
-        }
-        // Where such a run happens to be cut off says nothing.
-        Class::Livelock | Class::Timeout | Class::Output => {}
-        _ => {
-            places.extend(innermost(stack, symbols));
-            places.extend(notes.iter().filter_map(|n| n.site));
-            let freed_at = outcome.detail[2];
-            if !notes.is_empty() && freed_at != 0 {
-                let plain = symbols.site(freed_at);
-                deep |= !is_own(&symbols.sites()[plain as usize]);
-            }
-        }
-    }
-    let mut sites: Vec<String> = places
-        .into_iter()
-        .map(|site| stable_name(&symbols.sites()[site as usize]))
-        .collect();
-    if class == Class::Exit {
-        sites.push(format!("status {}", outcome.code));
-    }
-    if sites.is_empty() && matches!(class, Class::Assertion | Class::Crash | Class::Misuse) {
-        sites.push(message(class, outcome));
-    }
-    (sites, deep)
-}
-
-/// The innermost places of a stack in the user's own code; where there are none, those that have a
-/// line at all.
-fn innermost(stack: &[u32], symbols: &Symbols) -> Vec<u32> {
-    let of = |site: u32| &symbols.sites()[site as usize];
-    let own = stack.iter().copied().filter(|&site| is_own(of(site)));
-    let own: Vec<u32> = own.take(FINGERPRINT_FRAMES).collect();
-    if !own.is_empty() {
-        return own;
-    }
-    let located = stack.iter().copied().filter(|&site| is_located(of(site)));
-    located.take(FINGERPRINT_FRAMES).collect()
-}
-
-fn is_located(site: &Site) -> bool {
-    site.frames[site.shown as usize].file.is_some()
-}
-
-/// A name that survives a rebuild of other files.
-pub fn stable_name(site: &Site) -> String {
-    let frame = &site.frames[site.shown as usize];
-    let function = frame.function.as_deref().unwrap_or("?");
-    match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}:{function}"),
-        (Some(file), None) => format!("{file}:{function}"),
-        _ => format!("{:?}+{:#x}:{function}", site.module, site.offset),
-    }
 }
 
 /// The part of a trace that people and replays look at.

@@ -27,6 +27,8 @@ pub mod progress;
 pub mod replay;
 pub mod report;
 pub mod rust;
+mod said;
+mod same;
 pub mod setup;
 pub mod store;
 pub mod summary;

@@ -2,9 +2,10 @@
 
 use crate::callers::{self, Callers};
 use crate::class::Class;
-use crate::describe::{Failure, stable_name};
+use crate::describe::Failure;
 use crate::memory::Memory;
 use crate::report::{Names, place};
+use crate::same;
 use crate::symbols::{Symbols, own_place};
 use crate::watch::{Mark, of_class};
 use raddle_analyzer::fingerprint;
@@ -181,8 +182,8 @@ fn failure(mark: Mark, message: String, stacks: &[Vec<u32>], symbols: &mut Symbo
         if own.is_none() || own != stack.first().copied() {
             records |= flags::STACKS;
         }
-        let place = own.or(stack.first().copied());
-        sites.extend(place.map(|site| stable_name(&symbols.sites()[site as usize])));
+        let places = own.map_or_else(|| same::innermost(stack, symbols), |own| vec![own]);
+        sites.extend(same::names(&places, symbols));
     }
     Failure {
         class,

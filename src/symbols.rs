@@ -200,6 +200,31 @@ impl Symbols {
         Some(&image.path)
     }
 
+    /// Is this module one of the user's, not of the system or raddle's own?
+    pub fn is_own_module(&self, index: Option<u32>) -> bool {
+        let path = index.and_then(|index| self.module_path(index));
+        path.is_some_and(|path| !is_of_system(path) && !is_runtime(path))
+    }
+
+    /// A module's name; the program's own may be another one in each build.
+    pub fn stable_module_name(&self, index: Option<u32>) -> String {
+        let path = index.and_then(|index| self.module_path(index));
+        match (index, path.and_then(Path::file_name)) {
+            (Some(0), _) => "program".to_string(),
+            (_, Some(name)) => name.to_string_lossy().into_owned(),
+            (_, None) => "?".to_string(),
+        }
+    }
+
+    /// How far this place lies behind the symbol (the start of a function) by which it is known, if
+    /// it is.
+    pub fn distance_from_symbol(&self, site: &Site) -> Option<u64> {
+        let image = self.images.get(site.module? as usize)?;
+        let loader = image.loader()?;
+        let symbol = loader.find_symbol_info(site.offset.wrapping_sub(1))?;
+        site.offset.checked_sub(symbol.address())
+    }
+
     /// The global variable at this address and the distance from its start.
     pub fn variable(&self, address: u64) -> Option<(&str, u64)> {
         self.images.iter().find_map(|i| i.variable(address))
@@ -235,7 +260,7 @@ impl Symbols {
     /// Does this address lie in the shim inside the target?
     pub fn is_in_runtime(&self, address: u64) -> bool {
         let image = self.image_of(address).map(|(_, image)| &image.path);
-        image.is_some_and(|path| path.file_name().is_some_and(|n| n == "libraddle.so"))
+        image.is_some_and(|path| is_runtime(path))
     }
 
     fn image_of(&self, address: u64) -> Option<(usize, &Image)> {
@@ -350,14 +375,18 @@ impl Image {
         })
     }
 
+    fn loader(&self) -> Option<&Loader> {
+        let loader = self.lines.get_or_init(|| Loader::new(&self.path).ok());
+        loader.as_ref()
+    }
+
     /// The name of the function here in the table of symbols, as it stands there.
     fn symbol(&self, offset: u64) -> Option<&str> {
-        let loader = self.lines.get_or_init(|| Loader::new(&self.path).ok());
-        loader.as_ref()?.find_symbol(offset)
+        self.loader()?.find_symbol(offset)
     }
 
     fn frames(&self, offset: u64) -> Vec<Frame> {
-        let Some(loader) = self.lines.get_or_init(|| Loader::new(&self.path).ok()) else {
+        let Some(loader) = self.loader() else {
             return vec![unknown()];
         };
         let mut frames = Vec::new();
@@ -483,6 +512,17 @@ pub fn readable(text: &str) -> String {
             demangle(name) + &word[name.len()..]
         })
         .collect()
+}
+
+/// Is this a file of the system's?
+pub fn is_of_system(path: &Path) -> bool {
+    const SYSTEM: [&str; 4] = ["/lib", "/usr/lib", "/usr/lib64", "/lib64"];
+    SYSTEM.iter().any(|dir| path.starts_with(dir))
+}
+
+/// Is this the shim inside the target?
+fn is_runtime(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "libraddle.so")
 }
 
 fn unknown() -> Frame {

@@ -1,5 +1,6 @@
 //! From a failing execution to a finding: run it again with records, shrink it, write it down.
 
+mod depth;
 mod inputs;
 mod marks;
 mod paths;
@@ -146,6 +147,7 @@ pub struct Triage<'a> {
     /// Started when first needed.
     session: Option<Session>,
     symbols: Option<Symbols>,
+    depths: depth::Depths,
     findings: Vec<Found>,
     reports: Vec<Found>,
     /// Witness files so far.
@@ -176,6 +178,7 @@ impl<'a> Triage<'a> {
             interrupt,
             session: None,
             symbols: None,
+            depths: depth::Depths::default(),
             findings: Vec::new(),
             reports: Vec::new(),
             written: 0,
@@ -482,12 +485,17 @@ impl<'a> Triage<'a> {
         if wanted & !seen.job.flags == 0 {
             return Ok(plain);
         }
+        if let Some(known) = self.depths.known(&plain) {
+            return Ok(known.clone());
+        }
         let Some(again) = self.rerun(&seen.job, &seen.trace.taken, wanted)? else {
             return Ok(plain);
         };
         let found = self.failures(seen.class, &again, seen.expected_output())?;
         let same = found.into_iter().find(|f| f.class == seen.class);
-        Ok(same.unwrap_or(plain))
+        let failure = same.unwrap_or_else(|| plain.clone());
+        self.depths.learn(&plain, &failure);
+        Ok(failure)
     }
 
     /// Did this run fail in the same way?

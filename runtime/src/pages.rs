@@ -59,13 +59,13 @@ pub struct Pages<O> {
     log_len: usize,
     events: u64,
     recorded: bool,
-    panic: Panic,
+    failing: Failing,
 }
 
-/// Where the first panic of an execution began.
-struct Panic {
+/// Where a failing exit status comes from.
+struct Failing {
     thread: Slot,
-    /// Of the frames; 0: nobody panicked.
+    /// Of the frames; 0: that is not known.
     len: usize,
     frames: [usize; STACK],
 }
@@ -83,7 +83,7 @@ impl<O: Os> Pages<O> {
             log_len: 0,
             events: 0,
             recorded: false,
-            panic: Panic {
+            failing: Failing {
                 thread: 0,
                 len: 0,
                 frames: [0; STACK],
@@ -339,12 +339,12 @@ impl<O: Os> Pages<O> {
         self.recorded
     }
 
-    /// A panic of `thread` begins to unwind. If the execution ends with a failing exit status, the
-    /// first one says where that comes from.
-    pub fn panicked(&mut self, thread: Slot) {
-        if self.panic.len == 0 {
-            self.panic.thread = thread;
-            self.panic.len = self.os.stack(&mut self.panic.frames);
+    /// A panic of `thread` begins to unwind, or it asks to exit with a failing status. If the
+    /// execution ends with such a status, the first of these says where that comes from.
+    pub fn fails_here(&mut self, thread: Slot) {
+        if self.failing.len == 0 {
+            self.failing.thread = thread;
+            self.failing.len = self.os.stack(&mut self.failing.frames);
         }
     }
 
@@ -356,17 +356,17 @@ impl<O: Os> Pages<O> {
         // SAFETY: within the mapping.
         let raw: *mut Raw = unsafe { &raw mut (*self.pointer()).outcome };
         let mut frames = [0usize; STACK];
-        let panicked = outcome.end == End::Exit && outcome.code != 0 && self.panic.len != 0;
-        let (mut len, thread) = if panicked {
-            frames = self.panic.frames;
-            (self.panic.len, self.panic.thread)
+        let known = outcome.end == End::Exit && outcome.code != 0 && self.failing.len != 0;
+        let (mut len, thread) = if known {
+            frames = self.failing.frames;
+            (self.failing.len, self.failing.thread)
         } else if outcome.stack {
             (self.os.stack(&mut frames), thread)
         } else {
             (0, thread)
         };
         let mut first = 0;
-        if outcome.pc != 0 && !panicked {
+        if outcome.pc != 0 && !known {
             // The unwinder knows the instruction of a fault, we the byte after its first.
             let fault = outcome.pc - 1;
             match frames[..len]

@@ -5,7 +5,7 @@ use crate::explore::Campaign;
 use crate::policy::{Executions, Policy};
 use crate::report::shell_word;
 use crate::setup::Setup;
-use crate::symbols::file_identity;
+use crate::symbols::{file_identity, is_of_system};
 use raddle_scheduler::Module;
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -82,8 +82,7 @@ fn build(program: &Path, runtime: &Path, modules: &[Module]) -> Result<String> {
 
 /// Is this code the user's, not the system's?
 fn is_own(module: &Module) -> bool {
-    const SYSTEM: [&str; 4] = ["/lib", "/usr/lib", "/usr/lib64", "/lib64"];
-    module.instrumented || !SYSTEM.iter().any(|dir| module.path.starts_with(dir))
+    module.instrumented || !is_of_system(&module.path)
 }
 
 /// Names a search of `verify` with these bounds on a target with these modules.

@@ -1,5 +1,6 @@
 //! Small pieces of every report: colours, widths, names of places and threads.
 
+use crate::same::without_hash;
 use console::{StyledObject, measure_text_width};
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
@@ -125,12 +126,7 @@ pub fn base_name(path: &str) -> &str {
 
 /// A function's name without template arguments, parameters and hashes.
 pub fn short_function(name: &str) -> String {
-    let name = match name.rsplit_once("::h") {
-        Some((head, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
-            head
-        }
-        _ => name,
-    };
+    let name = without_hash(name);
     if name.contains("operator") {
         return name.to_string();
     }

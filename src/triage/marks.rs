@@ -7,6 +7,7 @@ use super::{
 };
 use crate::marks::describe_cycle;
 use crate::report::{base_name, place};
+use crate::same;
 use crate::summary::Possibility;
 use crate::suppress::Case;
 use crate::symbols::Symbols;
@@ -238,6 +239,10 @@ impl Triage<'_> {
         let sites = symbols.sites().to_vec();
         let modules = symbols.modules();
         let texts: Vec<String> = places.iter().map(|&s| place(&sites[s as usize])).collect();
+        let names = places
+            .iter()
+            .flat_map(|&place| same::names(&[place], symbols));
+        let names: Vec<String> = names.collect();
         let stacks: Vec<Vec<u32>> = places.iter().map(|&s| vec![s]).collect();
         let class = Class::Deadlock;
         let case = Case {
@@ -251,7 +256,7 @@ impl Triage<'_> {
             self.possible(Possibility {
                 class: class.to_string(),
                 message,
-                fingerprint: fingerprint::of("possible deadlock", &texts),
+                fingerprint: fingerprint::of("possible deadlock", &names),
                 places: texts,
             });
         }

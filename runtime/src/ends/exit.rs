@@ -55,6 +55,9 @@ fn ask(status: c_int, expression: u32, pc: usize) {
     }
     crate::openmp::before_exit(pc);
     super::announce_exit(status, pc);
+    if status & 0xff != 0 && pc != 0 {
+        gate::fails_here();
+    }
     // SAFETY: as above.
     *unsafe { ASKED.get() } = Some((pc, status));
 }

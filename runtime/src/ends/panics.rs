@@ -23,7 +23,7 @@ static ENTRY: Entry = Entry::new(c"_Unwind_RaiseException");
 unsafe extern "C-unwind" fn note(exception: *const u64) -> usize {
     // SAFETY: the caller's promise.
     if RUST.contains(unsafe { &*exception }) && gate::active() {
-        gate::panicked();
+        gate::fails_here();
     }
     ENTRY.address()
 }

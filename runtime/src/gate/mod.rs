@@ -575,11 +575,12 @@ pub fn events() -> u64 {
     gate().events()
 }
 
-/// A panic of the running thread begins to unwind.
-pub fn panicked() {
+/// If the execution ends with a failing exit status, that comes from where the running thread is
+/// now, unless an earlier place is known.
+pub fn fails_here() {
     let gate = gate();
     let running = gate.running();
-    gate.pages.panicked(running);
+    gate.pages.fails_here(running);
 }
 
 /// Writes the outcome, unless one is there, and returns: for what then takes its native course.

@@ -1,0 +1,187 @@
+//! When two failures are the same: by places that stay the same in other interleavings, after a
+//! rebuild, and wherever the program was built.
+
+use crate::callers::{self, Callers};
+use crate::class::Class;
+use crate::marks::all_callers;
+use crate::report::base_name;
+use crate::said::Said;
+use crate::symbols::{Symbols, is_own};
+use raddle_analyzer::fingerprint;
+use raddle_protocol::event::Event;
+use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
+use raddle_protocol::trace::Trace;
+use raddle_protocol::witness::{Note, Site};
+
+/// How many frames of the user's own code decide whether two failures are the same.
+const FRAMES: usize = 3;
+
+/// The name of a failure.
+pub struct Identity {
+    pub fingerprint: String,
+    /// What a run must record ([`flags`]) so that the same failure has the same name.
+    pub records: u32,
+}
+
+/// The name of the failure of this class that ended an execution. `stack`: of that end, without the
+/// runtime's own frames; `message`: what is said of it.
+pub fn identity(
+    class: Class,
+    trace: &Trace,
+    (stack, notes): (&[u32], &[Note]),
+    message: &str,
+    symbols: &mut Symbols,
+) -> Identity {
+    let outcome = &trace.outcome;
+    let mut texts: Vec<String> = Vec::new();
+    let mut deep = false;
+    match class {
+        _ if class == Class::Deadlock || outcome.end == End::Livelock => {
+            let callers = all_callers(trace);
+            let cycle = outcome.waits.iter().any(|w| w.in_cycle != 0);
+            for wait in outcome.waits.iter().filter(|w| !cycle || w.in_cycle != 0) {
+                let places = operation(wait.pc, callers.of_waiting(wait.thread), symbols);
+                texts.extend(names(&places, symbols));
+                deep |= is_in_library(wait.pc, symbols);
+            }
+        }
+        // Where such a run happens to be cut off says nothing.
+        Class::Livelock | Class::Timeout | Class::Output => {}
+        Class::Exit => {
+            texts.push(format!("status {}", outcome.code));
+            texts.extend(Said::of(&trace.stdout, &trace.stderr).stable());
+            let mut places = innermost(stack, symbols);
+            if !places.iter().any(|&site| is_the_users(site, symbols)) {
+                deep = true;
+                places = last_step(trace, symbols);
+            }
+            texts.extend(names(&places, symbols));
+        }
+        _ => {
+            texts.extend(names(&innermost(stack, symbols), symbols));
+            let further = notes.iter().filter_map(|n| n.site);
+            texts.extend(further.flat_map(|site| names(&[site], symbols)));
+            let freed_at = outcome.detail[2];
+            if !notes.is_empty() && freed_at != 0 {
+                deep |= is_in_library(freed_at, symbols);
+            }
+        }
+    }
+    if texts.is_empty() && matches!(class, Class::Assertion | Class::Crash | Class::Misuse) {
+        texts.push(crate::said::masked(message));
+    }
+    Identity {
+        fingerprint: fingerprint::of(class.name(), &texts),
+        records: match deep {
+            true => flags::EVENTS | flags::STACKS,
+            false => 0,
+        },
+    }
+}
+
+/// Must its callers be known to tell this place from others?
+fn is_in_library(pc: u64, symbols: &mut Symbols) -> bool {
+    let plain = symbols.site(pc);
+    !is_own(&symbols.sites()[plain as usize])
+}
+
+/// The places by which an operation is known: the user's own line, or, where there are no lines,
+/// the innermost functions of the user's own code.
+fn operation(pc: u64, called_from: &[u64], symbols: &mut Symbols) -> Vec<u32> {
+    let site = symbols.site_called_from(pc, called_from);
+    if is_own(&symbols.sites()[site as usize]) {
+        return vec![site];
+    }
+    let stack = callers::stack(pc, called_from, symbols);
+    innermost(&stack, symbols)
+}
+
+/// Where the thread that ended the process did its last step, if that was recorded.
+fn last_step(trace: &Trace, symbols: &mut Symbols) -> Vec<u32> {
+    let thread = trace.outcome.thread;
+    let of_thread = |e: &&Event| e.thread == thread && e.pc != 0;
+    let is_step = |e: &Event| e.kind().is_some_and(|kind| kind.is_step());
+    let mut callers = Callers::default();
+    let mut last = None;
+    for event in &trace.events {
+        callers.learn(event);
+        if Some(event).filter(of_thread).is_some_and(is_step) {
+            last = Some(event);
+        }
+    }
+    let Some(last) = last else {
+        return Vec::new();
+    };
+    let called_from = callers.of_step(thread, last.pc, last.object).to_vec();
+    let stack = callers::stack(last.pc, &called_from, symbols);
+    innermost(&stack, symbols)
+}
+
+/// The innermost places of a stack by which it is told from others: in the user's own code, by
+/// lines if it has any; else those that have a line at all; else any.
+pub fn innermost(stack: &[u32], symbols: &Symbols) -> Vec<u32> {
+    let of = |site: u32| &symbols.sites()[site as usize];
+    let choices: [&dyn Fn(u32) -> bool; 4] = [
+        &|site| is_own(of(site)),
+        &|site| is_the_users(site, symbols),
+        &|site| file_of(of(site)).is_some(),
+        &|_| true,
+    ];
+    let chosen = choices.into_iter().map(|choice| {
+        let fitting = stack.iter().copied().filter(|&site| choice(site));
+        fitting.take(FRAMES).collect::<Vec<u32>>()
+    });
+    chosen
+        .into_iter()
+        .find(|some| !some.is_empty())
+        .unwrap_or_default()
+}
+
+/// Is this place in the user's own code, with a line or without?
+fn is_the_users(site: u32, symbols: &Symbols) -> bool {
+    let site = &symbols.sites()[site as usize];
+    is_own(site) || (file_of(site).is_none() && symbols.is_own_module(site.module))
+}
+
+fn file_of(site: &Site) -> Option<&String> {
+    site.frames[site.shown as usize].file.as_ref()
+}
+
+/// Names of the places of a stack, innermost first, that survive a rebuild, of other files too, and
+/// one in another directory: lines; without them functions, and the place within the first one; in
+/// a file without symbols the place within that.
+pub fn names(places: &[u32], symbols: &Symbols) -> Vec<String> {
+    let name = |(n, &site): (usize, &u32)| name(&symbols.sites()[site as usize], n == 0, symbols);
+    places.iter().enumerate().map(name).collect()
+}
+
+fn name(site: &Site, exact: bool, symbols: &Symbols) -> String {
+    let frame = &site.frames[site.shown as usize];
+    let function = frame.function.as_deref().map(without_hash);
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => {
+            format!("{}:{line}:{}", base_name(file), function.unwrap_or("?"))
+        }
+        (Some(file), None) => format!("{}:{}", base_name(file), function.unwrap_or("?")),
+        (None, _) => {
+            let module = symbols.stable_module_name(site.module);
+            let distance = symbols.distance_from_symbol(site).filter(|_| exact);
+            match (function, distance) {
+                (Some(function), Some(distance)) => format!("{module}:{function}+{distance:#x}"),
+                (Some(function), None) => format!("{module}:{function}"),
+                (None, _) => format!("{module}+{:#x}", site.offset),
+            }
+        }
+    }
+}
+
+/// A function's name without the hash that Rust appends, which depends on where it was built.
+pub fn without_hash(name: &str) -> &str {
+    match name.rsplit_once("::h") {
+        Some((head, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            head
+        }
+        _ => name,
+    }
+}

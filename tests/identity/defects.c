@@ -1,0 +1,114 @@
+// Two defects of the same sort, in two functions: BUG has a bit for each. HOW says how the program
+// ends for them (5: it does not, they are deadlocks), SAY whether it prints anything.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t n = PTHREAD_MUTEX_INITIALIZER;
+static int pays, adds;
+
+static int get(int *value)
+{
+    pthread_mutex_lock(&m);
+    int got = *value;
+    pthread_mutex_unlock(&m);
+    return got;
+}
+
+static void set(int *value, int to)
+{
+    pthread_mutex_lock(&m);
+    *value = to;
+    pthread_mutex_unlock(&m);
+}
+
+static void *increment(void *value)
+{
+    if (HOW != 5 && (value == &pays ? BUG & 1 : BUG & 2)) {
+        set(value, get(value) + 1);
+    } else {
+        pthread_mutex_lock(&m);
+        ++*(int *)value;
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+
+static void *other_order(void *unused)
+{
+    pthread_mutex_lock(&n);
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    pthread_mutex_unlock(&n);
+    return unused;
+}
+
+__attribute__((noinline)) static void end(void)
+{
+    switch (HOW) {
+    case 1: exit(1);
+    case 2: _exit(1);
+    case 3: abort();
+    case 4: __builtin_trap();
+    }
+}
+
+/// Is the sum wrong?
+static int count(int *value, const char *what)
+{
+    pthread_t one, two;
+    pthread_create(&one, 0, increment, value);
+    pthread_create(&two, 0, increment, value);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    if (SAY && *value != 2)
+        fprintf(stderr, "%s: %s is wrong: %d at %p\n", __FILE__, what, *value, (void *)value);
+    return *value != 2;
+}
+
+// Takes the locks in this order, while another thread takes them in the other.
+#define CROSS()                                    \
+    do {                                           \
+        pthread_t one;                             \
+        pthread_create(&one, 0, other_order, 0);   \
+        pthread_mutex_lock(&m);                    \
+        pthread_mutex_lock(&n);                    \
+        pthread_mutex_unlock(&n);                  \
+        pthread_mutex_unlock(&m);                  \
+        pthread_join(one, 0);                      \
+    } while (0)
+
+__attribute__((noinline)) static int pay(void)
+{
+    if (HOW == 5 && BUG & 1)
+        CROSS();
+    int wrong = count(&pays, "pay");
+    if (wrong && HOW)
+        end();
+    return wrong;
+}
+
+__attribute__((noinline)) static int add(void)
+{
+    if (HOW == 5 && BUG & 2)
+        CROSS();
+    int wrong = count(&adds, "add");
+    if (wrong && HOW)
+        end();
+    return wrong;
+}
+
+int main(void)
+{
+    if (SAY) { // Both are tried, whatever comes of the first.
+        int wrong = pay();
+        return add() | wrong;
+    }
+    if (pay())
+        return 1;
+    if (add())
+        return 1;
+    return 0;
+}
