@@ -6,7 +6,7 @@ use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::{Limits, left_out, unseen_modules};
+use crate::limits::{LONG_BLOCKS, Limits, left_out, shares_long_blocks, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
@@ -535,6 +535,10 @@ impl<'a> Shared<'a> {
             state.search.observe(n, trace);
         }
         state.limits.fair_only |= passed_over;
+        let exhaustive = self.campaign.policy.executions() == Some(Executions::All);
+        if exhaustive && shares_long_blocks(&trace.events) {
+            state.limits.uncontrolled.insert(LONG_BLOCKS.into());
+        }
         self.changed.notify_all();
         if self.campaign.strict && !trace.uncontrolled.is_empty() {
             let names = names.join(", ");

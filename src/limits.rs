@@ -3,6 +3,7 @@
 
 use crate::report::base_name;
 use raddle_analyzer::words::{Row, put_list, put_text};
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::libraries::{SYSTEM, is_among};
 use raddle_protocol::shared::flags;
 use raddle_scheduler::Module;
@@ -83,6 +84,39 @@ const FAIR_ONLY: &str = "a thread that waits in a loop of calls lets another one
 /// The bound that [`Limits::unfair`] is.
 const UNFAIR: &str =
     "executions that seemed to have no end, and have one, were not followed further";
+
+/// What is not under control where [`shares_long_blocks`].
+pub const LONG_BLOCKS: &str = "the order within a copy or fill of more than 8192 bytes";
+
+/// Is a block copied or filled that is too long to be taken word by word, and accessed by another
+/// thread?
+pub fn shares_long_blocks(events: &[Event]) -> bool {
+    /// Memory that an event accesses, and whether it writes there.
+    fn memory(event: &Event) -> Option<(u64, u64, bool)> {
+        let (len, writes) = match event.kind()? {
+            Kind::ReadRange => (event.value, false),
+            Kind::WriteRange => (event.value, true),
+            Kind::Read | Kind::AtomicRead => (event.size.into(), false),
+            Kind::Write | Kind::AtomicWrite | Kind::Rmw => (event.size.into(), true),
+            _ => return None,
+        };
+        Some((event.object, len, writes))
+    }
+    let long = |event: &&Event| {
+        event.aux != 0 && matches!(event.kind(), Some(Kind::ReadRange | Kind::WriteRange))
+    };
+    let meet = |a: &Event, b: &Event| {
+        let (Some((at, len, writes)), Some((other_at, other_len, other_writes))) =
+            (memory(a), memory(b))
+        else {
+            return false;
+        };
+        let apart = at.saturating_add(len) <= other_at || other_at.saturating_add(other_len) <= at;
+        a.thread != b.thread && (writes || other_writes) && !apart
+    };
+    let mut blocks = events.iter().filter(long);
+    blocks.any(|block| events.iter().any(|other| meet(block, other)))
+}
 
 /// What the flags of a run's jobs keep an exhaustive search from.
 pub fn left_out(job_flags: u32) -> impl Iterator<Item = &'static str> {

@@ -187,6 +187,8 @@ methods! { Value:
     set_operand(index: u32, value: Value) -> () = LLVMSetOperand;
     /// Loads, stores, allocas and globals only.
     set_alignment(bytes: u32) -> () = LLVMSetAlignment;
+    /// Bytes; loads, stores, allocas and globals only.
+    alignment() -> u32 = LLVMGetAlignment;
     /// Instructions only.
     opcode() -> Opcode = LLVMGetInstructionOpcode;
     /// Instructions only.

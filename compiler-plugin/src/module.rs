@@ -30,6 +30,7 @@ pub fn instrument(module: Module) {
     for function in module.functions() {
         drop_copy(function);
         withdraw_promises(function);
+        promise(function);
     }
     for function in module.functions() {
         if !is_ours(function) || resolvers.contains(&function) {
@@ -241,6 +242,19 @@ fn withdraw_promises(function: Value) {
             for name in BROKEN_PROMISES {
                 instruction.remove_call_attribute(Place::Function, name);
             }
+        }
+    }
+}
+
+/// Promises of a function of libatomic that clang does not make: it does not keep the addresses that it
+/// gets, so the variables of an atomic expression stay the caller's own.
+fn promise(function: Value) {
+    if !function.is_declaration() || !function.name().starts_with("__atomic_") {
+        return;
+    }
+    for index in 0..function.param_count() {
+        if function.param(index).ty().kind() == Kind::LLVMPointerTypeKind {
+            function.add_attribute(Place::Param(index), "nocapture");
         }
     }
 }

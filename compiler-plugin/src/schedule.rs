@@ -2,6 +2,7 @@
 //! [`MODE_ACCESSES`] is set, and is done as it stands while not.
 
 mod alone;
+pub mod blocks;
 mod library;
 
 pub use library::touches;
@@ -77,9 +78,11 @@ impl<'a> Schedule<'a> {
                     let read = self.hooks.call(emit, &name, &[*pointer]);
                     Some(from_cell(emit, read, cell, *ty))
                 }),
-                None => self.announce(i, |emit| {
-                    let length = emit.c64(self.layout.store_size(*ty));
-                    self.range(emit, "raddle_range_read", *pointer, length);
+                None => self.instead(i, |emit| {
+                    if checked {
+                        self.probe(emit, *pointer, *ty);
+                    }
+                    Some(blocks::load(self.hooks, self.layout, emit, i))
                 }),
             },
             Access::Store { pointer, value } if !private(0) => {
@@ -94,9 +97,12 @@ impl<'a> Schedule<'a> {
                         self.hooks.call(emit, &name, &[*pointer, value]);
                         None
                     }),
-                    None => self.announce(i, |emit| {
-                        let length = emit.c64(self.layout.store_size(ty));
-                        self.range(emit, "raddle_range_write", *pointer, length);
+                    None => self.instead(i, |emit| {
+                        if checked {
+                            self.probe(emit, *pointer, ty);
+                        }
+                        blocks::store(self.hooks, self.layout, emit, i);
+                        None
                     }),
                 }
             }
@@ -115,31 +121,13 @@ impl<'a> Schedule<'a> {
             Access::Opaque => self.announce(i, |emit| {
                 self.hooks.call(emit, "raddle_asm", &[]);
             }),
-            Access::Copy {
-                to, from, length, ..
-            } if !(private(0) && private(1)) => self.announce(i, |emit| {
-                if !private(1) {
-                    self.range(emit, "raddle_range_read", *from, *length);
-                }
-                if !private(0) {
-                    self.range(emit, "raddle_range_write", *to, *length);
-                }
-            }),
-            Access::Set { to, length, .. } if !private(0) => self.announce(i, |emit| {
-                self.range(emit, "raddle_range_write", *to, *length);
-            }),
-            Access::ByValue(arguments) => {
-                let shared: Vec<_> = (0..arguments.len())
-                    .filter(|&index| !private(index as u32))
-                    .map(|index| arguments[index])
-                    .collect();
-                if !shared.is_empty() && !i.is_must_tail() {
-                    self.announce(i, |emit| {
-                        for (index, ty) in shared {
-                            let length = emit.c64(self.layout.store_size(ty));
-                            self.range(emit, "raddle_range_read", i.operand(index), length);
-                        }
-                    });
+            Access::Copy { .. } if !(private(0) && private(1)) => self.block(i, access),
+            Access::Set { .. } if !private(0) => self.block(i, access),
+            Access::ByValue(arguments) if !i.is_must_tail() => {
+                for (index, &(argument, ty)) in (0..).zip(arguments) {
+                    if !private(index) {
+                        self.by_value(i, argument, ty);
+                    }
                 }
             }
             _ => {}
@@ -237,9 +225,7 @@ impl<'a> Schedule<'a> {
 
     /// A variable of the function.
     fn variable(&self, ty: Type) -> Value {
-        let entry = self.function.first_block().and_then(|block| block.first());
-        let first = entry.expect("a body has a block");
-        Emit::new(self.context, first, None).alloca(ty)
+        blocks::variable(self.function, ty)
     }
 
     fn range(&self, emit: &Emit, name: &str, pointer: Value, length: Value) {

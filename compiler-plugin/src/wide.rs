@@ -56,6 +56,18 @@ impl Wide {
         })
     }
 
+    /// A plain access to a vector, whose parts other hooks access.
+    pub fn vector(pointer: Value, length: u64) -> Wide {
+        Wide {
+            pointer,
+            length,
+            what: wide::PARTS | wide::VECTOR,
+            expected: None,
+            operands: vec![],
+            results: vec![],
+        }
+    }
+
     /// A call of `__atomic_load` or one of its kin.
     pub fn of_call(call: Value) -> Option<Wide> {
         let (operation, sized) = named(call)?;

@@ -204,13 +204,15 @@ fn what_nobody_else_sees_has_no_hooks() {
             0,
         ),
     ];
-    const HOOKS: [&str; 9] = [
+    const HOOKS: [&str; 11] = [
         "raddle_read1",
         "raddle_read4",
         "raddle_write4",
         "raddle_write8",
         "raddle_range_read",
         "raddle_range_write",
+        "raddle_copy",
+        "raddle_fill",
         "raddle_text_read",
         "raddle_filled",
         "raddle_asm",

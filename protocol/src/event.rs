@@ -231,9 +231,10 @@ kinds! {
     AtomicWrite = 94, true, "atomic write";
     /// A memory fence. `value`: C11 order, or [`Event::ASSEMBLY`].
     Fence = 95, true, "fence";
-    /// A block read (memcpy and the like). `value`: bytes.
+    /// A block read at once. `value`: bytes; `aux`: 1 for the rest of one that is copied word by word,
+    /// and too long for that.
     ReadRange = 96, true, "read block";
-    /// A block written. `value`: bytes.
+    /// A block written at once. Fields as [`Kind::ReadRange`].
     WriteRange = 97, true, "write block";
 
     /// A handler of the program begins, on the thread that it interrupts. `object`: the handler;

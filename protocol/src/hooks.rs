@@ -232,9 +232,25 @@ pub mod wide {
     pub const CALL: u32 = 1 << 29;
     /// Only that it begins and ends: what it does to memory is done by other hooks in between.
     pub const PARTS: u32 = 1 << 28;
+    /// With [`PARTS`], a plain access of a vector: a section only where the processor promises that
+    /// nothing comes in between.
+    pub const VECTOR: u32 = 1 << 27;
     pub const READS: u32 = 1 << 30;
     pub const WRITES: u32 = 1 << 31;
     pub const ORDERS: u32 = 0xffff;
+}
+
+/// The last parameter of `raddle_copy`.
+pub mod copy {
+    /// Nobody else sees where it writes.
+    pub const TO_PRIVATE: u32 = 1;
+    /// Nobody else sees where it reads.
+    pub const FROM_PRIVATE: u32 = 2;
+    /// The access of a vector of 16 bytes that is aligned to as many, by one instruction.
+    pub const VECTOR: u32 = 4;
+    /// The largest piece has so many bytes, a power of two, times this: those of one element of a
+    /// vector. 0: those of a word.
+    pub const PIECE: u32 = 256;
 }
 
 /// Every hook. `order` parameters are C11 memory orders (0 relaxed … 5 seq_cst); of a
@@ -249,10 +265,15 @@ pub const TABLE: &[Hook] = &[
     hook("raddle_write2", Void, &[Ptr, I16]),
     hook("raddle_write4", Void, &[Ptr, I32]),
     hook("raddle_write8", Void, &[Ptr, I64]),
-    // Announce an access of `len` bytes that the caller then performs itself (memcpy, aggregates,
-    // vectors, floating point wider than 8 bytes).
+    // Announce an access of `len` bytes that the caller then performs itself.
     hook("raddle_range_read", Void, &[Ptr, I64]),
     hook("raddle_range_write", Void, &[Ptr, I64]),
+    // Copy a block as memmove does, and fill one as memset does, in steps of a word at most. `how`:
+    // [`copy`]. Values that no word holds (aggregates, vectors, wide numbers) go by a variable of the
+    // caller's: `raddle_copy` from or to that; in a symbolic run what is read so is decided upon, and
+    // what is written is concrete.
+    hook("raddle_copy", Void, &[Ptr, Ptr, I64, I32 /* how */]),
+    hook("raddle_fill", Void, &[Ptr, I8, I64]),
     // Announce what a function of the C library that the caller calls next does to a text or to
     // bytes, or, after the call, what it did ([`crate::touches::Extent`]). A limit of all ones is
     // none. `stop`: another byte than NUL that ends the text (0: none).

@@ -1,11 +1,14 @@
 //! Scheduling hooks of instrumented code: announce the access, perform it at the chosen instant,
 //! record it.
 
+mod copy;
 mod library;
 mod memory;
+pub mod pieces;
 mod table;
 pub mod wide;
 
+pub use copy::{copied, filled, vectors_are_atomic};
 pub use library::touched;
 pub use memory::{Update, load, order, store};
 pub use table::{Byte, Half};

@@ -3,17 +3,21 @@
 
 use super::atomics;
 use super::leaf::{MAX_WIDTH, width};
+use crate::hooks::Hooks;
 use crate::ir::{Context, Emit, Kind, Layout, Module, Opcode, Ordering, Predicate, Type, Value};
+use crate::schedule::blocks::is_whole;
+use crate::wide::Wide;
 use crate::{locations, sharing};
 
 /// Elements of a vector that is taken apart at most.
 const MAX_ELEMENTS: u32 = 64;
 
 /// Does all of it in a function.
-pub fn run(module: Module, function: Value) {
+pub fn run(module: Module, hooks: &Hooks, function: Value) {
     let expand = Expand {
         context: module.context(),
         layout: module.layout(),
+        hooks,
     };
     for instruction in function.instructions() {
         match instruction.opcode() {
@@ -58,12 +62,13 @@ enum Form {
     Bits(u32),
 }
 
-struct Expand {
+struct Expand<'a> {
     context: Context,
     layout: Layout,
+    hooks: &'a Hooks,
 }
 
-impl Expand {
+impl Expand<'_> {
     fn before(&self, i: Value) -> Emit {
         Emit::new(self.context, i, locations::of(self.context, i))
     }
@@ -96,6 +101,10 @@ impl Expand {
             return;
         };
         let emit = self.before(load);
+        let section = self.section(load, load.operand(0), ty);
+        if let Some(section) = &section {
+            section.begin(self.hooks, &emit, None);
+        }
         let part = |ty: Type, offset: u64| {
             let at = emit.offset(load.operand(0), emit.c64(offset));
             let part = emit.load(ty, at);
@@ -124,6 +133,9 @@ impl Expand {
                 self.vector(&emit, ty, self.elements(&emit, &units, 1, ty.element()))
             }
         };
+        if let Some(section) = &section {
+            section.end(self.hooks, &emit);
+        }
         load.replace_uses(whole);
         load.erase();
     }
@@ -135,6 +147,10 @@ impl Expand {
             return;
         };
         let emit = self.before(store);
+        let section = self.section(store, store.operand(1), ty);
+        if let Some(section) = &section {
+            section.begin(self.hooks, &emit, None);
+        }
         let put = |part: Value, offset: u64| {
             let at = emit.offset(store.operand(1), emit.c64(offset));
             let part = emit.store(part, at);
@@ -163,7 +179,17 @@ impl Expand {
                 put(self.joined(&emit, &units, 1, emit.int(bits)), 0);
             }
         }
+        if let Some(section) = &section {
+            section.end(self.hooks, &emit);
+        }
         store.erase();
+    }
+
+    /// What makes one step of the parts, where a processor accesses them at once and others see them.
+    fn section(&self, access: Value, pointer: Value, ty: Type) -> Option<Wide> {
+        let private = sharing::is_private(self.context, access, 0);
+        let whole = !private && is_whole(self.layout, access, ty);
+        whole.then(|| Wide::vector(pointer, self.layout.store_size(ty)))
     }
 
     /// A vector of these elements.

@@ -6,6 +6,7 @@ use super::terms::{Term, pack};
 use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
 use crate::ir::{Emit, Predicate, Type, Value};
+use crate::schedule::blocks;
 use crate::sharing;
 use crate::wide::Wide;
 use raddle_protocol::expr::{Op, Why};
@@ -139,7 +140,7 @@ impl Body<'_> {
             Wide::of_instruction(access, self.layout),
         ) {
             (Some(cell), _) => self.shared_cell(i, access, cell, ty),
-            (None, None) => self.shared_block(i, access, pointer, ty),
+            (None, None) => self.shared_block(i, access, pointer),
             (None, Some(wide)) => {
                 let operands: Vec<Value> = i.operands().collect();
                 let values = operands.iter().filter(|&&one| one != pointer);
@@ -151,21 +152,16 @@ impl Body<'_> {
         }
     }
 
-    /// Too large for a cell: announced, and done as it stands.
-    fn shared_block(&mut self, i: Value, access: &Access, pointer: Value, ty: Type) {
+    /// Too large for a cell: by a variable.
+    fn shared_block(&mut self, i: Value, access: &Access, pointer: Value) {
         let mut emit = self.before(i);
         self.decide_address(&mut emit, pointer);
-        let length = emit.c64(self.layout.store_size(ty));
         if matches!(access, Access::Load { .. }) {
-            self.hooks
-                .call(&emit, "raddle_range_read", &[pointer, length]);
-            self.lose_memory(&mut emit, pointer, self.layout.store_size(ty));
+            let value = blocks::load(self.hooks, self.layout, &emit, i);
+            self.replace(i, value);
         } else {
-            self.hooks
-                .call(&emit, "raddle_range_write", &[pointer, length]);
-            let emit = self.after(i);
-            self.hooks
-                .call(&emit, "raddle_sym_forget", &[pointer, length]);
+            blocks::store(self.hooks, self.layout, &emit, i);
+            self.erase(i);
         }
     }
 

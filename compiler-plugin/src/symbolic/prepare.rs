@@ -22,7 +22,7 @@ pub fn run(module: Module, hooks: &Hooks, function: Value) {
         }
     }
     atomics::run(module, hooks, function);
-    expand::run(module, function);
+    expand::run(module, hooks, function);
 }
 
 fn is_aggregate(value: Value) -> bool {

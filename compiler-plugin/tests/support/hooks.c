@@ -227,6 +227,13 @@ static void concrete(u8 *p, u64 len) {
   void raddle_write##n(T *p, T v) { plain++; *p = v; put(p, n, 0); }
 PLAIN(1, u8) PLAIN(2, u16) PLAIN(4, u32) PLAIN(8, u64)
 
+void raddle_copy(void *to, void *from, u64 len, u32 how) {
+  plain++;
+  concrete(from, len);
+  memmove(to, from, len);
+  (void)how;
+}
+void raddle_fill(void *p, u8 byte, u64 len) { plain++; memset(p, byte, len); }
 void raddle_range_read(void *p, u64 len) { plain++; concrete(p, len); }
 void raddle_range_write(void *p, u64 len) { plain++; (void)p; (void)len; }
 void raddle_text_read(void *p, u64 most, u32 stop) { plain++; (void)p; (void)most; (void)stop; }

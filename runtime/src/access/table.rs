@@ -94,6 +94,7 @@ mod tests {
     fn every_hook_is_exported_with_its_declared_type() {
         let mut rows: Vec<super::Row> = Vec::new();
         rows.extend(crate::access::ROWS);
+        rows.extend(crate::access::copy::ROWS);
         rows.extend(crate::access::library::ROWS);
         rows.extend(crate::access::wide::ROWS);
         rows.extend(crate::shadow::rows());

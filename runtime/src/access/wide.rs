@@ -1,7 +1,7 @@
 //! Atomics that no other hook does: too wide for a word, or left to a function of a library. They
 //! are announced, and then done as they stand; nobody else goes on in between.
 
-use super::{Address, enter, log_order, scheduled, shadowed};
+use super::{Address, enter, log_order, scheduled, shadowed, vectors_are_atomic};
 use crate::gate;
 use crate::serial::Serial;
 use crate::shadow::one_body;
@@ -119,6 +119,11 @@ unsafe fn is_expected(access: Wide, expected: Address) -> bool {
 /// Is a library function under way whose calls are no steps?
 static IN_LIBRARY: Serial<bool> = Serial::new(false);
 
+/// Does nobody come between the parts?
+fn is_section(what: u32) -> bool {
+    what & wide::VECTOR == 0 || vectors_are_atomic()
+}
+
 unsafe extern "C-unwind" fn begin(
     at: Address,
     len: u64,
@@ -128,7 +133,7 @@ unsafe extern "C-unwind" fn begin(
     pc: usize,
 ) {
     if what & wide::PARTS != 0 {
-        if shadowed() {
+        if shadowed() && is_section(what) {
             one_body::enter_section(pc);
         }
         return;
@@ -150,7 +155,7 @@ unsafe extern "C-unwind" fn begin(
 
 unsafe extern "C-unwind" fn end(at: Address, len: u64, what: u32, _: usize, _: usize, pc: usize) {
     if what & wide::PARTS != 0 {
-        if shadowed() {
+        if shadowed() && is_section(what) {
             one_body::leave_section(pc);
         }
         return;

@@ -6,6 +6,7 @@ use super::atomic;
 use super::nodes::Expr;
 use super::{built, touch, world};
 use crate::access::check;
+use crate::access::pieces::{Part, Pieces, WORD, is_backwards};
 use crate::serial::Serial;
 use core::cell::Cell;
 use raddle_protocol::event::Kind;
@@ -29,7 +30,7 @@ pub fn copy(to: u64, from: u64, len: u64, pc: usize) {
     }
     check(Kind::ReadRange, from, len, pc);
     check(Kind::WriteRange, to, len, pc);
-    if to > from && to - from < len {
+    if is_backwards(to, from, len) {
         return copy_from_the_end(to, from, len, pc);
     }
     let mut done = 0;
@@ -45,9 +46,54 @@ pub fn copy(to: u64, from: u64, len: u64, pc: usize) {
             }
             (true, false) => copy_piece(target, source, piece(run, &[source]), pc),
             (false, true) => copy_piece(target, source, piece(run, &[target]), pc),
-            (true, true) => copy_piece(target, source, piece(run, &[source, target]), pc),
+            (true, true) if (source ^ target).is_multiple_of(WORD) => {
+                copy_piece(target, source, piece(run, &[source]), pc)
+            }
+            (true, true) => copy_parts(Pieces::new(target, source, run), pc),
         };
     }
+}
+
+/// A copy where both sides are shared; how much.
+fn copy_parts(parts: Pieces, pc: usize) -> u64 {
+    let (to, from, len) = (parts.to(), parts.from(), parts.len());
+    // The bytes that were read and are not yet written, and their expressions.
+    let (mut bytes, mut exprs) = ([0u8; 16], [0 as Expr; 16]);
+    let place = |offset: u64| offset as usize % 16;
+    for part in parts {
+        match part {
+            Part::Read { offset, size } => {
+                let (value, expr) = access(Kind::Read, from + offset, size, pc).read();
+                for i in 0..size {
+                    bytes[place(offset + i)] = value.to_le_bytes()[i as usize];
+                    exprs[place(offset + i)] = world().nodes.extract(expr, 8 * i as u8, 8);
+                }
+            }
+            Part::Write { offset, size } => {
+                let mut value = [0; 8];
+                let symbolic = (0..size).any(|i| exprs[place(offset + i)] != 0);
+                let mut whole = 0;
+                for i in 0..size {
+                    let byte = bytes[place(offset + i)];
+                    value[i as usize] = byte;
+                    if symbolic {
+                        let nodes = &mut world().nodes;
+                        let expr = match exprs[place(offset + i)] {
+                            0 => nodes.constant(8, byte.into()),
+                            expr => expr,
+                        };
+                        whole = match i {
+                            0 => expr,
+                            _ => nodes.concat(expr, whole),
+                        };
+                    }
+                }
+                let value = u64::from_le_bytes(value);
+                access(Kind::Write, to + offset, size, pc).write(value, whole);
+            }
+        }
+    }
+    len
 }
 
 /// For overlapping blocks: from high to low addresses.
@@ -56,12 +102,7 @@ fn copy_from_the_end(to: u64, from: u64, len: u64, pc: usize) {
     if !shared {
         return copy_local(to, from, len, pc);
     }
-    let mut left = len;
-    while left > 0 {
-        let n = piece(left, &[from + left, to + left]);
-        copy_piece(to + left - n, from + left - n, n, pc);
-        left -= n;
-    }
+    copy_parts(Pieces::new(to, from, len), pc);
 }
 
 fn copy_piece(to: u64, from: u64, size: u64, pc: usize) -> u64 {
@@ -153,6 +194,52 @@ pub fn will_read(at: u64, len: u64, pc: usize) {
             world().cells.forget(here, n);
         });
     });
+}
+
+/// Reads or writes (`reads` false) a block as the program does, whose other side is a variable that
+/// only this thread knows and that no expression is kept of. `whole`: nobody comes in between.
+///
+/// # Safety
+/// Both have so many bytes.
+pub unsafe fn by_variable(to: u64, from: u64, len: u64, reads: bool, whole: bool, pc: usize) {
+    let (block, kind) = match reads {
+        true => (from, Kind::ReadRange),
+        false => (to, Kind::WriteRange),
+    };
+    check(kind, block, len, pc);
+    let each = || {
+        pieces(block, len, |_, here, n| {
+            let mut done = 0;
+            while done < n {
+                let at = here + done;
+                let size = piece(n - done, &[at]);
+                let offset = at - block;
+                let mut bytes = [0; 8];
+                if reads {
+                    let value = access(Kind::Read, at, size, pc).read_and_decide();
+                    bytes = value.to_le_bytes();
+                    // SAFETY: the caller's promise; a piece has eight bytes at most.
+                    unsafe {
+                        ((to + offset) as *mut u8).copy_from(bytes.as_ptr(), size as usize);
+                    }
+                } else {
+                    // SAFETY: as above.
+                    unsafe {
+                        ((from + offset) as *const u8).copy_to(bytes.as_mut_ptr(), size as usize);
+                    }
+                    access(Kind::Write, at, size, pc).write(u64::from_le_bytes(bytes), 0);
+                }
+                done += size;
+            }
+            if reads {
+                world().cells.forget(here, n);
+            }
+        });
+    };
+    match whole {
+        true => as_one(core::iter::once((block, len)), pc, each),
+        false => each(),
+    }
 }
 
 /// What a function of the C library reads.

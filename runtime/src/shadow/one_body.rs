@@ -10,7 +10,7 @@ use crate::access::Update;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
 
-pub use super::blocks::{will_read, will_write};
+pub use super::blocks::{by_variable, will_read, will_write};
 
 /// The program is about to read or write a block, or to do both, as one atomic access.
 pub fn begin_section(at: u64, len: u64, reads: bool, writes: bool, pc: usize) {

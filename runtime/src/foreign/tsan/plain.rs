@@ -1,7 +1,7 @@
 //! Plain accesses.
 
 use super::modules;
-use crate::access::{range_read, range_write, read1, read2, read4, read8};
+use crate::access::{copied, filled, range_read, range_write, read1, read2, read4, read8};
 use core::ffi::c_void;
 
 type Address = *mut c_void;
@@ -201,14 +201,12 @@ unsafe extern "C-unwind" fn copy(
     _: usize,
     pc: usize,
 ) -> Address {
-    // SAFETY: the program's arguments; the two points come first, so the copy is one step with the
-    // second.
+    // SAFETY: the program's arguments.
     unsafe {
-        if modules::holds(pc) {
-            range_read(from, len as u64, 0, 0, 0, pc);
-            range_write(to, len as u64, 0, 0, 0, pc);
+        match modules::holds(pc) {
+            true => copied(to, from, len as u64, pc),
+            false => core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len),
         }
-        core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len);
     }
     to
 }
@@ -223,10 +221,10 @@ unsafe extern "C-unwind" fn set(
 ) -> Address {
     // SAFETY: the program's arguments.
     unsafe {
-        if modules::holds(pc) {
-            range_write(to, len as u64, 0, 0, 0, pc);
+        match modules::holds(pc) {
+            true => filled(to, value as u8, len as u64, pc),
+            false => core::ptr::write_bytes(to.cast::<u8>(), value as u8, len),
         }
-        core::ptr::write_bytes(to.cast::<u8>(), value as u8, len);
     }
     to
 }

@@ -1,0 +1,240 @@
+//! Random C programs in which threads copy and fill blocks of 4 to 40 bytes that others read and
+//! write: do `dpor`, `pcb` and `verify` reach exactly what brute force (`dfs`) does, and is that what
+//! the program reaches when it copies word by word in a loop of its own? Which accesses of 16 bytes
+//! are one step? All programs are in one binary; they are the same on every machine.
+
+mod common;
+
+use common::{Compiler, Random, Run, compile, in_parallel, run, scratch};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Programs in the binary.
+const PROGRAMS: u64 = 36;
+/// So many of them must be small enough to be compared.
+const COMPARED: usize = 24;
+/// A program with more interleavings than this is left out.
+const MOST: &str = "2500";
+
+/// What the programs share, and the loops that copy in their place.
+const HEAD: &str = r#"
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+typedef unsigned char byte;
+/* The greatest power of two, 8 at most, that divides the address and fits. */
+static size_t piece(uintptr_t at, size_t left) {
+    size_t n = 8;
+    while (n > left || at % n) n /= 2;
+    return n;
+}
+static void put(volatile byte *to, const volatile byte *from, size_t n) {
+    switch (n) {
+    case 8: *(volatile uint64_t *)to = *(const volatile uint64_t *)from; break;
+    case 4: *(volatile uint32_t *)to = *(const volatile uint32_t *)from; break;
+    case 2: *(volatile uint16_t *)to = *(const volatile uint16_t *)from; break;
+    default: *to = *from;
+    }
+}
+static int loops;
+/* As memmove does it; both sides lie in their words alike. */
+static void copy(void *to, const void *from, size_t n) {
+    if (!loops) { memmove(to, from, n); return; }
+    volatile byte *t = to; const volatile byte *f = from;
+    if (t > f && t < f + n)
+        while (n) { size_t k = piece((uintptr_t)(f + n), n); n -= k; put(t + n, f + n, k); }
+    else
+        for (size_t i = 0, k; i < n; i += k) { k = piece((uintptr_t)(f + i), n - i); put(t + i, f + i, k); }
+}
+static void fill(void *to, int what, size_t n) {
+    if (!loops) { memset(to, what, n); return; }
+    byte all[8];
+    for (int i = 0; i < 8; i++) all[i] = what;
+    volatile byte *t = to;
+    for (size_t i = 0, k; i < n; i += k) { k = piece((uintptr_t)(t + i), n - i); put(t + i, all, k); }
+}
+static _Alignas(64) int x[32], y[32];
+static int result(int a) {
+    unsigned sum = a;
+    for (int i = 0; i < 12; i++) sum = sum * 3 + x[i] + 2 * y[i];
+    return sum % 127;
+}
+"#;
+
+/// Draws statements.
+struct Statements(Random);
+
+impl Statements {
+    fn below(&mut self, n: usize) -> usize {
+        self.0.below(n)
+    }
+
+    fn field(&mut self, ints: usize) -> String {
+        format!("{}[{}]", self.0.pick(&["x", "y"]), self.below(ints))
+    }
+
+    /// What reads or writes a block of so many numbers. `askew`: its sides lie in their words
+    /// differently.
+    fn block(&mut self, ints: usize, askew: bool) -> String {
+        let size = 4 * ints;
+        let shift = if askew { 1 } else { 2 };
+        let (to, from) = match self.below(6) {
+            0 => ("x".into(), "y".into()),
+            1 | 2 => ("y".into(), "x".into()),
+            3 if ints > 2 => (format!("x + {shift}"), "x".into()),
+            4 if ints > 2 => ("x".into(), format!("x + {shift}")),
+            _ if askew => ("y + 1".into(), "x".into()),
+            _ => {
+                let what = self.below(3);
+                return format!("fill(y, {what}, {size});");
+            }
+        };
+        match (askew, self.below(3)) {
+            (false, 0) if to == "y" => format!("assign{ints}();"),
+            _ => format!("copy({to}, {from}, {size});"),
+        }
+    }
+
+    /// Accesses to a few fields, in one of which the other thread's block begins or ends.
+    fn fields(&mut self, ints: usize) -> String {
+        let (first, last) = (0, ints - 1);
+        match self.below(4) {
+            0 => format!("x[{first}] = 2; x[{last}] = 3;"),
+            1 => format!("x[{last}] = 2; a = y[{first}];"),
+            2 => format!("a = y[{first}] + 5 * y[{last}];"),
+            _ => {
+                let (one, other) = (self.field(ints), self.field(ints));
+                format!("{one} = 4; a = {other};")
+            }
+        }
+    }
+}
+
+fn is_askew(k: u64) -> bool {
+    k % 6 == 5
+}
+
+/// The argument says which program is run, and whether it copies in loops.
+fn source() -> String {
+    let mut source = String::from(HEAD);
+    for ints in 1..=10 {
+        let _ = writeln!(
+            source,
+            "struct s{ints} {{ int f[{ints}]; }} __attribute__((may_alias));
+static void assign{ints}(void) {{
+    if (loops) copy(y, x, {});
+    else *(struct s{ints} *)y = *(struct s{ints} *)x;
+}}",
+            4 * ints,
+        );
+    }
+    for k in 0..PROGRAMS {
+        let mut random = Statements(Random(k));
+        let ints = 1 + k as usize % 10;
+        let (block, fields) = (random.block(ints, is_askew(k)), random.fields(ints));
+        let second = match ints < 4 && k % 2 == 0 {
+            true => random.block(ints, is_askew(k)),
+            false => String::new(),
+        };
+        let _ = writeln!(
+            source,
+            "static void *f{k}(void *p) {{ {block} return p; }}
+static int g{k}(void) {{
+    int a = 0;
+    pthread_t t;
+    pthread_create(&t, 0, f{k}, 0);
+    {fields} {second}
+    pthread_join(t, 0);
+    return result(a);
+}}"
+        );
+    }
+    let names: Vec<String> = (0..PROGRAMS).map(|k| format!("g{k}")).collect();
+    let _ = writeln!(
+        source,
+        "int main(int count, char **words)
+{{
+    static int (*const programs[])(void) = {{ {} }};
+    for (int i = 0; i < 12; i++) x[i] = 1;
+    loops = count > 2;
+    return programs[atoi(words[1])]();
+}}",
+        names.join(", ")
+    );
+    source
+}
+
+fn written(name: &str, text: &str) -> PathBuf {
+    let path = scratch("copies").join(name);
+    if std::fs::read_to_string(&path).ok().as_deref() != Some(text) {
+        std::fs::write(&path, text).expect("the source can be written");
+    }
+    path
+}
+
+fn explore(options: &[&str], program: &Path, arguments: &[&str]) -> Run {
+    let mut all = options.to_vec();
+    all.extend(["--keep-going", "--no-shrink", "-q", "--races=off"]);
+    run(&all, program, arguments)
+}
+
+fn outcomes(run: &Run) -> BTreeSet<String> {
+    let labels = run.summary.outcomes.keys().cloned();
+    labels.filter(|label| label != "redundant").collect()
+}
+
+/// Whether program `k` was small enough to be compared; an error when somebody was wrong.
+fn check(program: &Path, k: u64) -> Result<bool, String> {
+    let number = k.to_string();
+    let brute = ["run", "--policy", "dfs", "-n", MOST];
+    let plain = [number.as_str()];
+    let all = explore(&brute, program, &plain);
+    if all.summary.complete != Some(true) {
+        return Ok(false);
+    }
+    let possible = outcomes(&all);
+    let mut others: Vec<(&[&str], &[&str])> = vec![
+        (&["run", "--policy", "dpor"], &plain),
+        (&["run", "--policy", "pcb"], &plain),
+        (&["verify"], &plain),
+    ];
+    let loops = [number.as_str(), "loops"];
+    if !is_askew(k) {
+        others.push((&["run", "--policy", "dpor"], &loops));
+    }
+    for (options, arguments) in others {
+        let run = explore(options, program, arguments);
+        let seen = outcomes(&run);
+        let open = (&run.summary.bounds, run.summary.complete == Some(false));
+        if seen != possible || open != (&Vec::new(), false) {
+            return Err(format!(
+                "{}: {seen:?} instead of {possible:?}, {open:?}\n{}",
+                run.shown,
+                run.output.all()
+            ));
+        }
+    }
+    let sampled = explore(&["run", "-n", "40", "--seed", "2"], program, &plain);
+    match outcomes(&sampled).is_subset(&possible) {
+        true => Ok(true),
+        false => Err(format!("{}: not within {possible:?}", sampled.shown)),
+    }
+}
+
+#[test]
+fn copies_are_steps_of_a_word_in_all_kinds_of_runs() {
+    let path = written("programs.c", &source());
+    let path = path.to_str().expect("a plain path");
+    let program = compile(Compiler::RaddleCc, path, &["-w", "-O0"]);
+    let all: Vec<u64> = (0..PROGRAMS).collect();
+    let compared = AtomicUsize::new(0);
+    in_parallel(&all, |&k| {
+        compared.fetch_add(usize::from(check(&program, k)?), Ordering::Relaxed);
+        Ok(())
+    });
+    let compared = compared.into_inner();
+    assert!(compared >= COMPARED, "only {compared} were compared");
+}
