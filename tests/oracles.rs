@@ -49,7 +49,7 @@ const PROGRAMS: &[Program] = &[
     program("compare_exchange", &[], 13, 2, Some(2)),
     program("atomic_updates", &[], 35, 2, Some(2)),
     program("wide_exchange", &[], 28, 3, Some(3)),
-    program("large_exchange", &[], 3843, 3, Some(3)),
+    program("large_exchange", &[], 28, 3, Some(3)),
     program("word_lock", &[], 201, 4, Some(4)),
     program("word_lock_misused", &[], 232, 8, Some(5)),
     program("references", &[], 55, 4, Some(2)),
