@@ -239,7 +239,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
     }
     // What the systematic searches promise is about calls alone.
     let returns = match search.campaign.policy.executions() {
-        None if instrumented(session.modules()).is_empty() => flags::RETURNS,
+        None if !sees_memory(session.modules()) => flags::RETURNS,
         _ => 0,
     };
     while let Some((n, mut job)) = search.next() {

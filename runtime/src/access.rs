@@ -10,7 +10,7 @@ pub mod wide;
 
 pub use copy::{copied, filled, vectors_are_atomic};
 pub use library::touched;
-pub use memory::{Update, load, order, store};
+pub use memory::{Update, cut, load, order, store};
 pub use table::{Byte, Half};
 #[cfg(test)]
 pub use table::{HookType, Row};
@@ -328,6 +328,17 @@ pub unsafe extern "C-unwind" fn atomic_cas(
         log_update(at, size, old, written, pc);
     }
     old
+}
+
+/// After an atomic write with this order: where accesses to memory are not seen, others may come by
+/// before what follows there.
+#[inline]
+pub fn released(order: u32, pc: usize) {
+    /// `memory_order_release`; those above it release, too.
+    const RELEASE: u32 = 3;
+    if order >= RELEASE && scheduled() && !shadowed() {
+        gate::returns(pc);
+    }
 }
 
 /// A fence, as one step.

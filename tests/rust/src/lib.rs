@@ -1,5 +1,7 @@
-//! An account that several threads pay into.
+//! An account that several threads pay into, and a place where one thread leaves a payment for
+//! another.
 
+use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -37,6 +39,62 @@ impl Account {
     pub fn payments(&self) -> u32 {
         self.payments.load(Ordering::SeqCst)
     }
+}
+
+/// One payment from one thread to another, which may close the place.
+#[derive(Default)]
+pub struct Drawer {
+    state: AtomicU32,
+    payment: UnsafeCell<Option<u32>>,
+}
+
+// SAFETY: the state says who has the payment (in what is right).
+unsafe impl Sync for Drawer {}
+
+const SENT: u32 = 1;
+const CLOSED: u32 = 2;
+
+impl Drawer {
+    fn put(&self, amount: u32) {
+        // SAFETY: nobody takes it before it is sent.
+        unsafe { *self.payment.get() = Some(amount) };
+    }
+
+    fn take(&self) -> Option<u32> {
+        // SAFETY: one thread has it.
+        unsafe { (*self.payment.get()).take() }
+    }
+
+    /// Gives the payment back if the drawer is closed. It is marked as sent all the same, so the other
+    /// side may take it at that moment.
+    pub fn send_wrongly(&self, amount: u32) -> Option<u32> {
+        self.put(amount);
+        let before = self.state.fetch_or(SENT, Ordering::AcqRel);
+        (before & CLOSED != 0).then(|| self.take().expect("a payment"))
+    }
+
+    /// The same, marked as sent only if the drawer is open.
+    pub fn send(&self, amount: u32) -> Option<u32> {
+        self.put(amount);
+        let sent = self.state.compare_exchange(0, SENT, Ordering::AcqRel, Ordering::Acquire);
+        sent.is_err().then(|| self.take().expect("a payment"))
+    }
+
+    /// Closes it; what was sent before.
+    pub fn close(&self) -> Option<u32> {
+        self.state.fetch_or(CLOSED, Ordering::AcqRel);
+        let sent = self.state.load(Ordering::Acquire) & SENT != 0;
+        sent.then(|| self.take()).flatten()
+    }
+}
+
+/// Sends a payment while the other side closes the drawer.
+pub fn send_and_close(send: impl Fn(&Drawer) -> Option<u32> + Sync) -> (Option<u32>, Option<u32>) {
+    let drawer = Drawer::default();
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| send(&drawer));
+        (drawer.close(), sender.join().expect("the sender ends"))
+    })
 }
 
 /// Does it in two threads at once.
@@ -78,6 +136,17 @@ mod tests {
         let account = Account::default();
         twice(&account, Account::count);
         assert_eq!(account.payments(), 2);
+    }
+
+    #[test]
+    fn payment_is_taken_twice() {
+        let _ = send_and_close(|drawer| drawer.send_wrongly(5));
+    }
+
+    #[test]
+    fn payment_is_taken_once() {
+        let (received, returned) = send_and_close(|drawer| drawer.send(5));
+        assert!(received.is_some() != returned.is_some());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Atomics of one to eight bytes, and fences.
 
-use crate::access::{Byte, Half, atomic_cas, atomic_load, atomic_rmw, atomic_store, fence};
+use crate::access::{
+    Byte, Half, atomic_cas, atomic_load, atomic_rmw, atomic_store, cut, fence, released,
+};
 use core::ffi::c_void;
 use raddle_protocol::hooks::{cas_order, rmw};
 
@@ -106,7 +108,11 @@ macro_rules! operation {
         ) -> $ty {
             let size = size_of::<$ty>() as u32;
             // SAFETY: the program updates this, atomically.
-            unsafe { atomic_rmw(at, value.widened(), rmw::$op, size, plain_order(order), pc) as $ty }
+            let old = unsafe {
+                atomic_rmw(at, value.widened(), rmw::$op, size, plain_order(order), pc) as $ty
+            };
+            released(plain_order(order), pc);
+            old
         }
     )*};
 }
@@ -127,7 +133,8 @@ macro_rules! atomics {
         ) {
             let size = size_of::<$ty>() as u32;
             // SAFETY: the program writes this, atomically.
-            unsafe { atomic_store(at, value.widened(), size, plain_order(order), 0, pc) }
+            unsafe { atomic_store(at, value.widened(), size, plain_order(order), 0, pc) };
+            released(plain_order(order), pc);
         }
 
         operation! { $ty, $given: $($name = $op;)* }
@@ -141,10 +148,12 @@ macro_rules! atomics {
             // this thread uses.
             unsafe {
                 let wanted = expected.read_unaligned();
-                let order = cas_order(plain_order(order), plain_order(failure));
+                let success = plain_order(order);
+                let order = cas_order(success, plain_order(failure));
                 let old = atomic_cas(at, wanted.into(), new.widened(), size, order, pc) as $ty;
-                if old != wanted {
-                    expected.write_unaligned(old);
+                match old == wanted {
+                    true => released(success, pc),
+                    false => expected.write_unaligned(old),
                 }
                 u8::from(old == wanted)
             }
@@ -156,8 +165,13 @@ macro_rules! atomics {
             let size = size_of::<$ty>() as u32;
             // SAFETY: the program updates this, atomically.
             unsafe {
-                let order = cas_order(plain_order(order), plain_order(failure));
-                atomic_cas(at, expected.widened(), new.widened(), size, order, pc) as $ty
+                let success = plain_order(order);
+                let order = cas_order(success, plain_order(failure));
+                let old = atomic_cas(at, expected.widened(), new.widened(), size, order, pc) as $ty;
+                if u64::from(old) == cut(expected.widened(), size) {
+                    released(success, pc);
+                }
+                old
             }
         }
     )*};

@@ -4,6 +4,7 @@
 //! variable: it is read before anybody else can run.
 
 use super::atomic::plain_order;
+use crate::access::released;
 use crate::access::wide::{Turn, Wide};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -114,6 +115,9 @@ unsafe fn step(
             Turn::Schedule => {
                 let failed = changed.is_none() && kind == Kind::Rmw;
                 access.record(plain_order(if failed { other } else { order }), failed);
+                if changed.is_some() {
+                    released(plain_order(order), pc);
+                }
             }
             Turn::Shadow => access.done(),
         }
