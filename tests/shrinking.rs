@@ -165,6 +165,34 @@ fn a_witness_says_whether_fewer_would_do() {
     }
 }
 
+/// Of hundreds of preemptions at random those are left that matter.
+#[test]
+fn long_interleavings_get_short() {
+    let source = "tests/shrinking/noise.c";
+    let plain = compile(common::Compiler::Gcc, source, &[]);
+    let hooked = compile(common::Compiler::RaddleCc, source, &[]);
+    let table = [
+        (&plain, ["8", "80"], 300),
+        (&plain, ["8", "12"], 50),
+        (&hooked, ["4", "50"], 100),
+    ];
+    let tries: Vec<_> = table.iter().flat_map(|t| [(t, "1"), (t, "2")]).collect();
+    in_parallel(&tries, |((program, args, at_least), seed)| {
+        let options = |more: &'static str| {
+            let options = "run -n 3000 --policy random --races off --no-lock-order";
+            let options = options.split(' ').chain(["--seed", *seed]);
+            options.chain(more.split_whitespace()).collect::<Vec<_>>()
+        };
+        let found = run(&options("--no-shrink"), program, args);
+        let shrunk = run(&options(""), program, args);
+        let preemptions = |run: &Run| run.summary.findings.first().map(|f| f.preemptions);
+        match (preemptions(&found), preemptions(&shrunk)) {
+            (Some(before), Some(1)) if before >= *at_least => Ok(()),
+            _ => Err(format!("{}{}", found.output.all(), shrunk.output.all())),
+        }
+    });
+}
+
 /// A time that is over at once: the witness is what was found, and says that it was not shrunk.
 #[test]
 fn shrinking_that_was_cut_off_is_said() {

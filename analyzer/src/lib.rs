@@ -1,6 +1,7 @@
 //! Pure functions from traces to new jobs and verdicts. No files, no processes.
 
 pub mod bounds;
+pub mod ddmin;
 pub mod dfs;
 pub mod direct;
 pub mod dpor;

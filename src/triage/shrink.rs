@@ -4,6 +4,8 @@ use super::{
     CANDIDATES_OF_A_REPORT, Failure, Job, Result, Seen, Tail, Trace, Treatment, Triage, flags,
     records_for,
 };
+use raddle_analyzer::bounds::{Point, points};
+use raddle_analyzer::ddmin::Ddmin;
 use raddle_analyzer::fewer::{self, Fewer};
 use raddle_analyzer::shrink::Shrinker;
 use raddle_protocol::job::total_steps;
@@ -36,6 +38,10 @@ const LONGER: u64 = 4;
 const SOME_STEPS: u64 = 10_000;
 /// Of the executions of a whole shrinking that search may have one in so many.
 const SHARE_OF_SEARCH: u64 = 2;
+/// Executions with more steps are not recorded with who was enabled while they are shrunk.
+const STEPS_WITH_ENABLED: u64 = 200_000;
+/// Schedules with so few preemptions have nothing to gain from leaving out many at once.
+const FEW_PREEMPTIONS: u64 = 2;
 /// So many schedules are tried that owe nothing to the one that was found.
 const FRESH_STARTS: u64 = 400;
 
@@ -114,6 +120,9 @@ impl Triage<'_> {
             late: false,
         };
         let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
+        if trace.counters.preemptions > FEW_PREEMPTIONS && steps <= STEPS_WITH_ENABLED {
+            self.leave_out(&case, &mut shrunk.steps, &mut budget, fails)?;
+        }
         loop {
             let mut shrinker = Shrinker::new(std::mem::take(&mut shrunk.steps));
             if !fails {
@@ -145,6 +154,47 @@ impl Triage<'_> {
             site: None,
         });
         Ok(shrunk)
+    }
+
+    /// Leaves out what preemptions it can, many at once.
+    fn leave_out(
+        &mut self,
+        case: &Case,
+        steps: &mut Vec<Step>,
+        budget: &mut Budget,
+        fails: bool,
+    ) -> Result<()> {
+        let records = flags::TOLERANT | fewer::RECORDS | case.records(steps);
+        let Some(start) = self.rerun(&case.job, steps, records)? else {
+            return Ok(());
+        };
+        let Some(known) = decisions(&start) else {
+            return Ok(());
+        };
+        let mut best = start.counters.preemptions;
+        let mut search = Ddmin::new(&known);
+        let mut candidates = match fails {
+            true => usize::MAX,
+            false => CANDIDATES_OF_A_REPORT,
+        };
+        while let Some(candidate) = search.next()
+            && candidates > 0
+            && !self.interrupt.requested()
+            && budget.spend()
+        {
+            candidates -= 1;
+            let run = self.rerun(&case.job, &candidate, records)?;
+            let run = run.filter(|run| run.counters.preemptions < best);
+            let same = self.is_same(run.as_ref(), case.seen, case.failure)?;
+            let run = run.filter(|_| same);
+            let better = run.as_ref().and_then(decisions);
+            search.observe(better.as_deref());
+            if let (Some(run), Some(_)) = (run, better) {
+                best = run.counters.preemptions;
+                *steps = run.taken;
+            }
+        }
+        Ok(())
     }
 
     fn reduce(&mut self, case: &Case, shrinker: &mut Shrinker, budget: &mut Budget) -> Result<()> {
@@ -227,6 +277,13 @@ impl Triage<'_> {
         }
         Ok(Search::Open)
     }
+}
+
+/// The decisions of an execution with records of who was enabled, if these say what each switch costs.
+fn decisions(trace: &Trace) -> Option<Vec<Point>> {
+    let points = points(&trace.events);
+    let preemptions = points.iter().filter(|point| point.preempts()).count();
+    (preemptions as u64 == trace.counters.preemptions).then_some(points)
 }
 
 /// Is there a schedule with fewer preemptions?
