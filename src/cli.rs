@@ -91,6 +91,11 @@ pub struct TargetOptions {
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub accept_exit: Vec<u8>,
 
+    /// Variables of the environment that witnesses keep, besides those that are known to do no harm
+    /// (`raddle show` lists what a witness holds)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub keep_env: Vec<OsString>,
+
     /// Timed waits and sleeps end only when nothing else can run (default: their end is tried
     /// at every moment)
     #[arg(long)]
@@ -162,7 +167,7 @@ pub struct OutputOptions {
     #[arg(long, value_name = "FILE", overrides_with = "sarif")]
     pub sarif: Option<PathBuf>,
 
-    /// Print the verdict only: no progress, no interleavings
+    /// Say the verdict only: no progress, no interleavings
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -353,9 +358,15 @@ pub struct ReplayOptions {
     #[arg(long, conflicts_with = "gdb")]
     pub other: bool,
 
-    /// Run this program instead of the one that the witness names (when it was moved)
+    /// Run this program instead of the one that the witness names (when it was moved or built again)
     #[arg(long, value_name = "PATH")]
     pub program: Option<PathBuf>,
+
+    /// Start whatever program the witness names, with all of its environment that loaders and
+    /// interpreters do not obey; without it only the very build that the witness is of, below the
+    /// working directory
+    #[arg(long)]
+    pub trust: bool,
 
     #[command(flatten)]
     pub output: OutputOptions,

@@ -11,17 +11,18 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::explore::{Campaign, explore};
 use crate::formats::Files;
+use crate::frameworks;
 use crate::interrupt::Interrupt;
 use crate::outside;
 use crate::progress::Progress;
 use crate::replay::{replay, replay_several};
-use crate::report::{Style, report};
+use crate::report::{Style, origin, report};
 use crate::rust::{self, suite};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
 use crate::summary::Summary;
 use crate::suppress::Suppressions;
-use crate::terminal::{complain, print};
+use crate::terminal::{complain, pass_on, print, tell};
 use crate::triage::{Effort, Triage, Wishes};
 use crate::verify;
 use crate::watch::Watch;
@@ -31,6 +32,16 @@ use std::sync::Arc;
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Exit> {
+    let (target, output) = match &cli.command {
+        Command::Run(o) | Command::Test(o) => (Some(&o.target), Some(&o.output)),
+        Command::Verify(options) => (Some(&options.target), Some(&options.output)),
+        _ => (None, None),
+    };
+    if let (Some(target), Some(output)) = (target, output)
+        && let Some(error) = frameworks::answer_list(&target.command, output.quiet)
+    {
+        return Err(error);
+    }
     match cli.command {
         Command::Run(options) => {
             let files = Files::new(&options.output, &options.target.command)?;
@@ -226,7 +237,7 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
             time: findings.shrink_time,
         },
         print: !output.quiet,
-        style: Style::of_stdout(),
+        style: Style::of_stderr(),
         policy,
         seed,
         keeper: None,
@@ -235,10 +246,14 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
     }
 }
 
-/// Prints and writes the summary. Trouble with a file outweighs the verdict: what was asked for is
-/// not there.
+/// Says and writes the summary, and passes on what the program printed. Trouble with a file outweighs
+/// the verdict: what was asked for is not there.
 fn finish(summary: &Summary, trouble: Option<Error>, files: &Files, quiet: bool) -> Result<Exit> {
-    print(&summary.text(Style::of_stdout(), !quiet));
+    pass_on(summary.output.as_deref().unwrap_or_default());
+    // Of a run that an error kept from its first execution there is nothing to claim.
+    if summary.executions > 0 || trouble.is_none() {
+        tell(&summary.text(Style::of_stderr(), !quiet));
+    }
     let written = files.write(summary, trouble.as_ref());
     let exit = match trouble {
         Some(error) => complain(&error),
@@ -254,5 +269,6 @@ fn show(options: &ShowOptions) -> Result<Exit> {
         ..Style::of_stdout()
     };
     print(&report(&witness, Some(&options.witness), style));
+    print(&format!("\n{}", origin(&witness)));
     Ok(Exit::Clean)
 }

@@ -38,7 +38,7 @@ fn unknown<'a>(
     library: &Path,
     callers: impl IntoIterator<Item = &'a Path>,
 ) -> Option<BTreeSet<String>> {
-    let bytes = std::fs::read(library).ok()?;
+    let bytes = crate::store::read_regular(library).ok()?;
     let functions: BTreeSet<&str> = {
         let elf = Elf::parse(&bytes).ok()?;
         let defined = elf.dynsyms.iter();
@@ -52,7 +52,7 @@ fn unknown<'a>(
     };
     let mut unknown = BTreeSet::new();
     for caller in callers {
-        let bytes = std::fs::read(caller).ok()?;
+        let bytes = crate::store::read_regular(caller).ok()?;
         let elf = Elf::parse(&bytes).ok()?;
         let imports = elf.dynsyms.iter().filter(|s| s.is_import());
         let names = imports.filter_map(|s| elf.dynstrtab.get_at(s.st_name));

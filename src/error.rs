@@ -1,6 +1,7 @@
 //! What goes wrong outside the program under test: one line for people, one exit code.
 
 use crate::exit::Exit;
+use crate::terminal::visible;
 use raddle_scheduler::{RunError, StartError, Unsuitable};
 use std::path::Path;
 
@@ -66,6 +67,17 @@ impl From<Unsuitable> for Error {
 
 impl From<StartError> for Error {
     fn from(error: StartError) -> Error {
+        if let StartError::Os { source, .. } = &error
+            && source.raw_os_error() == Some(libc::EFBIG)
+        {
+            return Error::new(
+                Exit::InputOutput,
+                format!(
+                    "{error}: the limit of the size of files is smaller than what raddle shares with the program"
+                ),
+                "raise it (ulimit -f unlimited)",
+            );
+        }
         let exit = match &error {
             StartError::Unsuitable(_)
             | StartError::Ended { .. }
@@ -102,5 +114,5 @@ impl From<RunError> for Error {
 
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.lines().map(str::trim).collect();
-    words.join(" ").trim().to_string()
+    visible(words.join(" ").trim())
 }

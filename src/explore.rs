@@ -342,6 +342,8 @@ struct State {
     astray: Option<String>,
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
+    /// What the first execution printed.
+    output: Option<Vec<u8>>,
     /// What executions have shown besides their ends.
     marks: BTreeMap<Key, u32>,
 }
@@ -403,6 +405,7 @@ impl<'a> Shared<'a> {
                 astray: None,
                 fault: None,
                 reference,
+                output: None,
                 marks: BTreeMap::new(),
             }),
             changed: Condvar::new(),
@@ -528,6 +531,7 @@ impl<'a> Shared<'a> {
         let passed_over = events.any(|e| e.kind() == Some(Kind::PassedOver));
         let mut state = self.state();
         state.executions += 1;
+        state.output.get_or_insert_with(|| trace.stdout.clone());
         state.out.remove(&n);
         let names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
         state.limits.uncontrolled.extend(names.iter().cloned());
@@ -638,6 +642,7 @@ impl<'a> Shared<'a> {
         let judges_races = state.judges_races();
         let assumption = state.assumption;
         summary.outcomes = state.outcomes;
+        summary.output = summary.output.take().or(state.output);
         summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
         summary.instrumented = state.instrumented;
         let fault = state.fault.filter(|e| e.exit != Exit::Interrupted);
@@ -671,7 +676,7 @@ impl<'a> Shared<'a> {
         if summary.verdict == Verdict::NothingFound && summary.instrumented.is_empty() {
             summary.notes.push(ONLY_CALLS.to_string());
         }
-        if self.campaign.watch.races == Treatment::Fail && !judges_races {
+        if self.campaign.watch.races != Treatment::Off && !judges_races {
             summary.notes.push(NO_RACES.to_string());
         }
         if summary.verdict == Verdict::Finding {

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    terminal::survive_full_files();
     let command_line: Vec<OsString> = std::env::args_os().collect();
     if let Some((language, args)) = cc::requested(&command_line) {
         return fail(&commands::compile(language, args));

@@ -51,9 +51,9 @@ pub fn apply(options: &OutsideOptions, setup: &mut Setup) -> Result<()> {
         let held = std::env::var_os(&name);
         let len = len.or(held.as_ref().map(|held| held.len() as u64));
         let len = len.ok_or_else(|| refused(wanted, "is not set; say how long it is (NAME:N)"))?;
-        if held.is_none() {
-            setup.target.env.push((name.clone(), OsString::new()));
-        }
+        // A witness keeps what is set here.
+        let held = held.unwrap_or_default();
+        setup.target.env.push((name.clone(), held));
         lines.push(line("env", checked(len, &name.to_string_lossy())?, &name));
     }
     if !lines.is_empty() {

@@ -18,8 +18,9 @@ use crate::setup::{Setup, limits};
 use crate::store::read_witness;
 use crate::summary::{Found, Replays, Summary, Verdict};
 use crate::symbols::{Symbols, file_identity};
-use crate::terminal::print;
+use crate::terminal::{pass_on, tell, visible};
 use crate::triage::{class_of, witness_records};
+use crate::trust;
 use raddle_protocol::job::{Input, Job};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
@@ -42,9 +43,10 @@ pub fn replay(path: &Path, options: &ReplayOptions, files: &Files) -> Result<Exi
     }
     let witness = read_witness(path)?;
     let file = std::path::absolute(path).unwrap_or(path.to_path_buf());
-    let style = Style::of_stdout();
+    let style = Style::of_stderr();
+    trust::check(path, &witness, options)?;
     let interrupt = Interrupt::install()?;
-    let setup = setup(&witness, options)?;
+    let (setup, left) = setup(&witness, options)?;
     check_program(path, &witness, &setup)?;
     if options.other {
         return replay_other(path, &witness, &setup, options, files, &interrupt);
@@ -79,10 +81,18 @@ pub fn replay(path: &Path, options: &ReplayOptions, files: &Files) -> Result<Exi
         summary.findings.push(found);
     }
     if !options.output.quiet && summary.verdict == Verdict::Finding && replays.reproduced > 0 {
-        print(&report(&witness, Some(path), style));
+        tell(&report(&witness, Some(path), style));
     }
+    pass_on(replayer.output.as_deref().unwrap_or_default());
     let conclusion = conclusion(&witness, &summary, &replays, replayer.changed(), style);
-    print(&format!("{conclusion}\n"));
+    tell(&format!("{conclusion}\n"));
+    if !left.is_empty() {
+        let left = left.join(", ");
+        let why = "loaders or interpreters obey them, or they need --trust";
+        tell(&format!(
+            "  note: not taken from the witness: {left} ({why})\n"
+        ));
+    }
     let error = match (&summary.verdict, &replays.divergence) {
         (Verdict::Diverged, Some(divergence)) => Some(Error::new(
             Exit::Diverged,
@@ -155,7 +165,8 @@ fn conclusion(
 }
 
 /// What the witness says about the start of the program.
-fn setup(witness: &Witness, options: &ReplayOptions) -> Result<Setup> {
+/// Besides the names of the variables that are not taken.
+fn setup(witness: &Witness, options: &ReplayOptions) -> Result<(Setup, Vec<String>)> {
     let command = &witness.command;
     let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
     let override_program = match &options.program {
@@ -176,24 +187,22 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<Setup> {
         ));
     }
     let program = override_program.unwrap_or_else(|| PathBuf::from(text(&command.program.0)));
-    let env = command.env.iter().filter_map(|line| {
-        let at = line.0.iter().position(|&b| b == b'=')?;
-        Some((text(&line.0[..at]), text(&line.0[at + 1..])))
-    });
+    let taken = trust::environment(witness, options.trust);
     let wall = match witness.recipe.timeout_ms {
         0 => Duration::from_secs(60),
         ms => Duration::from_millis(ms),
     };
     let args: Vec<OsString> = command.args.iter().map(|a| text(&a.0)).collect();
     let stdin = command.stdin.as_ref().map(|content| content.0.as_slice());
-    Setup::of_parts(
+    let setup = Setup::of_parts(
         program,
         args,
-        env.collect(),
+        taken.variables,
         stdin,
         limits(wall, &witness.recipe.accepted_exits),
         job(witness),
-    )
+    )?;
+    Ok((setup, taken.left))
 }
 
 /// The execution of the witness as a job.
@@ -253,6 +262,8 @@ struct Replayer<'a> {
     changed: Vec<String>,
     /// How an execution failed whose witness ended well.
     failure: Option<Failure>,
+    /// What the first execution printed.
+    output: Option<Vec<u8>>,
 }
 
 impl<'a> Replayer<'a> {
@@ -269,6 +280,7 @@ impl<'a> Replayer<'a> {
             job,
             changed,
             failure: None,
+            output: None,
         })
     }
 
@@ -296,6 +308,7 @@ impl<'a> Replayer<'a> {
             Err(RunError::Stopped) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
+        self.output.get_or_insert_with(|| trace.stdout.clone());
         let label = crate::class::label(&trace.outcome);
         Ok(Some((label, self.compare(&trace))))
     }
@@ -405,14 +418,15 @@ fn replay_other(
         if trace.outcome.end == End::Divergence {
             summary.verdict = Verdict::Diverged;
         }
-        if summary.executions == 1 && !options.output.quiet {
-            print(&String::from_utf8_lossy(&trace.stdout));
+        if summary.executions == 1 {
+            pass_on(&trace.stdout);
         }
     }
     summary.took(started.elapsed(), started.elapsed());
     summary.interrupted = interrupt.requested();
     let ends: Vec<&str> = summary.outcomes.keys().map(String::as_str).collect();
-    print(&format!("raddle: {}: {}\n", other.what, ends.join(", ")));
+    let what = visible(&other.what);
+    tell(&format!("raddle: {what}: {}\n", ends.join(", ")));
     files.write(&summary, None)?;
     Ok(summary.exit())
 }

@@ -102,7 +102,7 @@ fn failed_test(lines: &[String]) -> Option<String> {
 /// Does this line speak of something that is not as it should be? Sums ("2 tests failed") do not:
 /// they are the same for all.
 fn tells_of_failure(line: &str) -> bool {
-    const WORDS: [&str; 20] = [
+    const WORDS: [&str; 16] = [
         "fail",
         "error",
         "expect",
@@ -118,12 +118,19 @@ fn tells_of_failure(line: &str) -> bool {
         "differ",
         "broken",
         "not ok",
-        "lost",
-        "missing",
-        "bug",
-        "bad ",
         "!=",
     ];
+    // What GoogleTest says of every test, with its name.
+    const FRAMES: [&str; 5] = [
+        "Note: Google Test filter",
+        "[ RUN",
+        "[---",
+        "[===",
+        "Running main",
+    ];
+    if FRAMES.iter().any(|frame| line.starts_with(frame)) {
+        return false;
+    }
     let line = line.to_lowercase();
     WORDS.iter().any(|word| line.contains(word)) && !is_sum(&masked(&line))
 }

@@ -5,7 +5,10 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::outside;
+use crate::store;
+use crate::terminal::tell;
 use crate::triage::Reference;
+use crate::trust;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::{env, flags};
@@ -25,6 +28,8 @@ pub struct Setup {
     pub program: Program,
     /// A job with an empty prefix; its tail is for the search to choose.
     pub base: Job,
+    /// Variables that witnesses keep besides those that are known to do no harm.
+    kept: Vec<OsString>,
 }
 
 /// Bytes kept of standard output, and as many of standard error.
@@ -89,6 +94,7 @@ impl Setup {
             },
             program: inspected,
             base,
+            kept: kept(&options.keep_env)?,
         })
     }
 
@@ -119,6 +125,7 @@ impl Setup {
             },
             limits,
             base,
+            kept: Vec::new(),
         })
     }
 
@@ -133,7 +140,7 @@ impl Setup {
         let cwd = std::env::current_dir()
             .map_err(|e| Error::file("find", Path::new("the working directory"), &e))?;
         let env = std::env::vars_os()
-            .filter(|(name, _)| !looks_secret(&name.to_string_lossy()))
+            .filter(|(name, _)| trust::is_allowed(name) || self.kept.contains(name))
             .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
             .chain(outside::kept(&self.target.env))
             .map(Bytes)
@@ -161,16 +168,7 @@ fn network(job: &Job) -> Option<(OsString, OsString)> {
 
 /// The standard output that a file holds, for `--expect-output`.
 pub fn expected_output(path: &Path) -> Result<Reference> {
-    let content = std::fs::read(path).map_err(|e| Error::file("read", path, &e))?;
-    if content.len() > OUTPUT_BYTES {
-        return Err(Error::usage(
-            format!(
-                "{} is longer than the {OUTPUT_BYTES} bytes that are compared",
-                path.display()
-            ),
-            "let the program write less",
-        ));
-    }
+    let content = store::read(path, OUTPUT_BYTES as u64)?;
     Ok(Reference {
         what: format!("the content of {}", path.display()),
         hash: fnv1a(&content),
@@ -190,25 +188,26 @@ pub fn limits(wall: std::time::Duration, accepted: &[u8]) -> Limits {
     }
 }
 
-/// Values of such variables do not go into files that are sent to other people.
-fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    const PARTS: [&str; 8] = [
-        "TOKEN",
-        "SECRET",
-        "PASSW",
-        "CREDENTIAL",
-        "_KEY",
-        "APIKEY",
-        "SSH_",
-        "COOKIE",
-    ];
-    PARTS.iter().any(|part| name.contains(part))
+/// The variables that the user wants witnesses to keep.
+///
+/// # Errors
+/// One that loaders, shells or interpreters obey: no replay would take it.
+fn kept(names: &[OsString]) -> Result<Vec<OsString>> {
+    match names.iter().find(|name| trust::is_obeyed(name)) {
+        Some(name) => Err(Error::usage(
+            format!(
+                "{} never goes into a witness: loaders or interpreters obey it",
+                name.display()
+            ),
+            "set it for the replay as well",
+        )),
+        None => Ok(names.to_vec()),
+    }
 }
 
 fn stdin(file: Option<&Path>, interrupt: &Interrupt) -> Result<Stdin> {
     let Some(path) = file else {
-        let waiting = || eprintln!("raddle: reading standard input to its end …");
+        let waiting = || tell("raddle: reading standard input to its end …\n");
         return Stdin::inherit(&interrupt.search, waiting).map_err(|e| match e.kind() {
             std::io::ErrorKind::Interrupted => Error::new(
                 Exit::Interrupted,
@@ -225,7 +224,7 @@ fn stdin(file: Option<&Path>, interrupt: &Interrupt) -> Result<Stdin> {
         let start = Some(0);
         return Ok(Stdin::File { file, start });
     }
-    Stdin::bytes(&std::fs::read(path).map_err(failed)?).map_err(failed)
+    Stdin::bytes(&store::read(path, STDIN_IN_WITNESS)?).map_err(failed)
 }
 
 /// All that an execution reads; `None` when that is nothing, or a device.
@@ -292,21 +291,6 @@ fn beside(name: &str) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn secrets_do_not_go_into_witnesses() {
-        for name in [
-            "GITHUB_TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "db_password",
-            "SSH_AUTH_SOCK",
-        ] {
-            assert!(looks_secret(name), "{name}");
-        }
-        for name in ["PATH", "HOME", "LANG", "KEYBOARD", "TERM"] {
-            assert!(!looks_secret(name), "{name}");
-        }
-    }
 
     #[test]
     fn standard_input_is_read_from_where_it_stands() {

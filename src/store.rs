@@ -3,9 +3,68 @@
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use raddle_protocol::witness::{DecodeError, Witness, decode, encode};
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// What programs print and are given is nobody else's business: the mode of every file that is
+/// made.
+pub const PRIVATE: u32 = 0o600;
+
+/// A file that is there to be read has no more bytes than this.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// Reads a file that the user named, of at most `most` bytes; a pipe or a device, too.
+///
+/// # Errors
+/// It cannot be read, or is longer.
+pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let failed = |e: std::io::Error| Error::file("read", path, &e);
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut content = Vec::new();
+    file.take(most + 1)
+        .read_to_end(&mut content)
+        .map_err(failed)?;
+    match content.len() as u64 <= most {
+        true => Ok(content),
+        false => Err(Error::new(
+            Exit::InputOutput,
+            format!("{} has more than {most} bytes", path.display()),
+            "name another file",
+        )),
+    }
+}
+
+/// Reads a file that begins with `start`; of another one no more than that.
+fn read_as_far_as(path: &Path, start: &[u8]) -> Result<Vec<u8>> {
+    let failed = |e: std::io::Error| Error::file("read", path, &e);
+    let mut begin = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let begun = file.take(start.len() as u64).read_to_end(&mut begin);
+    begun.map_err(failed)?;
+    match begin == start {
+        true => read(path, MOST_BYTES),
+        false => Ok(begin),
+    }
+}
+
+/// Reads a file that somebody else named, such as a target's map of memory or line information: only
+/// if it is a regular one, and not endless.
+pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    // Whatever else it is, opening it must not wait.
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(std::io::Error::other("it is no regular file, or too large"));
+    }
+    let mut content = Vec::with_capacity(metadata.len() as usize);
+    file.take(MOST_BYTES).read_to_end(&mut content)?;
+    Ok(content)
+}
 
 /// Writes a whole file or nothing: under another name first, then renamed.
 pub fn write(path: &Path, content: &[u8]) -> Result<()> {
@@ -27,7 +86,7 @@ fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new()
         .prefix(".raddle-")
-        .permissions(std::fs::Permissions::from_mode(0o666))
+        .permissions(std::fs::Permissions::from_mode(PRIVATE))
         .tempfile_in(folder)?;
     file.write_all(content)?;
     file.as_file().sync_data()?;
@@ -67,7 +126,7 @@ pub fn write_witness(path: &Path, witness: &Witness) -> Result<()> {
 
 /// Reads a witness file.
 pub fn read_witness(path: &Path) -> Result<Witness> {
-    let content = std::fs::read(path).map_err(|e| Error::file("read", path, &e))?;
+    let content = read_as_far_as(path, b"raddle witness")?;
     decode(&content).map_err(|e| {
         let remedy = match e {
             DecodeError::NotAWitness => "name a file that raddle has written (*.raddle)",
@@ -100,6 +159,23 @@ mod tests {
         assert_eq!(error.exit, Exit::InputOutput);
         assert!(error.to_string().contains("No space left"), "{error}");
         assert!(!std::fs::metadata("/dev/full").unwrap().is_file());
+    }
+
+    #[test]
+    fn files_are_read_as_far_as_they_may_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        write(&path, b"0123456789").unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, PRIVATE);
+        assert_eq!(read(&path, 10).unwrap(), b"0123456789");
+        assert_eq!(read_regular(&path).unwrap(), b"0123456789");
+        for (path, most) in [(path.as_path(), 9), (Path::new("/dev/zero"), 1 << 20)] {
+            let error = read(path, most).unwrap_err();
+            assert!(error.to_string().contains("more than"), "{error}");
+        }
+        assert!(read_regular(Path::new("/dev/zero")).is_err());
+        assert!(read_regular(dir.path()).is_err());
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::corpus::Account;
 use crate::divergence::Divergence;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::report::{FoundWait, Style, base_name};
+use crate::report::{FoundWait, Style, base_name, shell_word};
+use crate::terminal::visible;
 use crate::triage::Gathered;
 use raddle_protocol::witness::Witness;
 use raddle_scheduler::{Module, Sanitizer};
@@ -73,6 +74,10 @@ pub struct Summary {
     /// What there was in the corpus, and what is there now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<Account>,
+    /// What the program wrote to its standard output in the execution that stands for all: the one
+    /// of the first finding, else the first.
+    #[serde(skip)]
+    pub output: Option<Vec<u8>>,
     #[serde(flatten)]
     pub verify: Option<Verification>,
     #[serde(flatten)]
@@ -118,6 +123,7 @@ pub struct Found {
     /// No schedule with fewer preemptions fails in the same way: all of them were run.
     pub fewest: bool,
     /// The witness file; `null` when it could not be written.
+    #[serde(serialize_with = "as_text")]
     pub witness: Option<PathBuf>,
     pub inputs: Vec<FoundInput>,
     /// Of a deadlock or a livelock: who waits for whom.
@@ -151,8 +157,20 @@ pub struct FoundInput {
     pub bytes: Vec<u8>,
 }
 
+/// A path that may be no text in UTF-8, as people read it.
+fn as_text<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    path.as_deref().map(Path::to_string_lossy).serialize(to)
+}
+
 impl Found {
+    /// The witness file as a word of a command; nothing if there is none.
+    fn file(&self) -> String {
+        let file = self.witness.as_deref();
+        file.map_or(String::new(), |file| shell_word(file.as_os_str()))
+    }
+
     pub fn new(witness: &Witness, file: Option<PathBuf>) -> Found {
+        let witness = &crate::report::clean(witness, true);
         let finding = &witness.finding;
         let inputs = witness.recipe.inputs.iter();
         Found {
@@ -241,6 +259,7 @@ impl Summary {
             classes: None,
             notes: Vec::new(),
             corpus: None,
+            output: None,
             verify: None,
             replay: None,
         }
@@ -266,6 +285,7 @@ impl Summary {
         self.possibilities = gathered.possibilities;
         self.suppressed = gathered.suppressed.into_iter().collect();
         self.notes = gathered.notes;
+        self.output = gathered.output;
     }
 
     /// Sets the time, and the rate from the time that went into the executions.
@@ -295,21 +315,11 @@ impl Summary {
 
     /// The last lines of the command's output. `reported`: findings have been shown in full.
     pub fn text(&self, style: Style, reported: bool) -> String {
-        let (verdict, good) = match self.verdict {
-            Verdict::NothingFound if self.interrupted => ("stopped, nothing found so far", true),
-            Verdict::NothingFound => ("nothing found", true),
-            Verdict::Finding => ("failed", false),
-            Verdict::Verified => ("verified", true),
-            Verdict::VerifiedWithinBounds => ("verified within bounds", true),
-            Verdict::Explored => ("all interleavings explored, nothing found", true),
-            Verdict::ExploredWithinBounds => ("explored within bounds, nothing found", true),
-            Verdict::Diverged => ("diverged", false),
-            Verdict::Unsupported => ("unsupported", false),
-            Verdict::ToolFault => ("tool fault", false),
-        };
+        let (verdict, good) = self.claim();
         let verdict = match good {
-            true => style.green(verdict),
-            false => style.red(verdict),
+            true if self.reported().is_some() => style.yellow(&verdict),
+            true => style.green(&verdict),
+            false => style.red(&verdict),
         };
         let how = match &self.verify {
             Some(_) => format!("strategy {}", self.policy),
@@ -346,26 +356,26 @@ impl Summary {
             text.push_str(&verify.text());
         }
         if !self.uncontrolled.is_empty() {
-            let list = self.uncontrolled.join(", ");
+            let list = visible(&self.uncontrolled.join(", "));
             text.push_str(&format!("  not under control: {list}\n"));
         }
         if let Some(corpus) = &self.corpus {
             text.push_str(&corpus.text());
         }
         for note in &self.notes {
-            text.push_str(&format!("  note: {note}\n"));
+            text.push_str(&format!("  note: {}\n", visible(note)));
         }
         text.push_str(&self.asides(style));
         if self.findings.len() > 1 || !reported {
             for found in &self.findings {
-                let file = found.witness.as_deref().map(Path::to_string_lossy);
+                let file = found.file();
                 text.push_str(&format!(
                     "  {} (in {}, first in number {}): {}  {}\n",
                     style.bold(&found.class),
                     count(found.seen, "execution"),
                     found.execution,
                     found.message,
-                    file.unwrap_or_default()
+                    file
                 ));
             }
         }
@@ -380,26 +390,83 @@ impl Summary {
 }
 
 impl Summary {
+    /// The verdict in words, and whether it is a good one. "Nothing found" is said only where nothing
+    /// was: beside what was found and does not fail the run stands that no execution failed.
+    pub fn claim(&self) -> (String, bool) {
+        let nothing = match (self.reported().is_some(), self.interrupted) {
+            (false, false) => "nothing found",
+            (false, true) => "nothing found so far",
+            (true, false) => "no failure",
+            (true, true) => "no failure so far",
+        };
+        let (claim, good) = match self.verdict {
+            Verdict::NothingFound if self.interrupted => (format!("stopped, {nothing}"), true),
+            Verdict::NothingFound => (nothing.to_string(), true),
+            Verdict::Finding => ("failed".to_string(), false),
+            Verdict::Verified => ("verified".to_string(), true),
+            Verdict::VerifiedWithinBounds => ("verified within bounds".to_string(), true),
+            Verdict::Explored => (format!("all interleavings explored, {nothing}"), true),
+            Verdict::ExploredWithinBounds => (format!("explored within bounds, {nothing}"), true),
+            Verdict::Diverged => ("diverged".to_string(), false),
+            Verdict::Unsupported => ("unsupported".to_string(), false),
+            Verdict::ToolFault => ("tool fault".to_string(), false),
+        };
+        match self.reported().filter(|_| good) {
+            Some(reported) => (format!("{claim}, {reported}"), good),
+            None => (claim, good),
+        }
+    }
+
+    /// What was found that does not fail the run, and what would make it.
+    fn reported(&self) -> Option<String> {
+        let of = |class: Class| {
+            let same = |found: &&Found| found.class == class.name();
+            self.reports.iter().filter(same).count() as u64
+        };
+        let kinds = [
+            (Class::Race, "data race", "--races=fail"),
+            (Class::Leak, "leaked thread", "--leaked-threads=fail"),
+        ];
+        let told = kinds.into_iter().filter_map(|(class, what, option)| {
+            let n = of(class);
+            (n > 0).then(|| {
+                let does = if n == 1 { "does" } else { "do" };
+                let n = count(n, what);
+                format!("{n} reported ({does} not fail the run; {option})")
+            })
+        });
+        let mut told: Vec<String> = told.collect();
+        for class in [Class::Deadlock, Class::Race] {
+            let same = |p: &&Possibility| p.class == class.name();
+            let n = self.possibilities.iter().filter(same).count() as u64;
+            if n > 0 {
+                told.push(count(n, &format!("possible {class}")));
+            }
+        }
+        (!told.is_empty()).then(|| told.join(", "))
+    }
+
     /// What does not decide the verdict.
     fn asides(&self, style: Style) -> String {
         let mut text = String::new();
         for found in &self.reports {
-            let file = found.witness.as_deref().map(Path::to_string_lossy);
+            let file = found.file();
             text.push_str(&format!(
                 "  {}: {}  {}\n",
                 style.bold(&found.class),
                 found.message,
-                file.unwrap_or_default()
+                file
             ));
         }
         for possibility in &self.possibilities {
             text.push_str(&format!(
                 "  possible {}: {}\n",
-                possibility.class, possibility.message
+                possibility.class,
+                visible(&possibility.message)
             ));
         }
         for (rule, n) in &self.suppressed {
-            text.push_str(&format!("  suppressed by {rule}: {n}\n"));
+            text.push_str(&format!("  suppressed by {}: {n}\n", visible(rule)));
         }
         text
     }
@@ -482,5 +549,30 @@ mod tests {
         assert_eq!(summary.exit(), Exit::Interrupted);
         summary.verdict = Verdict::Finding;
         assert_eq!(summary.exit(), Exit::Finding);
+    }
+
+    #[test]
+    fn nothing_found_is_said_only_where_nothing_was() {
+        let race = Possibility {
+            class: Class::Deadlock.to_string(),
+            message: String::new(),
+            fingerprint: String::new(),
+            places: Vec::new(),
+        };
+        for verdict in [
+            Verdict::NothingFound,
+            Verdict::Explored,
+            Verdict::ExploredWithinBounds,
+        ] {
+            for interrupted in [false, true] {
+                let mut summary = Summary::new("random".into(), 1);
+                (summary.verdict, summary.interrupted) = (verdict, interrupted);
+                assert!(summary.claim().0.contains("nothing found"), "{verdict:?}");
+                summary.possibilities.push(race.clone());
+                let (claim, good) = summary.claim();
+                assert!(good && !claim.contains("nothing found"), "{claim}");
+                assert!(claim.ends_with("1 possible deadlock"), "{claim}");
+            }
+        }
     }
 }

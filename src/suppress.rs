@@ -6,6 +6,9 @@ use crate::error::{Error, Result};
 use raddle_protocol::witness::{Module, Site};
 use std::path::Path;
 
+/// A list of rules has no more bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
@@ -62,7 +65,13 @@ pub struct Case<'a> {
 impl Suppressions {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Suppressions> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::file("read", path, &e))?;
+        let content = crate::store::read(path, MOST_BYTES)?;
+        let text = String::from_utf8(content).map_err(|_| {
+            Error::usage(
+                format!("{} is no text in UTF-8", path.display()),
+                "name a suppression file",
+            )
+        })?;
         Suppressions::parse(&text).map_err(|(line, what)| {
             Error::usage(
                 format!("{}:{line}: {what}", path.display()),

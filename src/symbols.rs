@@ -311,7 +311,7 @@ impl Symbols {
 
     fn source_line(&mut self, file: &str, line: u32) -> Option<String> {
         let lines = self.sources.entry(file.to_string()).or_insert_with(|| {
-            let text = std::fs::read(file).ok()?;
+            let text = crate::store::read_regular(file.as_ref()).ok()?;
             let text = String::from_utf8_lossy(&text);
             Some(text.lines().map(|l| l.trim().to_string()).collect())
         });
@@ -325,7 +325,7 @@ const LONGEST_SOURCE_LINE: usize = 160;
 
 impl Image {
     fn of(module: &raddle_scheduler::Module) -> Option<Image> {
-        let content = std::fs::read(&module.path).ok()?;
+        let content = crate::store::read_regular(&module.path).ok()?;
         let elf = Elf::parse(&content).ok()?;
         let load = elf.program_headers.iter().find(|header| {
             let end = header.p_offset.saturating_add(header.p_filesz);
@@ -353,7 +353,7 @@ impl Image {
 
     /// Of a library that the program loads by itself; it is not in its place yet.
     fn loaded(path: &Path, base: u64) -> Option<Image> {
-        let content = std::fs::read(path).ok()?;
+        let content = crate::store::read_regular(path).ok()?;
         let elf = Elf::parse(&content).ok()?;
         let segments = elf.program_headers.iter();
         let code = segments.filter(|s| s.p_type == PT_LOAD && s.is_executable());
@@ -434,7 +434,7 @@ impl Image {
 }
 
 fn read_data(path: &Path) -> Option<Data> {
-    let content = std::fs::read(path).ok()?;
+    let content = crate::store::read_regular(path).ok()?;
     let elf = Elf::parse(&content).ok()?;
     let segments = elf.program_headers.iter();
     let written = segments.filter(|s| s.p_type == PT_LOAD && s.is_write());
@@ -466,7 +466,7 @@ fn read_variables(elf: &Elf<'_>, kind: u8) -> Vec<Variable> {
 
 /// What tells one build of a file from another: its build-id, or a hash of its content.
 pub fn file_identity(path: &Path) -> Result<String> {
-    let content = std::fs::read(path).map_err(|e| Error::file("read", path, &e))?;
+    let content = crate::store::read_regular(path).map_err(|e| Error::file("read", path, &e))?;
     Ok(match Elf::parse(&content) {
         Ok(elf) => identity(&elf, &content),
         Err(_) => format!("fnv1a64:{:016x}", fnv1a(&content)),

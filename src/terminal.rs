@@ -1,18 +1,138 @@
-//! Standard output and standard error.
+//! Standard output and standard error. Standard output belongs to the program under test, or to
+//! what a command was asked to show; what raddle has to say goes to standard error.
 
 use crate::error::Error;
 use crate::exit::Exit;
 use std::io::Write;
 
-/// Prints. Where nobody reads any more (`raddle run … | head`) the result is still the exit code
-/// and the files, so that is no reason to stop.
+/// Says something. Where nobody reads any more the result is still the exit code and the files, so
+/// that is no reason to stop.
+pub fn tell(text: &str) {
+    write(std::io::stderr().lock(), harmless(text).as_bytes());
+}
+
+/// Shows what was asked for, on standard output.
 pub fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    write(std::io::stdout().lock(), harmless(text).as_bytes());
+}
+
+/// Passes on what the program under test wrote, as it is.
+pub fn pass_on(output: &[u8]) {
+    write(std::io::stdout().lock(), output);
+}
+
+fn write(mut to: impl Write, bytes: &[u8]) {
+    let _ = to.write_all(bytes).and_then(|()| to.flush());
 }
 
 /// Prints an error in its one form; how the command ends with it.
 pub fn complain(error: &Error) -> Exit {
-    eprintln!("raddle: error: {error}");
+    tell(&format!("raddle: error: {error}\n"));
     error.exit
+}
+
+/// A file that may not grow any more (`ulimit -f`) is an error like a full disk, not the end of this
+/// process. Programs that it starts get the signal as ever: a handler does not outlive `exec`.
+pub fn survive_full_files() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: zeros are a value of the structure; the handler does nothing.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+        libc::sigaction(libc::SIGXFSZ, &action, std::ptr::null_mut());
+    }
+}
+
+/// Can this character do something else on a terminal, or in a file for other programs, than be
+/// seen? Control characters; those that change the direction of text, or cannot be seen; those
+/// that are none.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{fdd0}'..='\u{fdef}'
+            | '\u{e0000}'..='\u{e007f}')
+        || u32::from(c) & 0xfffe == 0xfffe
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut result = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if !is_hidden(c) || stays(c) => result.push(c),
+            '\t' => result.push(' '),
+            '\n' => result.push_str("\\n"),
+            '\r' => result.push_str("\\r"),
+            c => result.extend(c.escape_unicode()),
+        }
+    }
+    result
+}
+
+/// A text from a file or from a program as part of a line: every character is seen and no more.
+pub fn visible(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+/// The same of a text of several lines.
+pub fn visible_lines(text: &str) -> String {
+    escaped(text, |c| c == '\n')
+}
+
+/// A text of ours, which has colours, without anything else that a terminal would obey.
+fn harmless(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    for (n, part) in text.split('\u{1b}').enumerate() {
+        let colour = || {
+            let codes = part.strip_prefix('[')?;
+            let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            codes[end..].starts_with('m').then_some(())
+        };
+        if n > 0 {
+            result.push_str(match colour() {
+                Some(()) => "\u{1b}",
+                None => "\\u{1b}",
+            });
+        }
+        result.push_str(&visible_lines(part));
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_seen() {
+        let table = [
+            ("plain ä 漢", "plain ä 漢"),
+            ("a\tb\nc\rd", "a b\\nc\\rd"),
+            ("\u{1b}[2J\u{7}", "\\u{1b}[2J\\u{7}"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("\u{202e}evil\u{2066}", "\\u{202e}evil\\u{2066}"),
+            ("\u{fffe}\u{feff}\u{1fffe}", "\\u{fffe}\\u{feff}\\u{1fffe}"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(visible(text), expected);
+        }
+        assert_eq!(visible_lines("a\nb\u{1b}"), "a\nb\\u{1b}");
+    }
+
+    #[test]
+    fn only_colours_reach_the_terminal() {
+        let table = [
+            ("\u{1b}[31;1mred\u{1b}[0m\n", "\u{1b}[31;1mred\u{1b}[0m\n"),
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("\u{1b}[2J\u{1b}", "\\u{1b}[2J\\u{1b}"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(harmless(text), expected);
+        }
+    }
 }

@@ -21,7 +21,7 @@ use crate::store::{Place, write_witness};
 use crate::summary::{Found, Possibility};
 use crate::suppress::{Case, Suppressions};
 use crate::symbols::{Symbols, readable};
-use crate::terminal::print;
+use crate::terminal::tell;
 use crate::watch::{Treatment, Watch};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Job, total_steps};
@@ -63,6 +63,8 @@ pub struct Gathered {
     pub notes: Vec<String>,
     /// The first witness that could not be written.
     pub trouble: Option<crate::error::Error>,
+    /// The standard output of the first finding.
+    pub output: Option<Vec<u8>>,
 }
 
 /// What an execution should have printed, and how that was printed.
@@ -157,6 +159,7 @@ pub struct Triage<'a> {
     paths: paths::Paths,
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
+    output: Option<Vec<u8>>,
 }
 
 /// What never ends does not end within so many fair steps either.
@@ -186,6 +189,7 @@ impl<'a> Triage<'a> {
             paths: paths::Paths::default(),
             notes: Vec::new(),
             trouble: None,
+            output: None,
         }
     }
 
@@ -201,6 +205,7 @@ impl<'a> Triage<'a> {
             possibilities: self.marked.possibilities,
             notes: self.notes,
             trouble: self.trouble,
+            output: self.output,
         }
     }
 
@@ -357,6 +362,9 @@ impl<'a> Triage<'a> {
         let mut witness = self.witness(&seen, &failure, &trace, reproduced)?;
         witness.finding.fewest = fewest;
         witness.finding.notes.extend(note);
+        if self.wishes.watch.treatment(failure.class) == Treatment::Fail {
+            self.output.get_or_insert(trace.stdout);
+        }
         self.publish(&witness, failure.class);
         Ok(())
     }
@@ -385,7 +393,7 @@ impl<'a> Triage<'a> {
                 brief: !fails,
                 ..self.wishes.style
             };
-            print(&report(witness, file, style));
+            tell(&report(witness, file, style));
         }
         let found = Found {
             known_since: known.map(|known| known.since),

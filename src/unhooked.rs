@@ -32,7 +32,7 @@ pub fn files(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
         .collect();
     let paths = paths.into_iter();
     paths
-        .filter_map(|path| Some((path, std::fs::read(path).ok()?)))
+        .filter_map(|path| Some((path, crate::store::read_regular(path).ok()?)))
         .collect()
 }
 

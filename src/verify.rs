@@ -311,6 +311,8 @@ impl Exploration<'_> {
         }
         if !comes_again {
             let label = label(&trace.outcome);
+            let first = || trace.stdout.clone();
+            self.summary.output.get_or_insert_with(first);
             *self.summary.outcomes.entry(label).or_default() += 1;
         }
         let names = trace.uncontrolled.iter().map(|name| readable(name));
@@ -373,7 +375,9 @@ impl Exploration<'_> {
         let notes = std::mem::take(&mut summary.notes);
         let gathered = self.triage.done();
         let trouble = gathered.trouble.clone();
+        let first = summary.output.take();
         summary.gathered(gathered);
+        summary.output = summary.output.take().or(first);
         summary.notes.extend(notes);
         summary.uncontrolled = self.uncontrolled.into_iter().collect();
         let fault = self.failed.filter(|e| e.exit != Exit::Interrupted);

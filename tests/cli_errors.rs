@@ -269,7 +269,7 @@ fn witnesses_that_cannot_be_used() {
 fn a_debugger_that_is_missing_is_named() {
     let dir = scratch("debugger");
     witness(&dir);
-    let args = ["replay", "good.raddle", "--gdb"].map(String::from);
+    let args = ["replay", "good.raddle", "--gdb", "--trust"].map(String::from);
     let got = output(
         command(&dir, &args).env("RADDLE_GDB", "/nonexistent/gdb"),
         LIMIT,
@@ -294,10 +294,57 @@ fn without_space_the_finding_is_still_told() {
             &["/dev/full", "No space left", "free some space"],
             Exit::InputOutput,
         );
-        let got = output(&mut command(&dir, &case.args), LIMIT);
+        let mut got = output(&mut command(&dir, &case.args), LIMIT);
+        assert!(got.stderr.contains("assertion in flaky"), "{}", got.all());
+        // The error comes last.
+        let last = got.stderr.lines().last().unwrap_or_default().to_string();
+        got.stderr = last;
         assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
-        assert!(got.stdout.contains("assertion in flaky"), "{}", got.all());
         assert!(!Path::new("/dev/full").is_file(), "the device was replaced");
+    }
+}
+
+#[test]
+fn files_without_an_end_are_not_read_to_it() {
+    let dir = scratch("endless");
+    let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let program = program.to_str().expect("a path of ours is text");
+    let file = Exit::InputOutput;
+    let endless = |option: &str| {
+        let args = ["run", "-q", option, "/dev/zero", "--", program];
+        case(&args, &["/dev/zero", "more than"], file)
+    };
+    let steps = compile(Compiler::RaddleCc, "examples/flaky.c", &[]);
+    let steps = steps.to_str().expect("a path of ours is text");
+    let verify = ["verify", "-q", "--suppressions", "/dev/zero", "--", steps];
+    check(
+        &dir,
+        &[
+            endless("--suppressions"),
+            endless("--expect-output"),
+            case(&verify, &["/dev/zero", "more than"], file),
+            case(&["show", "/dev/zero"], &["/dev/zero"], Exit::BadWitness),
+            case(&["replay", "/dev/zero"], &["/dev/zero"], Exit::BadWitness),
+            case(&["coverage", "/dev/zero"], &["/dev/zero"], file),
+        ],
+    );
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_is_named() {
+    let dir = scratch("limited");
+    let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    for blocks in ["0", "1", "100"] {
+        let mut shell = Command::new("bash");
+        let script = format!("ulimit -f {blocks}; exec \"$@\"");
+        shell
+            .current_dir(&dir)
+            .args(["-c", &script, "bash"])
+            .arg(raddle());
+        shell.args(["run", "-q", "-n", "5", "--"]).arg(&program);
+        let got = output(&mut shell, LIMIT);
+        let case = case(&[], &["size of files", "ulimit -f"], Exit::InputOutput);
+        assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
     }
 }
 

@@ -25,7 +25,7 @@ fn the_flaky_test_fails_and_its_repair_does_not() {
     assert!(finding.preemptions <= 2, "it was shrunk: {finding:?}");
     for text in ["flaky.c", "pthread_mutex_lock(&a->lock)", "raddle replay"] {
         assert!(
-            found.output.stdout.contains(text),
+            found.output.stderr.contains(text),
             "{text}\n{}",
             found.output.all()
         );
@@ -143,7 +143,7 @@ fn rust_is_right_and_its_bug_is_found() {
 /// Every place of the report, stacks left out, is a line of the program and not of a library
 /// under it; these are among them.
 fn rows_name(found: &Run, lines: &[&str]) {
-    let report = &found.output.stdout;
+    let report = &found.output.stderr;
     let (_, rows) = report.split_once("who waits for whom").unwrap_or_else(|| {
         let split = report.split_once("the interleaving");
         split.expect("a report has an interleaving")

@@ -137,7 +137,7 @@ fn threads_left_behind() {
             let replayed = command("replay", &["-n", "3"], &witness);
             assert_eq!(replayed.status, 66, "{}", replayed.all());
             assert!(
-                replayed.stdout.contains("T1 was created by main"),
+                replayed.stderr.contains("T1 was created by main"),
                 "{}",
                 replayed.all()
             );
@@ -264,7 +264,7 @@ fn shrinking_drops_what_is_not_needed() {
         ];
         let run = run(&options, &program, &[]);
         assert_eq!(run.output.status, 66, "{}", run.output.all());
-        let says = run.output.stdout.contains("although nobody signalled");
+        let says = run.output.stderr.contains("although nobody signalled");
         assert!(!says, "{}", run.output.all());
     }
 }
@@ -446,7 +446,7 @@ fn deadlocks_say_who_waits_and_holds_what_since_when() {
         assert_eq!(classes(&found), ["deadlock"], "{}", found.output.all());
         let report = found
             .output
-            .stdout
+            .stderr
             .replace(&format!("{}/", common::root().display()), "");
         for line in says {
             assert!(report.contains(line), "{line}\n{report}");

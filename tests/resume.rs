@@ -122,7 +122,7 @@ fn an_exhaustive_search_goes_on_and_its_end_is_remembered() {
     let whole = empty("dfs-whole");
     let result = run(&whole, "-q --policy dfs", &many(), &SMALL, 69);
     assert!(
-        result.stdout.contains("explored within bounds"),
+        result.stderr.contains("explored within bounds"),
         "{}",
         result.all()
     );
@@ -144,12 +144,12 @@ fn an_exhaustive_search_goes_on_and_its_end_is_remembered() {
     for dir in [&whole, &cut] {
         let again = run(dir, "-q --policy dfs", &many(), &SMALL, 69);
         assert!(
-            again.stdout.contains("explored before, until 2"),
+            again.stderr.contains("explored before, until 2"),
             "{}",
             again.all()
         );
         assert!(
-            again.stdout.contains(&format!("{} executions", all.len())),
+            again.stderr.contains(&format!("{} executions", all.len())),
             "{}",
             again.all()
         );
@@ -258,8 +258,8 @@ fn a_killed_exhaustive_search_comes_to_the_same() {
 fn another_build_or_other_options_begin_at_the_start_and_say_so() {
     let dir = empty("changed");
     let piece = "-q -n 5 --policy dpor";
-    let goes_on = |result: Output| result.stdout.contains("resumed after");
-    let begins = |result: Output| result.stdout.contains("this one began at the start");
+    let goes_on = |result: Output| result.stderr.contains("resumed after");
+    let begins = |result: Output| result.stderr.contains("this one began at the start");
     assert!(!begins(run(&dir, piece, &many(), &["3", "2"], 0)));
     assert!(goes_on(run(&dir, piece, &many(), &["3", "2"], 0)));
     let other = run(&dir, piece, &many(), &["4", "2"], 0);
@@ -294,7 +294,7 @@ fn findings_are_remembered() {
     assert!(second["findings"][0]["known_since"].is_string());
     // … another search finds one again and says so, or passes over all of them.
     let again = run(&dir, "-q -n 50 --policy random", &failing(), &SMALL, 66);
-    assert!(again.stdout.contains("known since 20"), "{}", again.all());
+    assert!(again.stderr.contains("known since 20"), "{}", again.all());
     let passed = run(
         &dir,
         "-q -n 50 --policy random --new-only",
@@ -303,7 +303,7 @@ fn findings_are_remembered() {
         0,
     );
     assert!(
-        passed.stdout.contains("the corpus knows"),
+        passed.stderr.contains("the corpus knows"),
         "{}",
         passed.all()
     );
@@ -341,7 +341,7 @@ fn pairs_and_findings_survive_a_rebuild() {
     build(&changed);
     let result = run(&dir, options, &program, &[], 66);
     assert!(
-        !result.stdout.contains("resumed"),
+        !result.stderr.contains("resumed"),
         "the executions are others: {}",
         result.all()
     );
@@ -387,8 +387,8 @@ fn several_runs_at_once_share_the_work() {
 }
 
 /// The fingerprints that a run has printed.
-fn printed(stdout: &str) -> BTreeSet<String> {
-    let lines = stdout
+fn printed(told: &str) -> BTreeSet<String> {
+    let lines = told
         .lines()
         .filter_map(|line| line.trim().strip_prefix("fingerprint "));
     lines.map(|name| name.trim().to_string()).collect()
@@ -401,8 +401,8 @@ fn kill_after(dir: &Path, pause: Duration) -> BTreeSet<String> {
     let mut command = command(dir, "--keep-going --policy random", &failing(), &[]);
     let mut child = command
         .args(["1"])
-        .stdout(file)
-        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(file)
         .spawn()
         .expect("it starts");
     std::thread::sleep(pause);

@@ -161,7 +161,7 @@ fn a_witness_says_whether_fewer_would_do() {
         let run = run(&options, &case.program(&[]), case.args);
         let finding = run.summary.findings.first().expect("a finding");
         assert_eq!(finding.fewest, fewest, "{}", run.output.all());
-        assert!(run.output.stdout.contains(text), "{}", run.output.all());
+        assert!(run.output.stderr.contains(text), "{}", run.output.all());
     }
 }
 
@@ -211,7 +211,7 @@ fn shrinking_that_was_cut_off_is_said() {
         "1ms",
     ];
     let run = run(&options, &program, &[]);
-    let says = run.output.stdout.contains("shrinking ended after 1ms");
+    let says = run.output.stderr.contains("shrinking ended after 1ms");
     assert!(says, "{}", run.output.all());
     assert!(!run.summary.findings[0].fewest);
 }

@@ -34,13 +34,13 @@ fn replay(options: &[&str], files: &[PathBuf]) -> Output {
 /// Expects of a replay this exit code and, for each file, a line with its verdict.
 fn expect(said: &Output, status: i32, files: &[PathBuf], last: &str) {
     assert_eq!(said.status, status, "{}", said.all());
-    let mut lines = said.stdout.lines();
+    let mut lines = said.stderr.lines();
     for file in files {
         let named = lines.any(|line| line == file.to_string_lossy());
         let verdict = lines.next().unwrap_or_default();
         assert!(named && verdict.starts_with("raddle: "), "{}", said.all());
     }
-    assert_eq!(said.stdout.lines().last(), Some(last), "{}", said.all());
+    assert_eq!(said.stderr.lines().last(), Some(last), "{}", said.all());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn findings_and_paths_are_kept_as_tests() {
     let last = "raddle: 3 witnesses, 2 without a failure, 1 could not be replayed";
     let said = replay(&[], &with_broken);
     assert_eq!(said.status, 65, "{}", said.all());
-    assert_eq!(said.stdout.lines().last(), Some(last), "{}", said.all());
+    assert_eq!(said.stderr.lines().last(), Some(last), "{}", said.all());
     for option in ["--gdb", "--other", "--json=x"] {
         let refused = replay(&[option], &paths);
         assert_eq!(refused.status, 64, "{}", refused.all());
@@ -196,7 +196,7 @@ fn a_kept_path_that_fails_later_is_a_finding() {
     let said = replay(&options, &files);
     assert_eq!(said.status, 66, "{}", said.all());
     assert!(
-        said.stdout.contains("raddle: failed: assertion: "),
+        said.stderr.contains("raddle: failed: assertion: "),
         "{}",
         said.all()
     );

@@ -1,13 +1,14 @@
 //! Memory that the program maps: whoever looks at its accesses has to know that it begins a new life,
 //! and who mapped it.
 
-use crate::gate;
+use crate::gate::{self, Fatal};
 use crate::intercept;
 use crate::serial::Serial;
 use crate::shadow::is_mapped;
 use core::ffi::{c_int, c_void};
 use libc::{off_t, off64_t, size_t};
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::End;
 
 /// The program has got these bytes, unless the call failed.
 fn mapped(at: *mut c_void, len: usize, pc: usize) -> *mut c_void {
@@ -100,9 +101,35 @@ fn size_of_segment(id: c_int) -> usize {
     }
 }
 
+/// A program that takes away all that is mapped, or protects it, takes away what it is controlled
+/// by: the execution ends there, by name.
+fn leaves_ours(call: &str, at: *const c_void, len: usize, pc: usize) {
+    if gate::shares(at as usize, len) {
+        gate::finish(Fatal {
+            end: End::Unsupported,
+            code: 0,
+            message: format_args!(
+                "{call} of memory that is raddle's: it controls the program by it"
+            ),
+            detail: [0; 4],
+            pc,
+            stack: true,
+        })
+    }
+}
+
 intercept! {
+    fn munmap(at: *mut c_void, len: size_t) -> c_int, pc => {
+        leaves_ours("munmap", at, len, pc);
+        real::munmap(at, len)
+    };
+    fn mprotect(at: *mut c_void, len: size_t, protection: c_int) -> c_int, pc => {
+        leaves_ours("mprotect", at, len, pc);
+        real::mprotect(at, len, protection)
+    };
     fn mremap(at: *mut c_void, len: size_t, new: size_t, flags: c_int, to: *mut c_void) -> *mut c_void,
         pc => {
+            leaves_ours("mremap", at, len, pc);
             let moved = real::mremap(at, len, new, flags, to);
             if moved != at {
                 return mapped(moved, new, pc);
@@ -130,11 +157,17 @@ intercept! {
 crate::intercept6! {
     fn mmap(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off_t)
         -> *mut c_void, pc => {
+            if flags & libc::MAP_FIXED != 0 {
+                leaves_ours("mmap", at, len, pc);
+            }
             let got = real6::mmap(at, len, protection, flags, fd, from);
             mapped_by(got, len, [flags, fd], from, pc)
         };
     fn mmap64(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off64_t)
         -> *mut c_void, pc => {
+            if flags & libc::MAP_FIXED != 0 {
+                leaves_ours("mmap64", at, len, pc);
+            }
             let got = real6::mmap64(at, len, protection, flags, fd, from);
             mapped_by(got, len, [flags, fd], from, pc)
         };

@@ -334,6 +334,12 @@ impl<O: Os> Pages<O> {
         })
     }
 
+    /// Do some of these bytes belong to the pages?
+    pub fn holds(&self, at: usize, len: usize) -> bool {
+        let base = self.base as usize;
+        base != 0 && at < base + raddle_protocol::shared::TOTAL && base < at.saturating_add(len)
+    }
+
     /// Has an outcome been written?
     pub fn recorded(&self) -> bool {
         self.recorded

@@ -2,10 +2,10 @@
 
 use crate::elf::Elf;
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// One executable mapping of a file in the target.
@@ -76,7 +76,7 @@ fn hooks_of(path: &Path) -> (bool, Sanitizer) {
 }
 
 /// One line of `/proc/PID/maps`, if it is executable and of a file.
-fn parse(line: &[u8]) -> Option<Module> {
+pub(crate) fn parse(line: &[u8]) -> Option<Module> {
     let mut fields = line.splitn(6, |&b| b == b' ');
     let mut field = || std::str::from_utf8(fields.next()?).ok();
     let (start, end) = field()?.split_once('-')?;
@@ -89,13 +89,38 @@ fn parse(line: &[u8]) -> Option<Module> {
     }
     let hex = |text| u64::from_str_radix(text, 16).ok();
     Some(Module {
-        path: PathBuf::from(OsStr::from_bytes(path)),
+        path: path_of(path),
         start: hex(start)?,
         end: hex(end)?,
         file_offset: hex(offset)?,
         instrumented: false,
         sanitizer: Sanitizer::None,
     })
+}
+
+/// The path in a line, in which the kernel writes ends of lines in octal.
+fn path_of(written: &[u8]) -> PathBuf {
+    const NEW_LINE: &[u8] = b"\\012";
+    let as_written = PathBuf::from(OsStr::from_bytes(written));
+    let has = written.windows(NEW_LINE.len()).any(|part| part == NEW_LINE);
+    if !has || as_written.exists() {
+        return as_written;
+    }
+    let mut path = Vec::new();
+    let mut rest = written;
+    while let Some((&first, behind)) = rest.split_first() {
+        rest = match rest.strip_prefix(NEW_LINE) {
+            Some(behind) => {
+                path.push(b'\n');
+                behind
+            }
+            None => {
+                path.push(first);
+                behind
+            }
+        };
+    }
+    PathBuf::from(OsString::from_vec(path))
 }
 
 #[cfg(test)]
@@ -113,6 +138,10 @@ mod tests {
             (
                 "7f00-7f01 rwxp 00000000 00:01 7      /memfd:x (deleted)",
                 Some(("/memfd:x (deleted)", 0x7f00, 0x7f01, 0)),
+            ),
+            (
+                "55d0-55e0 r-xp 00002000 fe:00 131 /no/a\\012b",
+                Some(("/no/a\nb", 0x55d0, 0x55e0, 0x2000)),
             ),
             ("55d0-55e0 r--p 00002000 fe:00 131 /usr/bin/a", None),
             ("7ff0-7ff1 r-xp 00000000 00:00 0 [vdso]", None),

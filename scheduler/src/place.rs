@@ -1,9 +1,9 @@
 //! Where a process is, for people: the function and the module of an instruction.
 
 use crate::elf::Elf;
-use crate::modules::Module;
+use crate::modules::{Module, parse};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The instruction that the running thread `tid` of a child of ours executes now; `None` if it
 /// cannot be seen. Stops the thread for a moment.
@@ -27,8 +27,9 @@ pub fn instruction(tid: i32) -> Option<u64> {
 
 /// The function and module at `address` in the process `pid`.
 pub fn describe(pid: i32, address: u64) -> Option<String> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-    let (path, offset) = maps.lines().find_map(|line| mapped(line, address))?;
+    let maps = std::fs::read(format!("/proc/{pid}/maps")).ok()?;
+    let mut lines = maps.split(|&b| b == b'\n');
+    let (path, offset) = lines.find_map(|line| mapped(line, address))?;
     let module = path.file_name()?.to_string_lossy().into_owned();
     let file = File::open(&path).ok();
     let function = file.and_then(|file| Elf::read(&file).ok()?.function_at(offset));
@@ -55,15 +56,10 @@ pub fn with_function(what: &str, modules: &[Module]) -> String {
 }
 
 /// The file and the offset in it, if this line of /proc/PID/maps is about `address`.
-fn mapped(line: &str, address: u64) -> Option<(PathBuf, u64)> {
-    let mut words = line.split_ascii_whitespace();
-    let (start, end) = words.next()?.split_once('-')?;
-    let number = |text| u64::from_str_radix(text, 16).ok();
-    let (start, end) = (number(start)?, number(end)?);
-    let offset = number(words.nth(1)?)?;
-    let path = Path::new(words.nth(2)?);
-    let inside = (start..end).contains(&address) && path.is_absolute();
-    inside.then(|| (path.to_owned(), address - start + offset))
+fn mapped(line: &[u8], address: u64) -> Option<(PathBuf, u64)> {
+    let module = parse(line)?;
+    let inside = (module.start..module.end).contains(&address);
+    inside.then(|| (module.path, address - module.start + module.file_offset))
 }
 
 #[cfg(test)]
@@ -90,7 +86,7 @@ mod tests {
             ("", 0, None),
         ];
         for (line, address, expected) in table {
-            assert_eq!(mapped(line, address), expected, "{line}");
+            assert_eq!(mapped(line.as_bytes(), address), expected, "{line}");
         }
     }
 

@@ -2,7 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::store::PRIVATE;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -32,7 +35,15 @@ impl Database {
     pub fn open(dir: &Path) -> Result<Database> {
         std::fs::create_dir_all(dir).map_err(|e| Error::file("make the corpus in", dir, &e))?;
         let path = dir.join(FILE);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        // SQLite gives the files beside it the same mode.
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(PRIVATE)
+            .open(&path)
+            .map_err(|e| Error::file("open", &path, &e))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut database = Database::connect(path, flags, false)?;
         database.prepare()?;
         Ok(database)

@@ -37,7 +37,7 @@ pub fn key(setup: &Setup, campaign: &Campaign, modules: &[Module]) -> Result<Key
     let exhaustive = campaign.policy.executions() == Some(Executions::All);
     let parts = std::iter::once(setup.target.program.as_os_str())
         .chain(setup.target.args.iter().map(|arg| arg.as_os_str()));
-    let words: Vec<String> = parts.map(|p| shell_word(&p.to_string_lossy())).collect();
+    let words: Vec<String> = parts.map(shell_word).collect();
     Ok(Key {
         build: build(&program, &setup.target.runtime, modules)?,
         program: program.to_string_lossy().into_owned(),

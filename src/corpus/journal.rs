@@ -8,12 +8,14 @@ use super::locks::Locks;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::replay::job_of;
+use crate::store::PRIVATE;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::witness::{Bytes, Input, Recipe, fnv1a};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// One job.
@@ -57,6 +59,7 @@ impl Journal {
             .read(true)
             .write(true)
             .create(true)
+            .mode(PRIVATE)
             .truncate(false)
             .open(&path)
             .map_err(failed)?;

@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 
 /// A run that is killed loses at most so much of what it has not reported.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// A run that is killed early loses no more than a part of its time, either: the first transactions
+/// follow each other after this time, and after a quarter of the time of the run.
+const FIRST_INTERVAL: Duration = Duration::from_millis(20);
 /// Of the first executions every one is looked at for pairs, later one in [`RECORDED`].
 const FIRST_RECORDED: u64 = 64;
 const RECORDED: u64 = 16;
@@ -59,6 +62,7 @@ struct Ledger {
     /// Transactions collected and, of those, the last one written.
     collected: u64,
     done: u64,
+    begun: Instant,
     written: Instant,
     /// The last transaction failed.
     trouble: Option<Error>,
@@ -127,6 +131,7 @@ impl Keeper {
                 expected_output: None,
                 collected: 0,
                 done: 0,
+                begun: Instant::now(),
                 written: Instant::now(),
                 trouble: None,
             }),
@@ -202,7 +207,8 @@ impl Keeper {
             true => ledger.unexamined += 1,
             false => ledger.numbers.done(n),
         }
-        ledger.written.elapsed() >= INTERVAL
+        let share = ledger.begun.elapsed() / 4;
+        ledger.written.elapsed() >= share.clamp(FIRST_INTERVAL, INTERVAL)
     }
 
     /// All that execution `n` told has been stored or told.

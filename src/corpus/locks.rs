@@ -1,9 +1,11 @@
 //! Who is still there: every run holds a lock for as long as its process lives.
 
 use crate::error::{Error, Result};
+use crate::store::PRIVATE;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The lock file in a corpus directory. Run `id` locks byte `id`; the kernel unlocks it when the
@@ -19,6 +21,7 @@ impl Locks {
             .read(true)
             .write(true)
             .create(true)
+            .mode(PRIVATE)
             .truncate(false)
             .open(&path)
             .map_err(|e| Error::file("open", &path, &e))?;

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::{self, Style};
 use crate::summary::{Found, Summary, Verdict, count};
+use crate::terminal::{visible, visible_lines};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub fn suite(content: &Content) -> TestSuite {
     let mut test = TestCase::new(subject.test.as_str(), status(content));
     test.set_classname(subject.suite.as_str())
         .set_time(Duration::from_secs_f64(summary.seconds))
-        .set_system_out(summary.text(STYLE, true));
+        .set_system_out(visible_lines(&summary.text(STYLE, true)));
     let properties = [
         ("verdict", summary.verdict.name()),
         ("executions", summary.executions.to_string()),
@@ -50,7 +51,7 @@ pub fn without_verdict(name: &str, exit: Exit) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_message(exit.meaning());
     status.set_type(format!("exit {}", exit.code()));
-    TestCase::new(name, status)
+    TestCase::new(visible(name), status)
 }
 
 fn status(content: &Content) -> TestCaseStatus {
@@ -74,7 +75,7 @@ fn status(content: &Content) -> TestCaseStatus {
         }
         _ if summary.interrupted => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message("stopped by a signal, nothing found so far");
+            status.set_message(summary.claim().0);
             status
         }
         _ => TestCaseStatus::success(),
@@ -85,9 +86,9 @@ fn status(content: &Content) -> TestCaseStatus {
 fn error(summary: &Summary, why: Vec<String>) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let name = summary.verdict.name();
-    status.set_message(why.first().unwrap_or(&name).clone());
+    status.set_message(visible(why.first().unwrap_or(&name)));
     status.set_type(name);
-    status.set_description(why.join("\n"));
+    status.set_description(visible_lines(&why.join("\n")));
     status
 }
 

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::report::base_name;
 use crate::store;
+use crate::terminal::visible;
 use quick_junit::{Report, TestSuite};
 use serde_sarif::sarif::Run;
 use std::ffi::{OsStr, OsString};
@@ -32,7 +33,7 @@ impl Merge {
         let wanted = output.junit.is_some() || output.sarif.is_some();
         let parts = wanted.then(tempfile::tempdir).transpose();
         let program = program.to_string_lossy();
-        let suite = TestSuite::new(base_name(&program));
+        let suite = TestSuite::new(visible(base_name(&program)));
         let merge = Merge {
             parts: parts.map_err(|e| Error::file("write to", &std::env::temp_dir(), &e))?,
             junit: output.junit.clone().map(|path| (path, suite)),
@@ -109,7 +110,7 @@ fn add(suite: &mut TestSuite, part: Report, name: &str) {
         .into_iter()
         .flat_map(|part| part.test_cases)
     {
-        case.name = name.into();
+        case.name = visible(name).into();
         suite.set_time(suite.time.unwrap_or_default() + case.time.unwrap_or_default());
         suite.add_test_case(case);
     }

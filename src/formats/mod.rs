@@ -10,9 +10,10 @@ pub use merge::Merge;
 
 use crate::cli::OutputOptions;
 use crate::error::{Error, Result};
-use crate::report::{base_name, shell_word};
+use crate::report::{self, base_name, shell_word};
 use crate::store;
 use crate::summary::{Found, Summary};
+use crate::terminal::visible;
 use raddle_protocol::witness::Witness;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -54,13 +55,10 @@ impl Files {
     /// # Errors
     /// The working directory is gone.
     pub fn new(output: &OutputOptions, command: &[OsString]) -> Result<Files> {
-        let words: Vec<String> = command
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
-        let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
-        let program = words.first().map_or("", String::as_str);
-        Files::about(output, base_name(program), &quoted.join(" "))
+        let quoted: Vec<String> = command.iter().map(|word| shell_word(word)).collect();
+        let program = command.first().map(|program| program.to_string_lossy());
+        let program = program.as_deref().unwrap_or_default();
+        Files::about(output, &visible(base_name(program)), &quoted.join(" "))
     }
 
     /// Of a replay of `witness`: as a regression test, it is known by its file.
@@ -68,7 +66,11 @@ impl Files {
     /// # Errors
     /// As [`Files::new`].
     pub fn of_replay(output: &OutputOptions, witness: &Path) -> Result<Files> {
-        Files::about(output, "raddle replay", &witness.to_string_lossy())
+        Files::about(
+            output,
+            "raddle replay",
+            &visible(&witness.to_string_lossy()),
+        )
     }
 
     fn about(output: &OutputOptions, suite: &str, test: &str) -> Result<Files> {
@@ -121,6 +123,9 @@ impl Files {
 
 fn told(found: &[Found]) -> Vec<Told<'_>> {
     // What cannot be read is missing in the file, no more: the report has been printed.
-    let witness = |found: &Found| store::read_witness(found.witness.as_ref()?).ok();
+    let witness = |found: &Found| {
+        let witness = store::read_witness(found.witness.as_ref()?).ok()?;
+        Some(report::clean(&witness, false))
+    };
     found.iter().map(|found| (found, witness(found))).collect()
 }

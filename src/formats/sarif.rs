@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::report::{Names, Row, own_part, rows, source_path};
 use crate::summary::{Found, Possibility, Summary};
 use crate::symbols::own_place;
+use crate::terminal::visible_lines;
 use raddle_protocol::event::Kind;
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Site, Witness};
@@ -407,7 +408,7 @@ fn uri(path: &Path) -> String {
 }
 
 fn message(text: impl Into<String>) -> Message {
-    Message::builder().text(text.into()).build()
+    Message::builder().text(visible_lines(&text.into())).build()
 }
 
 fn properties<const N: usize>(all: [(&str, serde_json::Value); N]) -> PropertyBag {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::formats::Merge;
 use crate::setup::own_command;
-use crate::terminal::print;
+use crate::terminal::{tell, visible};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,7 @@ pub fn replay_several(options: &ReplayOptions) -> Result<Exit> {
     let mut files = Merge::new(&options.output, OsStr::new("raddle replay"))?;
     let mut exits = Vec::new();
     for witness in &options.witnesses {
-        print(&format!("{}\n", witness.display()));
+        tell(&format!("{}\n", visible(&witness.to_string_lossy())));
         let exit = one(options, &files.options(), witness)?;
         files.take(&witness.to_string_lossy(), exit)?;
         exits.push(exit);
@@ -39,7 +39,7 @@ pub fn replay_several(options: &ReplayOptions) -> Result<Exit> {
             break;
         }
     }
-    print(&format!("raddle: {}\n", told(&exits)));
+    tell(&format!("raddle: {}\n", told(&exits)));
     Ok(worst(&exits))
 }
 
@@ -47,6 +47,9 @@ pub fn replay_several(options: &ReplayOptions) -> Result<Exit> {
 fn one(options: &ReplayOptions, files: &[OsString], witness: &Path) -> Result<Exit> {
     let mut command = Command::new(own_command()?);
     command.args(["replay", "--quiet", "-n", &options.times.to_string()]);
+    if options.trust {
+        command.arg("--trust");
+    }
     if let Some(program) = &options.program {
         command.arg("--program").arg(program);
     }

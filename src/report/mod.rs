@@ -1,26 +1,31 @@
 //! A witness as people read it. Everything comes from the witness: nothing is run.
 
+mod clean;
 mod sides;
 mod table;
 mod text;
 mod waits;
 mod words;
 
+pub use clean::{clean, origin};
 pub use table::{Row, rows};
 pub use text::{Names, Style, base_name, place, source_path};
 pub use waits::{FoundWait, found_waits};
 pub use words::words as event_words;
 
 use crate::symbols::is_own_code;
+use crate::terminal::visible;
 use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Bytes, Input, PATH, Site, Witness};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 use text::{cut, full_place, short_function};
 
 /// The whole report. `file` is where the witness lies, for the command that replays it.
 pub fn report(witness: &Witness, file: Option<&Path>, style: Style) -> String {
+    let witness = &clean(witness, true);
     let names = Names::new(&witness.events);
     let mut lines = head(witness, &names, style);
     lines.extend(stack(witness, &names, style));
@@ -349,7 +354,7 @@ fn foot(witness: &Witness, file: Option<&Path>, style: Style) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.push(format!("  fingerprint {}", witness.finding.fingerprint));
     if let Some(file) = file {
-        let command = format!("raddle replay {}", shell_word(&file.to_string_lossy()));
+        let command = format!("raddle replay {}", shell_word(file.as_os_str()));
         lines.push(format!("  replay it   {}", style.bold(&command)));
         lines.push(format!("  in gdb      {command} --gdb"));
         if let Some(other) = witness
@@ -365,12 +370,21 @@ fn foot(witness: &Witness, file: Option<&Path>, style: Style) -> Vec<String> {
     lines
 }
 
-/// Quoted where a shell needs it.
-pub fn shell_word(text: &str) -> String {
+/// Quoted where a shell needs it; what cannot be seen, and what is no text, by its bytes.
+pub fn shell_word(word: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_string(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
+    match word.to_str() {
+        Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_string(),
+        Some(text) if visible(text) == text => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => {
+            let byte = |&byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+                b' '..=b'~' => char::from(byte).to_string(),
+                _ => format!("\\x{byte:02x}"),
+            };
+            let bytes: String = word.as_encoded_bytes().iter().map(byte).collect();
+            format!("$'{bytes}'")
+        }
     }
 }
 

@@ -26,7 +26,15 @@ const DEFAULT_WIDTH: usize = 120;
 impl Style {
     /// What suits the standard output.
     pub fn of_stdout() -> Style {
-        let terminal = console::Term::stdout();
+        Style::of(&console::Term::stdout(), console::colors_enabled())
+    }
+
+    /// What suits standard error.
+    pub fn of_stderr() -> Style {
+        Style::of(&console::Term::stderr(), console::colors_enabled_stderr())
+    }
+
+    fn of(terminal: &console::Term, colour: bool) -> Style {
         let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
         let width = match terminal.size_checked() {
             Some((_, columns)) => usize::from(columns),
@@ -34,7 +42,7 @@ impl Style {
         };
         Style {
             width: width.clamp(40, 400),
-            colour: console::colors_enabled(),
+            colour,
             full: false,
             brief: false,
         }

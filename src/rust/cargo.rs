@@ -6,7 +6,7 @@
 //! compiled for the sanitizer. `libraddle.so` has the hooks; without raddle they do the operation
 //! and nothing else.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -18,6 +18,8 @@ use std::process::Command;
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What names another program to run what was built.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
+/// Flags for rustc, as its configuration files have them.
+const RUSTFLAGS: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS";
 
 /// Which cargo a command line asks for: `raddle cargo …`, and its arguments; `None` for others.
 pub fn requested(command_line: &[OsString]) -> Option<&[OsString]> {
@@ -37,7 +39,10 @@ struct Orders {
 /// Becomes cargo. Returns only if that is not possible.
 pub fn run(args: &[OsString], raddle: &Path, runtime: &Path) -> Error {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let orders = orders(args, raddle, runtime, |name| std::env::var_os(name));
+    let orders = match orders(args, raddle, runtime, |name| std::env::var_os(name)) {
+        Ok(orders) => orders,
+        Err(error) => return error,
+    };
     let failure = Command::new(&cargo)
         .args(orders.args)
         .envs(orders.env)
@@ -55,8 +60,26 @@ fn orders(
     raddle: &Path,
     runtime: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
-) -> Orders {
+) -> Result<Orders> {
+    // A toolchain (`+nightly`) comes first.
+    let toolchains = args.iter().take_while(|arg| begins(arg, "+")).count();
+    let (toolchain, rest) = args.split_at(toolchains);
+    let command = command(rest);
+    if let Some(command) = command.filter(|command| !is_known(command)) {
+        return Err(Error::usage(
+            format!(
+                "`cargo {}` is not cargo's own: what it builds would have no hooks",
+                command.display()
+            ),
+            "use `raddle cargo test`, `run`, `build` or `nextest`",
+        ));
+    }
     let mut orders = Orders::default();
+    if command.is_some_and(|command| command == NEXTEST) {
+        orders.args.extend_from_slice(args);
+        orders.env = for_nextest(raddle, runtime, &variable)?;
+        return Ok(orders);
+    }
     if variable("CARGO_BUILD_TARGET").is_none() {
         orders.env.push(("CARGO_BUILD_TARGET", TARGET.into()));
     }
@@ -64,22 +87,15 @@ fn orders(
     let mut config = Vec::new();
     // Flags in a variable outweigh those in files, so they go where the user's are.
     match given_flags(&variable) {
-        Some(mut given) => {
-            for flag in &flags {
-                given.push("\u{1f}");
-                given.push(flag);
-            }
-            orders.env.push(("CARGO_ENCODED_RUSTFLAGS", given));
+        Some(given) => {
+            let all = encoded(given, &flags);
+            orders.env.push(("CARGO_ENCODED_RUSTFLAGS", all));
         }
         None => config.push(setting("rustflags", &flags)),
     }
     config.push(setting("rustdocflags", &flags));
-    // A toolchain (`+nightly`) comes first.
-    let toolchains = args.iter().take_while(|arg| begins(arg, "+")).count();
-    let (toolchain, rest) = args.split_at(toolchains);
-    let command = rest.iter().find(|arg| !begins(arg, "-"));
     let raddle = raddle.to_string_lossy().into_owned();
-    let runs = match command.and_then(|arg| arg.to_str()) {
+    let runs = match command.and_then(OsStr::to_str) {
         Some("test" | "t") => Some("test"),
         Some("run" | "r") => Some("run"),
         _ => None,
@@ -92,7 +108,126 @@ fn orders(
         orders.args.extend(["--config".into(), setting.into()]);
     }
     orders.args.extend_from_slice(rest);
-    orders
+    Ok(orders)
+}
+
+/// The subcommand, behind cargo's own options.
+fn command(args: &[OsString]) -> Option<&OsStr> {
+    const WITH_VALUE: [&str; 4] = ["--config", "--color", "-C", "-Z"];
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if WITH_VALUE.iter().any(|option| arg == option) {
+            args.next();
+        } else if !begins(arg, "-") {
+            return Some(arg);
+        }
+    }
+    None
+}
+
+/// Is this a command of cargo's own, or one that is told what is needed in another way? Others do not
+/// get cargo's `--config`.
+fn is_known(command: &OsStr) -> bool {
+    const OWN: [&str; 47] = [
+        "add",
+        "b",
+        "bench",
+        "build",
+        "c",
+        "check",
+        "clean",
+        "clippy",
+        "config",
+        "d",
+        "doc",
+        "fetch",
+        "fix",
+        "fmt",
+        "generate-lockfile",
+        "git-checkout",
+        "help",
+        "info",
+        "init",
+        "install",
+        "locate-project",
+        "login",
+        "logout",
+        "metadata",
+        "new",
+        "owner",
+        "package",
+        "pkgid",
+        "publish",
+        "r",
+        "read-manifest",
+        "remove",
+        "report",
+        "rm",
+        "run",
+        "rustc",
+        "rustdoc",
+        "search",
+        "t",
+        "test",
+        "tree",
+        "uninstall",
+        "update",
+        "vendor",
+        "verify-project",
+        "version",
+        "yank",
+    ];
+    command == NEXTEST || OWN.iter().any(|own| command == *own)
+}
+
+const NEXTEST: &str = "nextest";
+
+/// cargo-nextest does not get cargo's options: it and the cargo that it starts are told by variables.
+/// It lists the tests of a binary, and then runs each by itself, as `raddle run`.
+fn for_nextest(
+    raddle: &Path,
+    runtime: &Path,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Vec<(&'static str, OsString)>> {
+    let spaced = |path: &Path| path.as_os_str().as_encoded_bytes().contains(&b' ');
+    if spaced(raddle) || spaced(runtime) {
+        return Err(Error::usage(
+            format!(
+                "cargo nextest cannot be told of a path with a space: {}",
+                raddle.display()
+            ),
+            "install raddle elsewhere",
+        ));
+    }
+    let mut env: Vec<(&'static str, OsString)> = vec![("RUST_BACKTRACE", "0".into())];
+    if variable("CARGO_BUILD_TARGET").is_none() {
+        env.push(("CARGO_BUILD_TARGET", TARGET.into()));
+    }
+    let flags = flags(runtime);
+    env.push(match given_flags(&variable) {
+        Some(given) => ("CARGO_ENCODED_RUSTFLAGS", encoded(given, &flags)),
+        None => {
+            let mut all = variable(RUSTFLAGS).unwrap_or_default();
+            all.push(" ");
+            all.push(flags.join(" "));
+            (RUSTFLAGS, all)
+        }
+    });
+    if variable(RUNNER).is_none() {
+        let mut runner = raddle.as_os_str().to_owned();
+        runner.push(" run --");
+        env.push((RUNNER, runner));
+    }
+    Ok(env)
+}
+
+/// Cargo's encoded form of flags, with more of them.
+fn encoded(mut given: OsString, more: &[String]) -> OsString {
+    for flag in more {
+        given.push("\u{1f}");
+        given.push(flag);
+    }
+    given
 }
 
 fn begins(arg: &OsStr, with: &str) -> bool {
@@ -140,12 +275,30 @@ mod tests {
         };
         let runtime = Path::new("/r/libraddle.so");
         let orders = orders(&args, Path::new("/bin/raddle"), runtime, variable);
+        let orders = orders.expect("cargo knows the command");
         let args: Vec<_> = orders.args.iter().map(|a| a.to_string_lossy()).collect();
         let env = orders.env.iter();
         let env: Vec<_> = env
             .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
             .collect();
         (args.join(" "), env.join(" "))
+    }
+
+    #[test]
+    fn commands_that_would_build_without_hooks_are_refused() {
+        for (args, refused) in [
+            ("tarpaulin", true),
+            ("+nightly --color always llvm-cov test", true),
+            ("-Z unstable-options miri test", true),
+            ("--config build.jobs=1 test", false),
+            ("--version", false),
+            ("", false),
+        ] {
+            let args: Vec<OsString> = args.split_whitespace().map(Into::into).collect();
+            let path = Path::new("/r/libraddle.so");
+            let orders = orders(&args, Path::new("/bin/raddle"), path, |_| None);
+            assert_eq!(orders.is_err(), refused, "{args:?}");
+        }
     }
 
     #[test]
@@ -161,7 +314,22 @@ mod tests {
             .map(|flag| format!("\u{1f}{flag}"))
             .concat();
         type Variables<'a> = &'a [(&'a str, &'a str)];
-        let table: [(&str, Variables, String, String); 6] = [
+        let plain = flags(Path::new("/r/libraddle.so")).join(" ");
+        let table: [(&str, Variables, String, String); 8] = [
+            (
+                "+nightly nextest run -E x",
+                &[],
+                "+nightly nextest run -E x".to_string(),
+                format!(
+                    "RUST_BACKTRACE=0 {target} {RUSTFLAGS}= {plain} {RUNNER}=/bin/raddle run --"
+                ),
+            ),
+            (
+                "--color never nextest list",
+                &[("RUSTFLAGS", "-g"), (RUNNER, "mine")],
+                "--color never nextest list".to_string(),
+                format!("RUST_BACKTRACE=0 {target} CARGO_ENCODED_RUSTFLAGS=-g{encoded}"),
+            ),
             ("build", &[], format!("{rust} {doc} build"), target.clone()),
             (
                 "+nightly -q test x -- y",

@@ -1,12 +1,14 @@
-//! `raddle test`: every test of a Rust test binary by itself, each under many schedules.
+//! `raddle test`: every test of a test binary by itself, each under many schedules: of Rust's own
+//! harness, and of GoogleTest.
 
 use crate::cli::RunOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::formats::Merge;
+use crate::frameworks::{GOOGLE_TEST, LIBTEST, framework};
 use crate::setup::own_command;
 use crate::summary::count;
-use crate::terminal::print;
+use crate::terminal::{tell, visible};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
@@ -15,6 +17,14 @@ use std::process::{Command, Stdio};
 struct Suite<'a> {
     program: &'a OsStr,
     args: &'a [OsString],
+    harness: Harness,
+}
+
+/// Who lists and runs the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Harness {
+    Rust,
+    Google,
 }
 
 /// Arguments of test binaries that say what becomes of tests that are marked to be left out.
@@ -36,18 +46,42 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
     let [program, args @ ..] = &options.target.command[..] else {
         return Err(Error::usage("no program is named", "name a test binary"));
     };
-    let suite = Suite { program, args };
+    let harness = match framework(program).map(|framework| framework.name) {
+        Some(GOOGLE_TEST) => Harness::Google,
+        Some(LIBTEST) | None => Harness::Rust,
+        Some(other) => {
+            return Err(Error::usage(
+                format!(
+                    "{}: raddle test does not know how to run single tests of {other}",
+                    program.display()
+                ),
+                "run each with `raddle run -- BINARY ITS-NAME`",
+            ));
+        }
+    };
+    let suite = Suite {
+        program,
+        args,
+        harness,
+    };
     let mut own = own_options(command_line).to_vec();
     let Some(names) = suite.names()? else {
         // Not a test binary after all: what cargo runs for a test may be any program.
-        return one(&own, program, args);
+        return suite.one(&own, args, Stdio::inherit());
     };
+    if names.is_empty() && harness == Harness::Google {
+        return Err(Error::usage(
+            format!("{}: no test has such a name", program.display()),
+            "see BINARY --gtest_list_tests",
+        ));
+    }
     let mut files = Merge::new(&options.output, program)?;
     own.extend(files.options());
     let (mut failed, mut worst) = (Vec::new(), Exit::Clean);
     for name in &names {
-        print(&format!("test {name}\n"));
-        let exit = one(&own, program, &suite.arguments(name))?;
+        tell(&format!("test {}\n", visible(name)));
+        // What the harness prints of one test says no more than the verdict.
+        let exit = suite.one(&own, &suite.arguments(name), Stdio::null())?;
         files.take(name, exit)?;
         match exit {
             Exit::Clean | Exit::WithinBounds => {}
@@ -59,11 +93,11 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
         }
     }
     let failures = match failed.len() {
-        0 => "nothing found".to_string(),
-        n => format!("{n} failed: {}", failed.join(", ")),
+        0 => "none failed".to_string(),
+        n => format!("{n} failed: {}", visible(&failed.join(", "))),
     };
     let tests = count(names.len() as u64, "test");
-    print(&format!("raddle: {tests}: {failures}\n"));
+    tell(&format!("raddle: {tests}: {failures}\n"));
     Ok(worst)
 }
 
@@ -74,24 +108,115 @@ fn own_options(command_line: &[OsString]) -> &[OsString] {
     &options[..end.unwrap_or(options.len())]
 }
 
-/// `raddle run` of one test. Panics show their place in the report; writing the stack out would
-/// only make executions longer.
-fn one(options: &[OsString], program: &OsStr, args: &[OsString]) -> Result<Exit> {
-    let status = Command::new(own_command()?)
-        .arg("run")
-        .args(options)
-        .arg("--")
-        .arg(program)
-        .args(args)
-        .env("RUST_BACKTRACE", "0")
-        .status()
-        .map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))?;
-    Ok(Exit::of_code(status.code()))
+/// Which of the tests are to be run, as GoogleTest's variables say: of so many parts the how-manyth,
+/// from 0.
+const SHARDS: [&str; 2] = ["GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"];
+
+/// Names in a list of GoogleTest's.
+fn google_tests(list: &str) -> Vec<String> {
+    let mut suite = None;
+    let mut names = Vec::new();
+    for line in list.lines() {
+        // What follows are a type or the values of parameters.
+        let name = line
+            .split_once("  # ")
+            .map_or(line, |(name, _)| name)
+            .trim_end();
+        match name.strip_prefix("  ") {
+            Some(test) => {
+                let suite = suite.into_iter();
+                names.extend(suite.map(|suite| format!("{suite}{test}")));
+            }
+            None => suite = Some(name).filter(|name| name.ends_with('.')),
+        }
+    }
+    names
 }
 
 impl Suite<'_> {
+    /// `raddle run` of one test. Panics show their place in the report; writing the stack out would
+    /// only make executions longer.
+    fn one(&self, options: &[OsString], args: &[OsString], stdout: Stdio) -> Result<Exit> {
+        let mut command = Command::new(own_command()?);
+        command
+            .arg("run")
+            .args(options)
+            .arg("--")
+            .arg(self.program)
+            .args(args)
+            .env("RUST_BACKTRACE", "0")
+            .stdout(stdout);
+        if self.harness == Harness::Google {
+            without_choice(&mut command);
+        }
+        let status = command
+            .status()
+            .map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))?;
+        Ok(Exit::of_code(status.code()))
+    }
+
     /// The names of the tests to run; `None` if the program is no test binary.
     fn names(&self) -> Result<Option<Vec<String>>> {
+        match self.harness {
+            Harness::Rust => self.rust_names(),
+            Harness::Google => self.google_names().map(Some),
+        }
+    }
+
+    /// Arguments that are no options, by which tests are chosen.
+    fn filters(&self) -> impl Iterator<Item = &OsString> {
+        let is_filter = |arg: &&OsString| !arg.as_encoded_bytes().starts_with(b"-");
+        self.args.iter().filter(is_filter)
+    }
+
+    /// The tests that GoogleTest's own filter chooses, and those whose names contain an argument, as
+    /// with Rust's harness; of these the part that its variables ask for.
+    fn google_names(&self) -> Result<Vec<String>> {
+        let options = self
+            .args
+            .iter()
+            .filter(|arg| !self.filters().any(|f| f == *arg));
+        let output = Command::new(self.program)
+            .args(options)
+            .arg("--gtest_list_tests")
+            .env_remove(SHARDS[0])
+            .env_remove(SHARDS[1])
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| Error::file("start", self.program.as_ref(), &e))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(Error::new(
+                Exit::Unsupported,
+                format!("{} does not list its tests: {said}", self.program.display()),
+                "",
+            ));
+        }
+        let mut names = google_tests(&String::from_utf8_lossy(&output.stdout));
+        let disabled = "--gtest_also_run_disabled_tests";
+        let also = self.args.iter().any(|arg| arg == disabled)
+            || std::env::var_os("GTEST_ALSO_RUN_DISABLED_TESTS").is_some_and(|v| v == "1");
+        let is_disabled = |name: &String| {
+            let mut parts = name.split(['.', '/']);
+            parts.any(|part| part.starts_with("DISABLED_"))
+        };
+        names.retain(|name| also || !is_disabled(name));
+        let filters: Vec<String> = self.filters().map(|f| f.to_string_lossy().into()).collect();
+        names.retain(|name| filters.is_empty() || filters.iter().any(|f| name.contains(f)));
+        let number = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
+        if let (Some(parts), Some(part)) = (number(SHARDS[0]), number(SHARDS[1]))
+            && parts > 0
+        {
+            let mut n = 0;
+            names.retain(|_| {
+                n += 1;
+                (n - 1) % parts == part
+            });
+        }
+        Ok(names)
+    }
+
+    fn rust_names(&self) -> Result<Option<Vec<String>>> {
         let Some(all) = self.list(&[])? else {
             return Ok(None);
         };
@@ -118,6 +243,19 @@ impl Suite<'_> {
 
     /// What the binary is told for one test.
     fn arguments(&self, name: &str) -> Vec<OsString> {
+        if self.harness == Harness::Google {
+            let chooses = |arg: &OsString| {
+                let chosen = ["--gtest_filter", "--gtest_list_tests", "--gtest_repeat"];
+                let arg = arg.as_encoded_bytes();
+                chosen
+                    .iter()
+                    .any(|option| arg.starts_with(option.as_bytes()))
+            };
+            let kept = self.args.iter().filter(|arg| !chooses(arg));
+            let kept = kept.filter(|arg| !self.filters().any(|f| f == *arg));
+            let only = OsString::from(format!("--gtest_filter={name}"));
+            return kept.cloned().chain([only]).collect();
+        }
         let mut args: Vec<OsString> = ["--exact", name, "--test-threads=1", "--nocapture"]
             .map(Into::into)
             .to_vec();
@@ -127,6 +265,13 @@ impl Suite<'_> {
         });
         args.extend(ignored.cloned());
         args
+    }
+}
+
+/// The test is chosen by its name alone.
+fn without_choice(command: &mut Command) {
+    for name in SHARDS.into_iter().chain(["GTEST_FILTER", "GTEST_REPEAT"]) {
+        command.env_remove(name);
     }
 }
 
@@ -163,6 +308,19 @@ mod tests {
         for (list, expected) in table {
             assert_eq!(super::tests(list), expected, "{list}");
         }
+    }
+
+    #[test]
+    fn tests_in_a_list_of_google_test() {
+        let list = "Running main() from gtest_main.cc\nBank.\n  Pay\n  DISABLED_Add\n\
+                    Typed/0.  # TypeParam = int\n  Sum\nAll/Values.\n  Fits/0  # GetParam() = 3\n";
+        let expected = [
+            "Bank.Pay",
+            "Bank.DISABLED_Add",
+            "Typed/0.Sum",
+            "All/Values.Fits/0",
+        ];
+        assert_eq!(google_tests(list), expected);
     }
 
     #[test]

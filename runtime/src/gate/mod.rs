@@ -575,6 +575,11 @@ pub fn events() -> u64 {
     gate().events()
 }
 
+/// Do some of these bytes belong to what is shared with the controller?
+pub fn shares(at: usize, len: usize) -> bool {
+    active() && gate().pages.holds(at, len)
+}
+
 /// If the execution ends with a failing exit status, that comes from where the running thread is
 /// now, unless an earlier place is known.
 pub fn fails_here() {
