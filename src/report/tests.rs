@@ -233,6 +233,6 @@ fn words_for_a_shell_are_quoted() {
         ("", "''"),
     ];
     for (word, expected) in table {
-        assert_eq!(shell_word(word), expected);
+        assert_eq!(shell_word(word.as_ref()), expected);
     }
 }
