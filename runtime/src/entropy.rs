@@ -66,6 +66,14 @@ unsafe fn fill(buffer: *mut u8, len: usize) {
     }
 }
 
+/// Letters and digits from the running thread's stream.
+pub fn letters(into: &mut [u8]) {
+    const ALL: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    for byte in into {
+        *byte = ALL[next() as usize % ALL.len()];
+    }
+}
+
 /// As Linux's `getrandom`, errno included.
 ///
 /// # Safety

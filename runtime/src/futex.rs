@@ -9,25 +9,22 @@ mod unmodelled;
 pub use followed::follows;
 
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
-use crate::serial::Serial;
-use crate::slots::PerSlot;
 use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
 use crate::time::{self, Clock};
-use crate::{entropy, intercept, os, process, signals};
+use crate::{entropy, machine, numbers, os, process, signals};
 use core::ffi::{c_int, c_long};
 use libc::{
     CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime,
     SYS_clock_nanosleep, SYS_clone, SYS_clone3, SYS_exit, SYS_exit_group, SYS_fork, SYS_futex,
-    SYS_futex_waitv, SYS_getpid, SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_kill,
-    SYS_nanosleep, SYS_sched_yield, SYS_tgkill, SYS_time, SYS_tkill, SYS_vfork, SYS_wait4,
-    SYS_waitid, pid_t, timespec,
+    SYS_futex_waitv, SYS_getcpu, SYS_getpid, SYS_getrandom, SYS_getrusage, SYS_gettid,
+    SYS_gettimeofday, SYS_kill, SYS_nanosleep, SYS_sched_yield, SYS_sysinfo, SYS_tgkill, SYS_time,
+    SYS_times, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t, timespec,
 };
+use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
-use raddle_protocol::shared::flags;
-use raddle_protocol::{Slot, slot};
 
 /// Who waits at each address at which anybody has waited.
 static MODELS: Models<Queue> = Models::new();
@@ -312,92 +309,6 @@ unsafe fn wake_with_op(
     (first + then) as isize
 }
 
-/// The process, once it obeys a job; 0: not asked yet.
-static PROCESS: Serial<pid_t> = Serial::new(0);
-
-fn process() -> pid_t {
-    // SAFETY: the running thread; the call takes no arguments.
-    unsafe {
-        let known = PROCESS.get();
-        if *known == 0 {
-            *known = os::syscall(libc::SYS_getpid, 0, 0, 0, 0, 0, 0) as pid_t;
-        }
-        *known
-    }
-}
-
-/// Has the program been told an id? Then ids stay what they are, in copies of the process too.
-static TOLD: Serial<bool> = Serial::new(false);
-
-/// To be called in a copy of a process: it has a number of its own.
-pub fn moved() {
-    // SAFETY: only one thread exists.
-    unsafe {
-        if !*TOLD.get() {
-            *PROCESS.get() = 0;
-        }
-    }
-}
-
-/// A thread's kernel id as the program sees it. Fibers share one kernel thread: main's id is the
-/// process's, and the others' follow from their slots.
-pub fn thread_id(who: Slot) -> pid_t {
-    process() + pid_t::from(who)
-}
-
-/// Inverse of [`thread_id`].
-pub fn slot_of(id: pid_t) -> Option<Slot> {
-    Slot::try_from(id.checked_sub(process())?)
-        .ok()
-        .filter(|&s| usize::from(s) < slot::COUNT)
-}
-
-/// The running thread's kernel id.
-fn own_id() -> pid_t {
-    // SAFETY: the running thread.
-    unsafe { *TOLD.get() = true };
-    if gate::flags() & flags::KERNEL_THREADS == 0 {
-        return thread_id(gate::me());
-    }
-    // SAFETY: takes no arguments.
-    let id = (unsafe { os::syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) }) as pid_t;
-    let (ids, me) = (kernel_ids(), gate::me());
-    if ids[me] != id as u64 {
-        // The kernel gives the id of a thread that has ended to another one.
-        if let Some(former) = known_as(id) {
-            ids[former] = 0;
-        }
-        ids[me] = id as u64;
-    }
-    id
-}
-
-/// By which id each thread on a kernel thread of its own knows itself; 0: it has never asked.
-static KERNEL_IDS: Serial<PerSlot<u64>> = Serial::new(PerSlot::new());
-
-fn kernel_ids() -> &'static mut PerSlot<u64> {
-    // SAFETY: the running thread; not kept over a switch.
-    unsafe {
-        let ids = KERNEL_IDS.get();
-        ids.map();
-        ids
-    }
-}
-
-/// The thread that knows itself by this id.
-pub fn known_as(id: pid_t) -> Option<Slot> {
-    if gate::flags() & flags::KERNEL_THREADS == 0 {
-        return slot_of(id);
-    }
-    let id = u64::try_from(id).ok().filter(|&id| id != 0)?;
-    let ids = kernel_ids();
-    (0..slot::COUNT as Slot).find(|&s| ids[s] == id)
-}
-
-intercept! {
-    fn gettid() -> pid_t, pc => own_id();
-}
-
 /// The arguments of one `syscall`.
 #[derive(Clone, Copy)]
 struct Call {
@@ -493,14 +404,14 @@ unsafe fn at_words(call: Call) -> isize {
 
 /// The three calls that send a signal: the result, or a negative errno.
 unsafe fn kill(call: Call) -> isize {
-    let [a, b, c, d, e, f] = call.args;
+    let [a, b, c, ..] = call.args;
     let (whole, first, second) = (call.number == SYS_kill, a as pid_t, b as c_int);
     let sent = if call.number != SYS_tgkill {
         match whole {
             true => signals::kill_process(first, second, call.pc),
             false => signals::kill_by_id(first, second, call.pc),
         }
-    } else if first == process() {
+    } else if numbers::is_own(first) {
         signals::kill_by_id(second, c as c_int, call.pc)
     } else {
         None
@@ -508,7 +419,7 @@ unsafe fn kill(call: Call) -> isize {
     match sent {
         Some(errno) => -(errno as isize),
         // SAFETY: the program's numbers.
-        None => unsafe { os::syscall(call.number, a, b, c, d, e, f) },
+        None => unsafe { numbers::calls::perform(call.number, call.args) },
     }
 }
 
@@ -541,11 +452,19 @@ unsafe fn perform(call: Call) -> isize {
                 d as *mut timespec,
                 call.pc,
             ) as isize,
-            SYS_gettid => own_id() as isize,
-            SYS_getpid => {
-                crate::start::effects::note();
-                os::process() as isize
+            SYS_times => time::ticks(a as *mut libc::tms) as isize,
+            SYS_getrusage => machine::usage(a as c_int, b as *mut libc::rusage),
+            SYS_sysinfo => machine::state(a as *mut libc::sysinfo),
+            SYS_getcpu => {
+                for into in [a as *mut u32, b as *mut u32] {
+                    if let Some(into) = into.as_mut() {
+                        *into = 0;
+                    }
+                }
+                0
             }
+            SYS_gettid => numbers::own() as isize,
+            SYS_getpid => numbers::PROCESS as isize,
             SYS_getrandom => entropy::getrandom(a as *mut u8, b, c as u32),
             SYS_exit_group => libc::_exit(a as c_int),
             SYS_exit => gate::finish(Fatal {
@@ -575,7 +494,7 @@ unsafe fn perform(call: Call) -> isize {
                     if let Some(name) = unmodelled::name(call.number) {
                         gate::uncontrolled(name);
                     }
-                    os::syscall(call.number, a, b, c, d, e, f)
+                    numbers::calls::perform(call.number, call.args)
                 }
             },
         }

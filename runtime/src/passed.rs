@@ -2,8 +2,8 @@
 //! model: they are named, and then they do what they do.
 
 use crate::gate;
-use crate::intercept;
 use crate::real::Entry;
+use crate::{intercept, numbers};
 use core::ffi::{c_char, c_int, c_void};
 use libc::{addrinfo, sockaddr, socklen_t};
 
@@ -54,9 +54,65 @@ named! {
     getaddrinfo_a gai_suspend
     res_query res_search res_querydomain res_send res_nquery res_nsearch res_nquerydomain res_nsend
     rcmd rcmd_af rexec rexec_af
-    ptrace process_vm_readv process_vm_writev pidfd_send_signal
+    ptrace pidfd_send_signal
+    statfs statfs64 fstatfs fstatfs64 statvfs statvfs64 fstatvfs fstatvfs64
     tcdrain tcsendbreak getpass vmsplice wordexp
 }
+
+/// A function of more arguments than `intercept!` has room for, whose first is the number of a
+/// process: that number as the kernel knows it, and what to jump to. Another process is named.
+#[repr(C)]
+struct Known {
+    function: usize,
+    process: isize,
+}
+
+#[cfg_attr(test, expect(dead_code))]
+extern "C" fn known(function: &'static Entry, process: libc::pid_t) -> Known {
+    let function = match numbers::is_own(process) {
+        true => function.address(),
+        false => note(function),
+    };
+    Known {
+        function,
+        process: numbers::process(process) as isize,
+    }
+}
+
+/// Exports functions that have their first argument translated by [`known`].
+macro_rules! of_process {
+    ($($name:ident)*) => {$(
+        #[cfg(not(test))]
+        const _: () = {
+            #[used]
+            #[unsafe(link_section = "raddle_real")]
+            static ENTRY: Entry = Entry::named(concat!(stringify!($name), "\0"));
+
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "push rsi", "push rdx", "push rcx", "push r8", "push r9",
+                    ".cfi_adjust_cfa_offset 40",
+                    "mov esi, edi",
+                    "lea rdi, [rip + {entry}]",
+                    "call {known}",
+                    "mov r11, rax",
+                    "mov rdi, rdx",
+                    "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi",
+                    ".cfi_adjust_cfa_offset -40",
+                    "jmp r11",
+                    ".cfi_endproc",
+                    entry = sym ENTRY,
+                    known = sym known,
+                )
+            }
+        };
+    )*};
+}
+
+of_process! { process_vm_readv process_vm_writev }
 
 /// Is this the text of an address, which nobody is asked about?
 fn is_address(name: *const c_char) -> bool {

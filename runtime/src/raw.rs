@@ -7,16 +7,20 @@
 //! whole module, because it also holds in programs that the target executes.
 
 mod filter;
+mod instructions;
 mod sites;
 mod trap;
+mod vdso;
 
 use crate::serial::Serial;
 
+pub use instructions::{begin, let_go, read_stamp};
 pub use sites::is_library;
 pub use trap::{
     Action, handle as put_trap, handle_by as set_trap, installed as trap_installed, way_back,
 };
 pub use trap::{handle_signal, install as install_trap, keep_mask};
+pub use vdso::redirect as redirect_vdso;
 
 /// How many modules the dynamic linker had loaded in all when they were last looked at.
 static LOADED: Serial<u64> = Serial::new(0);
@@ -32,6 +36,7 @@ pub fn look_at_modules() {
             trap::install();
             filter::install(found);
         }
+        instructions::look();
     }
 }
 

@@ -69,6 +69,7 @@ pub unsafe extern "C-unwind" fn __libc_start_main(
             }
             shadow::want_outside(settings.symbolic);
             environment::clean(environment);
+            environment::settle_random();
             prepare();
             zygote::serve(&settings);
             begin();
@@ -127,7 +128,9 @@ fn prepare() {
     threads::prepare();
     crate::sync::rwlock::prepare();
     ends::install();
+    raw::redirect_vdso();
     raw::look_at_modules();
+    crate::io::begin();
     crate::process::loader::begin();
     crate::busy::prepare();
     crate::foreign::sanitizers::install();
@@ -158,6 +161,7 @@ fn begin() {
     );
     gate::begin();
     threads::note_storage();
+    raw::begin();
     crate::busy::begin();
     crate::signals::begin();
     shadow::begin();

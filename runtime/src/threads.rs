@@ -3,7 +3,7 @@
 mod cancel;
 mod leaving;
 mod names;
-mod settings;
+pub mod settings;
 mod storage;
 
 pub use cancel::cancel_now;
@@ -131,6 +131,11 @@ pub fn begin() {
 pub fn is_running() -> bool {
     // SAFETY: asks for the caller's own id.
     info(gate::me()).pthread == unsafe { libc::pthread_self() }
+}
+
+/// The C library's name of a thread: the address of its descriptor.
+pub fn descriptor(s: Slot) -> pthread_t {
+    info(s).pthread
 }
 
 /// The slot of `thread`; `None` if there is no such thread.
@@ -334,6 +339,7 @@ extern "C-unwind" fn body() -> *mut c_void {
         unsafe { core::arch::asm!("xor eax, eax", "call rax", options(noreturn)) }
     };
     crate::io::thread_begins();
+    crate::numbers::begins(gate::me());
     gate::log(Kind::ThreadStart, routine as usize as u64, 0, 0);
     storage::note();
     keys::arm();
@@ -374,6 +380,7 @@ fn ending() {
     if gate::threads_alive() == 1 + crate::timers::helpers() {
         crate::ends::exit(0);
     }
+    crate::numbers::ended(me);
     substrate::ends(info(me).pthread);
     gate::end_thread(info(me).pthread)
 }
@@ -588,7 +595,9 @@ unsafe extern "C-unwind" fn attributes_from(
     };
     // SAFETY: passed on; the C library takes our stacks for the program's, without a guard.
     unsafe {
-        let error = substrate::asking(thread, || real::pthread_getattr_np(thread, attr));
+        let error = substrate::asking(thread, crate::os::thread_id(), || {
+            real::pthread_getattr_np(thread, attr)
+        });
         if error != 0 {
             return error;
         }

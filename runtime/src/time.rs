@@ -5,6 +5,7 @@
 //! poll a clock come to an end.
 
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
+use crate::numbers::calls::is_clock_of_nobody;
 use crate::serial::Serial;
 use crate::{intercept, sync};
 use core::ffi::{c_int, c_long, c_uint, c_void};
@@ -134,6 +135,16 @@ pub fn deadline_after(t: &timespec) -> Option<u64> {
     Some(deadline_in(nanoseconds(t)?))
 }
 
+/// What the wall clock showed at the start, in nanoseconds since 1970.
+pub fn wall_base() -> u64 {
+    wall()
+}
+
+/// What the processor's time stamp counter shows: as if it counted nanoseconds.
+pub fn stamp() -> u64 {
+    look(Clock::Monotonic)
+}
+
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     gate::advance_to(gate::now() + LOOK);
@@ -171,7 +182,7 @@ pub fn yield_now(pc: usize) -> c_int {
 /// # Safety
 /// `into` is writable.
 pub unsafe fn get(id: clockid_t, into: *mut timespec) -> c_int {
-    let Some(clock) = Clock::of(id) else {
+    let Some(clock) = Clock::of(id).filter(|_| !is_clock_of_nobody(id)) else {
         return -EINVAL;
     };
     // SAFETY: the caller's promise.
@@ -322,11 +333,25 @@ pub unsafe fn seconds(into: *mut time_t) -> time_t {
     now
 }
 
+/// Processor time, by a look at its clock.
+pub fn processor_time() -> timeval {
+    let now = look(Clock::Processor);
+    timeval {
+        tv_sec: (now / SECOND) as time_t,
+        tv_usec: (now % SECOND / 1_000) as libc::suseconds_t,
+    }
+}
+
+/// For how many seconds the machine has been up, by a look at its clock.
+pub fn uptime() -> c_long {
+    (look(Clock::Monotonic) / SECOND) as c_long
+}
+
 /// `times`, in hundredths of a second: all processor time is this process's own, in user mode.
 ///
 /// # Safety
 /// `into` is null or writable.
-unsafe fn ticks(into: *mut libc::tms) -> clock_t {
+pub unsafe fn ticks(into: *mut libc::tms) -> clock_t {
     const TICK: u64 = SECOND / 100;
     let now = look(Clock::Processor);
     // SAFETY: the caller's promise.

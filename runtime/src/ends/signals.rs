@@ -111,7 +111,14 @@ pub(super) fn raise_natively(signal: c_int) {
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo and context to an SA_SIGINFO handler.
-    unsafe { fatal_signal(signal, info, context) };
+    unsafe {
+        if crate::raw::read_stamp(signal, info, context) {
+            // It was reset to the default.
+            watch(signal);
+            return;
+        }
+        fatal_signal(signal, info, context);
+    }
 }
 
 /// Records a fatal signal and lets it take its default course.

@@ -2,8 +2,9 @@
 //! of the thread that has the lock, and a bit that says that others wait. Priorities do not exist
 //! here: the lock is handed to whoever has waited longest.
 
-use super::{WAITERS, known_as, nth, own_id, queue, waiting};
+use super::{WAITERS, nth, queue, waiting};
 use crate::gate::{self, Pending};
+use crate::numbers::{own as own_id, slot_of};
 use crate::serial::Serial;
 use crate::slots::PerSlot;
 use crate::sync::model::queue::Stage;
@@ -52,7 +53,7 @@ fn attempt(word: u32, me: u32) -> Attempt {
 fn holder(p: &Pending) -> (Slot, usize) {
     // SAFETY: the program waits at this word.
     let word = unsafe { (p.object as *const u32).read_volatile() };
-    let owner = known_as((word & OWNER) as libc::pid_t);
+    let owner = slot_of((word & OWNER) as libc::pid_t);
     (owner.unwrap_or(slot::NONE), 0)
 }
 

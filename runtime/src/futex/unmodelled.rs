@@ -38,6 +38,8 @@ pub fn name(number: c_long) -> Option<&'static str> {
         SYS_io_uring_setup | SYS_io_uring_enter | SYS_io_uring_register => "io_uring",
         SYS_userfaultfd => "userfaultfd",
         SYS_ptrace => "ptrace",
+        SYS_adjtimex | SYS_clock_adjtime => "adjtimex",
+        SYS_statfs | SYS_fstatfs => "statfs",
         SYS_execve | SYS_execveat => "a new program by a direct system call",
         _ => return None,
     })

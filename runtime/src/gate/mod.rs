@@ -245,6 +245,12 @@ pub fn resume() {
     unsafe { *PASSIVE.get() = false };
 }
 
+/// The kernel's number of the process that obeys the job, also in its children; 0: none yet.
+pub fn process() -> i32 {
+    // SAFETY: a plain word.
+    unsafe { *PROCESS.get() }
+}
+
 /// Does this process obey the job, if perhaps not at this very moment? For handlers of signals.
 pub fn obeys() -> bool {
     // SAFETY: plain flags and a number.

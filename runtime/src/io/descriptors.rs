@@ -2,10 +2,9 @@
 
 use super::table;
 use super::wait::{Condition, Operation, answer};
-use super::{locks, messages, raw, wait};
-use crate::gate;
-use crate::intercept;
+use super::{locks, messages, random, raw, streams, wait};
 use crate::os::syscall;
+use crate::{gate, intercept, numbers};
 use core::ffi::{c_int, c_uint};
 use raddle_protocol::Slot;
 use raddle_protocol::descriptor::What;
@@ -178,7 +177,12 @@ pub fn dup_onto(fd: c_int, copy: c_int, flags: c_int, pc: usize) -> isize {
             let operation = Operation::on(Kind::Close, copy, &object, pc);
             note_copy(fd, operation.at_once(call))
         }
-        _ => note_copy(fd, call()),
+        _ => {
+            if copy <= libc::STDERR_FILENO && random::is_random(fd) {
+                streams::control_streams();
+            }
+            note_copy(fd, call())
+        }
     }
 }
 
@@ -194,6 +198,18 @@ pub unsafe fn control(fd: c_int, command: c_int, argument: usize, pc: usize) -> 
             locks::record_lock(fd, command, argument as *mut libc::flock, pc)
         },
         // SAFETY: passed on.
+        libc::F_GETLK => unsafe {
+            let result = raw::fcntl(fd, command, argument);
+            if let (0, Some(lock)) = (result, (argument as *mut libc::flock).as_mut()) {
+                lock.l_pid = numbers::shown(lock.l_pid);
+            }
+            result
+        },
+        libc::F_GETOWN => numbers::shown_owner(raw::fcntl(fd, command, argument)),
+        libc::F_SETOWN => raw::fcntl(fd, command, numbers::process(argument as c_int) as usize),
+        // SAFETY: passed on.
+        F_SETOWN_EX | F_GETOWN_EX => unsafe { owner(fd, command, argument as *mut Owner) },
+        // SAFETY: passed on.
         _ => unsafe {
             syscall(
                 libc::SYS_fcntl,
@@ -205,6 +221,44 @@ pub unsafe fn control(fd: c_int, command: c_int, argument: usize, pc: usize) -> 
                 0,
             )
         },
+    }
+}
+
+const F_SETOWN_EX: c_int = 15;
+const F_GETOWN_EX: c_int = 16;
+
+/// `struct f_owner_ex`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Owner {
+    kind: c_int,
+    id: libc::pid_t,
+}
+
+/// Says, or asks, who gets the signals of a descriptor.
+///
+/// # Safety
+/// As `fcntl`.
+unsafe fn owner(fd: c_int, command: c_int, at: *mut Owner) -> isize {
+    const GROUP: c_int = 2;
+    // SAFETY: the caller's promise; an owner of ours in its stead.
+    unsafe {
+        let Some(given) = at.as_mut() else {
+            return -(libc::EFAULT as isize);
+        };
+        let mut known = *given;
+        if command == F_SETOWN_EX {
+            known.id = match known.kind {
+                GROUP => -numbers::process(-known.id),
+                _ => numbers::process(known.id),
+            };
+        }
+        let result = raw::fcntl(fd, command, &raw mut known as usize);
+        if command == F_GETOWN_EX && result == 0 {
+            let shown = numbers::shown_owner(known.id as isize) as libc::pid_t;
+            *given = Owner { id: shown, ..known };
+        }
+        result
     }
 }
 
@@ -227,7 +281,8 @@ unsafe fn lock_from_here(fd: c_int, command: c_int, len: i64, pc: usize) -> isiz
     lock.l_len = len;
     // SAFETY: the lock outlives the call.
     let result = unsafe { control(fd, request, &raw mut lock as usize, pc) };
-    let free = lock.l_type == libc::F_UNLCK as libc::c_short || lock.l_pid == crate::os::process();
+    let free =
+        lock.l_type == libc::F_UNLCK as libc::c_short || lock.l_pid == crate::numbers::PROCESS;
     match (command, result) {
         (libc::F_TEST, 0) if !free => -(libc::EACCES as isize),
         _ => result,
@@ -285,11 +340,4 @@ intercept! {
         pc => answer(lock_from_here(fd, command, len, pc)) as c_int;
     fn mkfifo(path: *const libc::c_char, mode: libc::mode_t) -> c_int,
         pc => answer(crate::io::places::make_fifo(path, mode)) as c_int;
-    fn mkdtemp(template: *mut libc::c_char) -> *mut libc::c_char, pc => {
-        let made = real::mkdtemp(template);
-        if !made.is_null() {
-            crate::io::places::remember_directory(made);
-        }
-        made
-    };
 }

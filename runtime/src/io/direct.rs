@@ -2,7 +2,7 @@
 
 use super::fifo::{self, Open};
 use super::multiplex::{self, Limit};
-use super::{descriptors, functions, sockets};
+use super::{descriptors, functions, random, sockets};
 use core::ffi::{c_int, c_uint, c_void};
 use libc::*;
 use raddle_protocol::descriptor::What;
@@ -19,6 +19,7 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
     // SAFETY: the caller's promise.
     Some(unsafe {
         match number {
+            SYS_pread64 if random::is_random(fd) => random::read(fd, b as *mut c_void, c),
             SYS_read => functions::read_silently(fd, b as *mut c_void, c, pc),
             SYS_write => functions::write_silently(fd, b as *const c_void, c, pc),
             SYS_readv => functions::read_vector(fd, b as *const iovec, c as c_int, pc),

@@ -2,12 +2,12 @@
 
 use super::table::{self, Object};
 use super::wait::{Condition, Operation, Waiting, answer};
-use super::{places, raw};
-use crate::intercept;
+use super::{places, random, raw};
 use crate::objects::Table;
 use crate::os::syscall;
 use crate::serial::Serial;
 use crate::start::effects;
+use crate::{intercept, numbers};
 use core::ffi::{CStr, c_char, c_int};
 use libc::{O_ACCMODE, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY, POLLHUP, POLLIN};
 use raddle_protocol::descriptor::What;
@@ -83,6 +83,12 @@ pub unsafe fn is_fifo(path: *const c_char) -> bool {
 /// # Safety
 /// As `openat`.
 pub unsafe fn open(open: Open, pc: usize) -> isize {
+    // SAFETY: the caller's promise.
+    let path = unsafe { numbers::Path::of(open.path) };
+    let open = Open {
+        path: path.as_ptr(),
+        ..open
+    };
     if open.flags & effects::CHANGES != 0 {
         effects::note();
     }
@@ -91,7 +97,11 @@ pub unsafe fn open(open: Open, pc: usize) -> isize {
         .filter(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFIFO);
     let Some(stat) = fifo else {
         // SAFETY: the caller's promise, also below.
-        return unsafe { open.call(open.flags) };
+        let fd = unsafe { open.call(open.flags) };
+        if fd >= 0 && open.flags & O_ACCMODE != O_WRONLY {
+            random::opened(fd as c_int);
+        }
+        return fd;
     };
     // SAFETY: as above.
     let path = unsafe { CStr::from_ptr(open.path) };

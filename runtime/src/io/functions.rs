@@ -1,8 +1,9 @@
 //! read, write and their kin: the exports.
 
-use super::table::{self, Object};
+use super::table::{self, Object, Sort};
 use super::transfer::{self, Way};
 use super::wait::{FOLLOWED, answer, is_followed, tell_moved};
+use super::{credentials, random};
 use crate::foreign::tsan::{filled, reads};
 use crate::intercept;
 use crate::os::syscall;
@@ -102,9 +103,10 @@ fn add(fd: c_int, value: u64, pc: usize) -> isize {
 pub unsafe fn read_silently(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize {
     // SAFETY: the caller's promise.
     unsafe {
-        match table::find(fd) {
-            Some(object) => transfer::read(fd, &object, into, len, 0, pc),
-            None => table::checked(
+        match table::sort(fd) {
+            Sort::Object(object) => transfer::read(fd, &object, into, len, 0, pc),
+            Sort::Random => random::read(fd, into, len),
+            Sort::Harmless => table::checked(
                 fd,
                 pc,
                 syscall(SYS_read, fd as usize, into as usize, len, 0, 0, 0),
@@ -138,9 +140,10 @@ pub unsafe fn write_silently(fd: c_int, from: *const c_void, len: usize, pc: usi
 pub unsafe fn read_vector(fd: c_int, parts: *const iovec, count: c_int, pc: usize) -> isize {
     // SAFETY: the caller's promise.
     unsafe {
-        match table::find(fd) {
-            Some(object) => transfer::read_vector(fd, &object, parts, count, pc),
-            None => table::checked(
+        match table::sort(fd) {
+            Sort::Object(object) => transfer::read_vector(fd, &object, parts, count, pc),
+            Sort::Random => random::read_vector(fd, parts, count),
+            Sort::Harmless => table::checked(
                 fd,
                 pc,
                 syscall(
@@ -270,7 +273,13 @@ pub unsafe fn receive_message(fd: c_int, message: *mut msghdr, flags: c_int, pc:
     // SAFETY: the caller's promise.
     unsafe {
         match socket(fd) {
-            Some(object) => transfer::receive_message(fd, &object, message, flags, pc),
+            Some(object) => {
+                let result = transfer::receive_message(fd, &object, message, flags, pc);
+                if result >= 0 {
+                    credentials::shown(message);
+                }
+                result
+            }
             None => table::checked(
                 fd,
                 pc,
@@ -296,7 +305,9 @@ pub unsafe fn send_message(fd: c_int, message: *const msghdr, flags: c_int, pc: 
     // SAFETY: the caller's promise.
     unsafe {
         match socket(fd) {
-            Some(object) => transfer::send_message(fd, &object, message, flags, pc),
+            Some(object) => credentials::sent(message, || {
+                transfer::send_message(fd, &object, message, flags, pc)
+            }),
             None => table::checked(
                 fd,
                 pc,

@@ -7,6 +7,7 @@
 //! that, it is a deadlock; else the execution waits for real ([`outside`]) and is "not closed".
 
 mod asynchronous;
+mod credentials;
 mod descriptors;
 mod direct;
 mod faults;
@@ -17,12 +18,14 @@ mod messages;
 mod multiplex;
 mod outside;
 mod places;
+mod random;
 mod raw;
 mod select;
 mod settle;
 mod signal;
 mod six;
 mod sockets;
+mod stat;
 mod streams;
 mod system_v;
 mod table;
@@ -35,8 +38,12 @@ pub use faults::interrupts_wait;
 pub use fifo::here as open;
 pub use functions::read;
 pub use outside::{Watch, real_time};
+pub use places::remember_directory;
+pub use random::opened_directory;
+pub use raw::path_of;
 pub use settle::under_way;
 pub use signal::refresh as signals_changed;
+pub use stat::begin;
 pub use streams::{dispatched, letting_through, rearm, thread_begins};
 
 /// Are operations on this descriptor steps?

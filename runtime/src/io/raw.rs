@@ -28,6 +28,20 @@ pub unsafe fn stat_path(path: *const libc::c_char) -> Option<libc::stat> {
     }
 }
 
+/// The path of the file behind `fd`, as far as `into` has room.
+pub fn path_of(fd: c_int, into: &mut [u8]) -> Option<&[u8]> {
+    use std::io::Write;
+    let mut path = [0u8; 32];
+    // The rest of the buffer is the NUL.
+    write!(&mut path[..], "/proc/self/fd/{fd}").ok()?;
+    // SAFETY: the path ends with NUL, the buffer is as large as said.
+    let len = unsafe {
+        let (path, at) = (path.as_ptr() as usize, into.as_mut_ptr() as usize);
+        syscall(libc::SYS_readlink, path, at, into.len(), 0, 0, 0)
+    };
+    usize::try_from(len).ok().and_then(|len| into.get(..len))
+}
+
 /// `fcntl` with a number.
 pub fn fcntl(fd: c_int, command: c_int, argument: usize) -> isize {
     // SAFETY: used for commands that take numbers only.

@@ -3,7 +3,9 @@
 //! library raises SIGSYS (syscall user dispatch), and those on descriptors and futexes are
 //! performed as if the program had made them.
 
-use super::{direct, fifo, table};
+use super::table::Sort;
+use super::{direct, fifo, random, table};
+use crate::numbers::Path;
 use crate::serial::Serial;
 use crate::slots::PerSlot;
 use crate::start::effects;
@@ -183,40 +185,53 @@ pub unsafe fn dispatched(
     }
 }
 
-/// Opening this path by a stream may block.
-unsafe fn prepare_for(path: *const c_char, mode: *const c_char) {
-    // SAFETY: as below.
+/// Opens a stream, which may block, by `open`, which gets the path as the kernel knows it.
+unsafe fn open_stream(
+    path: *const c_char,
+    mode: *const c_char,
+    open: impl FnOnce(*const c_char) -> *mut FILE,
+) -> *mut FILE {
+    // SAFETY: the program's strings, also below.
     if unsafe { effects::mode_writes(mode) } {
         effects::note();
     }
-    // SAFETY: the program's string.
+    // SAFETY: as above.
+    let known = unsafe { Path::of(path) };
+    let path = known.as_ptr();
+    // SAFETY: as above.
     if !path.is_null() && unsafe { fifo::is_fifo(path) } {
         control_streams();
     }
+    let stream = open(path);
+    if !stream.is_null() {
+        // SAFETY: just opened.
+        let fd = unsafe { libc::fileno(stream) };
+        random::opened(fd);
+        if random::is_random(fd) {
+            control_streams();
+        }
+    }
+    stream
 }
 
 intercept! {
     fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE, pc => {
-        if table::find(fd).is_some() {
+        if !matches!(table::sort(fd), Sort::Harmless) {
             control_streams();
         }
         real::fdopen(fd, mode)
     };
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, pc => {
-        prepare_for(path, mode);
-        real::fopen(path, mode)
+        open_stream(path, mode, |path| real::fopen(path, mode))
     };
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE, pc => {
-        prepare_for(path, mode);
-        real::fopen64(path, mode)
+        open_stream(path, mode, |path| real::fopen64(path, mode))
     };
     fn freopen(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, pc => {
-        prepare_for(path, mode);
-        real::freopen(path, mode, stream)
+        open_stream(path, mode, |path| real::freopen(path, mode, stream))
     };
     fn freopen64(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, pc => {
-        prepare_for(path, mode);
-        real::freopen64(path, mode, stream)
+        open_stream(path, mode, |path| real::freopen64(path, mode, stream))
     };
     /// Whoever locks a stream may go on while others run, who then wait for it in the C library.
     fn flockfile(stream: *mut FILE) -> (), pc => {

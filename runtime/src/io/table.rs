@@ -4,7 +4,7 @@
 //! handed on; all anonymous objects (eventfd, epoll …) share one inode and are known by their
 //! descriptor, which is followed through dup and close.
 
-use super::raw;
+use super::{random, raw};
 use crate::gate;
 use crate::objects::Table;
 use crate::serial::Serial;
@@ -70,6 +70,8 @@ enum Identity {
     Inode(u64, What),
     /// By the descriptor.
     Descriptor,
+    /// A device of random numbers.
+    Random,
     /// It never blocks.
     Harmless,
 }
@@ -86,6 +88,7 @@ fn identify(fd: c_int) -> Identity {
         // Files of the kernel's own, like any other to look at.
         libc::S_IFREG if is_queue(key) => Identity::Inode(key, What::Queue),
         0 => Identity::Descriptor,
+        _ if random::is_source(&stat) => Identity::Random,
         _ => Identity::Harmless,
     }
 }
@@ -105,14 +108,33 @@ fn may_wait(device: u64) -> bool {
 /// The object behind `fd` if operations on it can block. One that nobody here made comes from
 /// outside.
 pub fn find(fd: c_int) -> Option<Object> {
+    match sort(fd) {
+        Sort::Object(object) => Some(object),
+        Sort::Random | Sort::Harmless => None,
+    }
+}
+
+/// What operations on a descriptor may do.
+pub enum Sort {
+    /// Block.
+    Object(Object),
+    /// Get random numbers.
+    Random,
+    /// Neither.
+    Harmless,
+}
+
+/// What is behind `fd`; see [`find`].
+pub fn sort(fd: c_int) -> Sort {
     let w = world();
     match identify(fd) {
-        Identity::Harmless => None,
-        Identity::Inode(key, what) => Some(match w.inodes.get(key) {
+        Identity::Harmless => Sort::Harmless,
+        Identity::Random => Sort::Random,
+        Identity::Inode(key, what) => Sort::Object(match w.inodes.get(key) {
             Some(known) => *known,
             None => *w.inodes.entry(key, || new_object(what, true)),
         }),
-        Identity::Descriptor => Some(match w.descriptors.get(descriptor_key(fd)) {
+        Identity::Descriptor => Sort::Object(match w.descriptors.get(descriptor_key(fd)) {
             Some(known) => *known,
             None => *w
                 .descriptors
@@ -197,7 +219,7 @@ pub fn adopt(fd: c_int, object: Object) {
         Identity::Descriptor => {
             world().descriptors.insert(descriptor_key(fd), object);
         }
-        Identity::Harmless => {}
+        Identity::Random | Identity::Harmless => {}
     }
 }
 
@@ -236,7 +258,7 @@ pub fn set_outside(fd: c_int, outside: bool) {
     let object = match identify(fd) {
         Identity::Inode(key, _) => w.inodes.get(key),
         Identity::Descriptor => w.descriptors.get(descriptor_key(fd)),
-        Identity::Harmless => None,
+        Identity::Random | Identity::Harmless => None,
     };
     if let Some(object) = object {
         object.outside = outside;

@@ -39,6 +39,7 @@ type Entry = extern "C-unwind" fn(*mut c_void) -> c_int;
 pub fn announce(name: &str, pc: usize) {
     gate::simple(Kind::ChildMade, 0, pc);
     gate::uncontrolled(name);
+    crate::raw::let_go();
 }
 
 /// The record of that step.

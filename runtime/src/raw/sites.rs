@@ -144,7 +144,7 @@ fn futex_calls(code: &[u8], number: c_long, mut found: impl FnMut(usize)) {
     }
 }
 
-fn position(within: &[u8], what: &[u8]) -> Option<usize> {
+pub fn position(within: &[u8], what: &[u8]) -> Option<usize> {
     // SAFETY: two slices.
     let at = unsafe {
         libc::memmem(

@@ -186,7 +186,11 @@ fn at_once(signal: c_int, code: c_int) -> bool {
 
 /// What the kernel calls in place of the program's handler.
 extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo.
+    // SAFETY: the kernel passes a valid siginfo and context.
+    if unsafe { crate::raw::read_stamp(signal, info, context) } {
+        return;
+    }
+    // SAFETY: as above.
     let code = unsafe { (*info).si_code };
     if gate::obeys() && !at_once(signal, code) {
         // SAFETY: as above.
@@ -249,7 +253,7 @@ pub fn collect() {
             ARRIVED.fetch_or(bit(number), Ordering::Release);
         }
         // Children that end are named where they were made.
-        let own = signal.sender == crate::os::process() || number == libc::SIGCHLD;
+        let own = signal.sender == crate::numbers::PROCESS || number == libc::SIGCHLD;
         if !own {
             gate::uncontrolled("a signal from outside");
         }
@@ -279,6 +283,16 @@ const SENDER: usize = 16;
 const MORE: usize = 20;
 const VALUE: usize = 24;
 
+/// The field that most signals have the sender's number in, as the program is to see it.
+fn sender(field: c_int, code: c_int) -> c_int {
+    let has_sender = [libc::SI_USER, libc::SI_QUEUE, libc::SI_TKILL].contains(&code);
+    if has_sender {
+        crate::numbers::shown(field)
+    } else {
+        field
+    }
+}
+
 /// # Safety
 /// `info` points to a siginfo.
 unsafe fn read_info(info: *const siginfo_t) -> Signal {
@@ -287,7 +301,10 @@ unsafe fn read_info(info: *const siginfo_t) -> Signal {
         Signal {
             number: (*info).si_signo,
             code: (*info).si_code,
-            sender: info.byte_add(SENDER).cast::<c_int>().read(),
+            sender: sender(
+                info.byte_add(SENDER).cast::<c_int>().read(),
+                (*info).si_code,
+            ),
             more: info.byte_add(MORE).cast::<c_int>().read(),
             value: info.byte_add(VALUE).cast::<u64>().read(),
         }

@@ -18,7 +18,7 @@ pub use world::{Set, Signal};
 
 use crate::gate::{self, Interrupt, Pending, State, Wake};
 use crate::serial::Serial;
-use crate::{futex, intercept, os, sync, threads, time};
+use crate::{intercept, numbers, os, sync, threads, time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
 use libc::{EAGAIN, EINTR, EINVAL, ESRCH, pid_t, pthread_t, siginfo_t, sigset_t, timespec};
@@ -372,7 +372,7 @@ fn taker(number: c_int) -> Slot {
 fn from_here(number: c_int, code: c_int, value: u64) -> Signal {
     Signal {
         value,
-        sender: os::process(),
+        sender: numbers::PROCESS,
         // SAFETY: asks only.
         more: unsafe { libc::getuid() } as c_int,
         ..Signal::plain(number, code)
@@ -534,13 +534,13 @@ fn pause_here(pc: usize) -> c_int {
 
 /// Is a signal to `pid` one that the model carries?
 fn ours(pid: pid_t, signal: c_int) -> bool {
-    valid(signal) && pid == os::process()
+    valid(signal) && numbers::is_own(pid)
 }
 
 /// `tgkill` and `tkill` of a thread of this process, by the id that `gettid` gave it:
 /// `None` if it is none.
 pub fn kill_by_id(tid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
-    let target = futex::known_as(tid).filter(|&s| gate::state(s) != State::Free)?;
+    let target = numbers::thread(tid)?;
     let signal = from_here(signal, libc::SI_TKILL, 0);
     Some(thread_kill(Some(target), signal, pc))
 }
@@ -548,6 +548,12 @@ pub fn kill_by_id(tid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
 /// `kill` of this process: 0 or an errno; `None`: of another one.
 pub fn kill_process(pid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
     ours(pid, signal).then(|| process_kill(from_here(signal, libc::SI_USER, 0), pc))
+}
+
+/// `sigqueue` of this process, likewise.
+pub fn queue_to_process(pid: pid_t, signal: c_int, value: usize, pc: usize) -> Option<c_int> {
+    let sent = || from_here(signal, libc::SI_QUEUE, value as u64);
+    ours(pid, signal).then(|| process_kill(sent(), pc))
 }
 
 /// Is any of `wanted` pending for any thread, or the process?
@@ -635,27 +641,6 @@ intercept! {
     };
     fn pthread_sigqueue(thread: pthread_t, signal: c_int, value: usize) -> c_int, pc => {
         thread_kill(threads::slot_of(thread), from_here(signal, libc::SI_QUEUE, value as u64), pc)
-    };
-    fn tgkill(group: pid_t, thread: pid_t, signal: c_int) -> c_int, pc => {
-        if group != os::process() {
-            return real::tgkill(group, thread, signal);
-        }
-        match kill_by_id(thread, signal, pc) {
-            Some(code) => time::errno_result(code),
-            None => real::tgkill(group, thread, signal),
-        }
-    };
-    fn kill(pid: pid_t, signal: c_int) -> c_int, pc => {
-        if !ours(pid, signal) {
-            return real::kill(pid, signal);
-        }
-        time::errno_result(process_kill(from_here(signal, libc::SI_USER, 0), pc))
-    };
-    fn sigqueue(pid: pid_t, signal: c_int, value: usize) -> c_int, pc => {
-        if !ours(pid, signal) {
-            return real::sigqueue(pid, signal, value);
-        }
-        time::errno_result(process_kill(from_here(signal, libc::SI_QUEUE, value as u64), pc))
     };
     fn raise(signal: c_int) -> c_int, pc => {
         if !valid(signal) {

@@ -127,7 +127,7 @@ pub fn each_line(path: &CStr, mut look: impl FnMut(&[u8])) -> Option<()> {
 }
 
 /// The program calls something that changes the file system or another process, or that a copy of
-/// this process would share with it, or learns this process's number, which a copy does not have.
+/// this process would share with it.
 pub fn note() {
     // SAFETY: a plain flag, set by the running thread.
     unsafe { *CALLED.get() = true };
@@ -162,8 +162,6 @@ effects! {
     fn symlink(from: Path, to: Path) -> c_int;
     fn symlinkat(from: Path, at: c_int, to: Path) -> c_int;
     fn mknod(path: Path, mode: c_uint, device: c_ulong) -> c_int;
-    fn mkstemp(template: *mut c_char) -> c_int;
-    fn mkostemp(template: *mut c_char, flags: c_int) -> c_int;
     fn tmpfile() -> *mut c_void;
     fn truncate(path: Path, length: c_long) -> c_int;
     fn ftruncate(fd: c_int, length: c_long) -> c_int;
@@ -173,7 +171,6 @@ effects! {
     fn utimensat(at: c_int, path: Path, times: *const c_void, flags: c_int) -> c_int;
     fn creat(path: Path, mode: c_uint) -> c_int;
     fn creat64(path: Path, mode: c_uint) -> c_int;
-    fn getpid() -> libc::pid_t;
 }
 
 /// Flags of an opening that may make a file or empty one.

@@ -89,6 +89,27 @@ pub fn executable_is(target: (u64, u64)) -> bool {
     }
 }
 
+/// Puts constants in the places of the random numbers that the kernel gives a new program: those that
+/// the program can ask for (AT_RANDOM), and the word that the C library made of them to guard stacks.
+/// (The one that guards its pointers is in use already.)
+///
+/// # Safety
+/// Only one thread exists, and no frame that is guarded returns.
+pub unsafe fn settle_random() {
+    const BYTES: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
+    // The lowest byte is zero, so that no string reads past it.
+    const GUARD: u64 = 0xf39c_c060_5ced_c800;
+    // SAFETY: the kernel gives the address of 16 bytes on the stack; the word is where code on x86-64
+    // looks for it.
+    unsafe {
+        let at = libc::getauxval(libc::AT_RANDOM) as *mut u128;
+        if !at.is_null() {
+            at.write_unaligned(BYTES);
+        }
+        core::arch::asm!("mov fs:[0x28], {}", in(reg) GUARD, options(nostack));
+    }
+}
+
 /// Removes our traces, so that programs that the target starts are left alone: our variables
 /// (except the session's name, by which such programs are found), and the library from
 /// `LD_PRELOAD`.

@@ -32,7 +32,6 @@ pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32) -> bool {
             zygote::become_execution(controller);
             os::set_stdin_offset(offset);
             gate::moved();
-            crate::futex::moved();
             if gate::pages().job().rewind != 0 {
                 rewind::begin(control, notify, slot);
             }

@@ -38,6 +38,33 @@ fn place(is_there: impl Fn(usize) -> bool) -> Option<usize> {
     matches.next().filter(|_| matches.next().is_none())
 }
 
+/// Where the list of held robust mutexes lies in a descriptor, in bytes, and the size that the
+/// kernel was told; `None`: not known.
+static ROBUST: Serial<Option<(usize, usize)>> = Serial::new(None);
+
+/// Asks the kernel where the calling thread's list is. To be called on the main thread before the
+/// process is cloned: a clone's thread has not told the kernel of one.
+pub fn find_robust_list() {
+    let (mut head, mut size) = (0usize, 0usize);
+    // SAFETY: the kernel writes two words.
+    let result = unsafe {
+        let (head, size) = (&raw mut head as usize, &raw mut size as usize);
+        crate::os::syscall(libc::SYS_get_robust_list, 0, head, size, 0, 0, 0)
+    };
+    // SAFETY: asks for the caller's own descriptor.
+    let descriptor = unsafe { libc::pthread_self() } as usize;
+    if result == 0 && head > descriptor {
+        // SAFETY: only one thread exists.
+        unsafe { *ROBUST.get() = Some((head - descriptor, size)) };
+    }
+}
+
+/// See [`ROBUST`].
+pub fn robust_list() -> Option<(usize, usize)> {
+    // SAFETY: written once, before there are threads.
+    unsafe { *ROBUST.get() }
+}
+
 /// Sets the id; returns the former one, `None` if the field is unknown.
 pub fn set_thread_id(thread: pthread_t, id: i32) -> Option<i32> {
     // SAFETY: written once, before there are threads.

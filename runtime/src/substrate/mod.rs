@@ -253,6 +253,7 @@ pub fn prepare(body: Body) {
     // SAFETY: only one thread exists.
     unsafe {
         descriptor::find();
+        descriptor::find_robust_list();
         CONTEXTS.get().map();
         *BODY.get() = Some(body);
     }
@@ -274,13 +275,15 @@ pub fn after_clone() {
     descriptor::set_thread_id(unsafe { libc::pthread_self() }, crate::os::thread_id());
 }
 
-/// Calls `ask`, which queries the C library about `thread`, as if the thread's kernel thread were
-/// the running one.
-pub fn asking<R>(thread: pthread_t, ask: impl FnOnce() -> R) -> R {
+pub use descriptor::robust_list;
+
+/// Calls `ask`, which queries the C library about `thread`, as if `id` were the number of the
+/// thread's kernel thread.
+pub fn asking<R>(thread: pthread_t, id: libc::pid_t, ask: impl FnOnce() -> R) -> R {
     if kernel_threads() {
         return ask();
     }
-    let former = descriptor::set_thread_id(thread, crate::os::thread_id());
+    let former = descriptor::set_thread_id(thread, id);
     let result = ask();
     if let Some(former) = former {
         descriptor::set_thread_id(thread, former);

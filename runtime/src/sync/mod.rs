@@ -124,7 +124,7 @@ pub fn pending(kind: Kind, object: u64, pc: usize) -> Pending {
 /// Whose is a lock that was found held: that of the thread whose id it carries (a held lock that
 /// was moved), or main's, which was the only thread before threads were controlled.
 pub fn adopted_from(id: libc::pid_t) -> Slot {
-    crate::futex::slot_of(id)
+    crate::numbers::slot_of(id)
         .filter(|&s| gate::state(s) == gate::State::Alive)
         .unwrap_or(slot::MAIN)
 }

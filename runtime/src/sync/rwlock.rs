@@ -7,8 +7,8 @@ use super::models::Models;
 use super::{
     adopted_from, check_alive, conclude, conclude_with, misuse, pending, returning, shared,
 };
-use crate::futex::thread_id;
 use crate::gate::{self, Pending, Wake};
+use crate::numbers::of as thread_id;
 use crate::serial::Serial;
 use crate::time::{self, Clock};
 use crate::{export, intercept, os};

@@ -1,14 +1,13 @@
 //! Settings of kernel threads: processors, scheduling classes, clocks. The C library asks the
-//! kernel about a thread by its id; a fiber has none, so the id of the thread that runs them all
-//! stands in. What a program sets for one fiber would hold for all of them: it is accepted, where
-//! the kernel would accept it, and has no effect, since the schedule is raddle's; a scheduling class
-//! and its priority are shown again.
+//! kernel about a thread by its id. A fiber's is that of its stand-in (`numbers`), which keeps what
+//! is set; none of it has an effect, since the schedule is raddle's. Scheduling classes, which
+//! threads inherit, are kept here as long as there is no stand-in.
 
 use super::slot_of;
 use crate::os::syscall;
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
-use crate::{gate, substrate};
+use crate::{gate, numbers, substrate};
 use core::ffi::{c_int, c_void};
 use libc::{EINVAL, clockid_t, pthread_attr_t, pthread_t, sched_param};
 use raddle_protocol::Slot;
@@ -52,24 +51,9 @@ impl Class {
         if self.priority == 0 {
             return 0;
         }
-        let set = |class: Class| {
-            let at = &raw const class.priority as usize;
-            // SAFETY: `sched_param` is its priority.
-            unsafe {
-                syscall(
-                    libc::SYS_sched_setscheduler,
-                    0,
-                    class.policy as usize,
-                    at,
-                    0,
-                    0,
-                    0,
-                )
-            }
-        };
-        let result = set(self);
+        let result = give(0, self);
         if result == 0 {
-            set(Class::default());
+            give(0, Class::default());
         }
         -result as c_int
     }
@@ -116,12 +100,17 @@ pub unsafe fn refused(attr: *const pthread_attr_t) -> c_int {
 /// # Safety
 /// `attr` is null or initialised.
 pub unsafe fn inherit(parent: Slot, child: Slot, attr: *const pthread_attr_t) {
-    let mut class = classes()[parent];
+    let mut class = current(parent);
     if class.policy & libc::SCHED_RESET_ON_FORK != 0 {
         class = Class::default();
     }
     // SAFETY: the caller's promise.
-    classes()[child] = unsafe { asked_for(attr) }.unwrap_or(class);
+    let class = unsafe { asked_for(attr) }.unwrap_or(class);
+    classes()[child] = class;
+    numbers::inherit(parent, child);
+    if let Some(id) = numbers::given(child).filter(|_| !substrate::kernel_threads()) {
+        give(id, class);
+    }
 }
 
 /// Gives a fiber this class, if it can be had.
@@ -129,13 +118,50 @@ fn put(thread: pthread_t, class: Class) -> c_int {
     let refused = class.refused();
     if let (0, Some(slot)) = (refused, slot_of(thread)) {
         classes()[slot] = class;
+        if let Some(id) = numbers::given(slot) {
+            give(id, class);
+        }
     }
     refused
 }
 
 /// The class of a fiber.
 fn class_of(thread: pthread_t) -> Class {
-    slot_of(thread).map_or(Class::default(), |slot| classes()[slot])
+    slot_of(thread).map_or(Class::default(), current)
+}
+
+/// The class that a thread has now.
+fn current(slot: Slot) -> Class {
+    let Some(id) = numbers::given(slot).filter(|_| !substrate::kernel_threads()) else {
+        return classes()[slot];
+    };
+    let mut param = sched_param { sched_priority: 0 };
+    // SAFETY: the kernel writes the structure.
+    let policy = unsafe {
+        let into = &raw mut param as usize;
+        syscall(libc::SYS_sched_getparam, id as usize, into, 0, 0, 0, 0);
+        syscall(libc::SYS_sched_getscheduler, id as usize, 0, 0, 0, 0, 0)
+    };
+    Class {
+        policy: policy as c_int,
+        priority: param.sched_priority,
+    }
+}
+
+/// Has the kernel give this class to one of its threads.
+fn give(id: libc::pid_t, class: Class) -> isize {
+    let at = &raw const class.priority as usize;
+    let call = libc::SYS_sched_setscheduler;
+    // SAFETY: `sched_param` is its priority.
+    unsafe { syscall(call, id as usize, class.policy as usize, at, 0, 0, 0) }
+}
+
+/// The kernel thread `id` has been made to stand in for `thread`: it gets what was set before.
+pub fn settle(thread: Slot, id: libc::pid_t) {
+    let class = classes()[thread];
+    if class.policy != 0 || class.priority != 0 {
+        give(id, class);
+    }
 }
 
 unsafe extern "C-unwind" fn get_scheduling(
@@ -220,39 +246,64 @@ fn is_fiber(thread: pthread_t) -> bool {
     gate::active() && !substrate::kernel_threads() && slot_of(thread).is_some()
 }
 
-/// Defines an implementation that asks the C library with the running kernel thread's id.
-macro_rules! asking {
-    ($($name:ident = $real:ident($($arg:ident: $ty:ty),*; $($pad:ident),*);)*) => {$(
-        unsafe extern "C-unwind" fn $name(thread: pthread_t, $($arg: $ty,)* $($pad: usize),*) -> c_int {
-            $(let _ = $pad;)*
-            // SAFETY: passed on.
-            let ask = || unsafe { real::$real(thread, $($arg),*) };
-            if is_fiber(thread) { substrate::asking(thread, ask) } else { ask() }
-        }
-    )*};
+/// Asks the C library about `thread` with the number of the kernel thread that is its own.
+fn ask(thread: pthread_t, ask: impl FnOnce() -> c_int) -> c_int {
+    match slot_of(thread).filter(|_| is_fiber(thread)) {
+        Some(slot) => substrate::asking(thread, numbers::own_kernel_thread(slot), ask),
+        None => ask(),
+    }
 }
 
-/// Defines an implementation that does nothing for a fiber.
-macro_rules! accepting {
-    ($($name:ident = $real:ident($($arg:ident: $ty:ty),*; $($pad:ident),*);)*) => {$(
-        unsafe extern "C-unwind" fn $name(thread: pthread_t, $($arg: $ty,)* $($pad: usize),*) -> c_int {
-            $(let _ = $pad;)*
-            if is_fiber(thread) {
-                return 0;
-            }
-            // SAFETY: passed on.
-            unsafe { real::$real(thread, $($arg),*) }
-        }
-    )*};
+unsafe extern "C-unwind" fn get_affinity(
+    thread: pthread_t,
+    size: usize,
+    set: *mut c_void,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    // SAFETY: passed on.
+    ask(thread, || unsafe {
+        real::pthread_getaffinity_np(thread, size, set)
+    })
 }
 
-asking! {
-    get_affinity = pthread_getaffinity_np(size: usize, set: *mut c_void; a, b, c);
-    get_clock = pthread_getcpuclockid(clock: *mut clockid_t; a, b, c, d);
+unsafe extern "C-unwind" fn set_affinity(
+    thread: pthread_t,
+    size: usize,
+    set: *const c_void,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    // SAFETY: passed on.
+    ask(thread, || unsafe {
+        real::pthread_setaffinity_np(thread, size, set)
+    })
 }
 
-accepting! {
-    set_affinity = pthread_setaffinity_np(size: usize, set: *const c_void; a, b, c);
+unsafe extern "C-unwind" fn get_clock(
+    thread: pthread_t,
+    clock: *mut clockid_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    let known = if gate::active() {
+        slot_of(thread)
+    } else {
+        None
+    };
+    match known {
+        Some(slot) if gate::state(slot) != gate::State::Alive => libc::ESRCH,
+        // SAFETY: the program's argument, also below.
+        Some(slot) => unsafe {
+            clock.write(numbers::calls::clock_of(numbers::of(slot), true));
+            0
+        },
+        None => unsafe { real::pthread_getcpuclockid(thread, clock) },
+    }
 }
 
 crate::export! {

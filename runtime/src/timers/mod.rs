@@ -10,12 +10,11 @@ use crate::gate::{self, Pending};
 use crate::serial::Serial;
 use crate::signals::{self, Signal};
 use crate::time::{self, Clock};
-use crate::{futex, intercept, os, sync, threads};
+use crate::{intercept, numbers, os, sync, threads};
 use core::ffi::{c_int, c_uint, c_void};
 use libc::{EINVAL, clockid_t, itimerspec, itimerval, pthread_attr_t, timeval};
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
-use std::io::Write;
 pub use table::MOST;
 use table::Schedule;
 
@@ -163,18 +162,8 @@ pub fn catch_up() {
 
 /// Is `fd` still what `timerfd_create` made?
 fn is_eventfd(fd: c_int) -> bool {
-    const WANTED: &[u8] = b"anon_inode:[eventfd]";
-    let mut path = [0u8; 32];
-    let mut rest = &mut path[..];
-    // The rest of the buffer is the NUL.
-    let written = write!(rest, "/proc/self/fd/{fd}");
     let mut target = [0u8; 64];
-    // SAFETY: the path ends with NUL, the buffer is as large as said.
-    let len = unsafe {
-        let (path, into) = (path.as_ptr() as usize, target.as_mut_ptr() as usize);
-        os::syscall(libc::SYS_readlink, path, into, target.len(), 0, 0, 0)
-    };
-    written.is_ok() && usize::try_from(len).is_ok_and(|len| &target[..len.min(64)] == WANTED)
+    crate::io::path_of(fd, &mut target) == Some(b"anon_inode:[eventfd]")
 }
 
 /// Makes the thread that waits, once.
@@ -302,7 +291,7 @@ pub fn notify(event: &Event, code: c_int, pc: usize) {
                     number,
                     code,
                     value: event.value,
-                    sender: crate::os::process(),
+                    sender: numbers::PROCESS,
                     more: 0,
                 },
             );
@@ -330,7 +319,7 @@ fn action_of(event: &Event) -> Option<Action> {
     match event.notify {
         libc::SIGEV_NONE => Some(Action::Nothing),
         libc::SIGEV_SIGNAL => signal(slot::NONE),
-        libc::SIGEV_THREAD_ID => signal(futex::known_as(event.target as libc::pid_t)?),
+        libc::SIGEV_THREAD_ID => signal(numbers::thread(event.target as libc::pid_t)?),
         libc::SIGEV_THREAD if event.target != 0 => Some(Action::Thread {
             // SAFETY: the program gave a function that takes one word.
             routine: unsafe { core::mem::transmute::<usize, threads::Routine>(event.target) },

@@ -1,0 +1,154 @@
+//! Paths below `/proc` that name a process or a thread by its number.
+
+use super::{PROCESS, kernel_thread, own, process, slot_of, thread};
+use crate::intercept;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use std::io::Write;
+
+/// Longest path that is translated, its NUL included.
+const LONGEST: usize = 256;
+
+/// A path as the kernel knows it.
+pub struct Path {
+    text: [u8; LONGEST],
+    given: *const c_char,
+    translated: bool,
+}
+
+impl Path {
+    /// The file that the program calls `path`.
+    ///
+    /// # Safety
+    /// `path` is null or a string that outlives the result.
+    pub unsafe fn of(path: *const c_char) -> Path {
+        let mut result = Path {
+            text: [0; LONGEST],
+            given: path,
+            translated: false,
+        };
+        // SAFETY: the caller's promise.
+        let bytes = if path.is_null() {
+            &[]
+        } else {
+            unsafe { CStr::from_ptr(path) }.to_bytes()
+        };
+        if let Some(rest) = bytes.strip_prefix(b"/proc/") {
+            result.translated = translate(rest, &mut result.text).is_some();
+        }
+        result
+    }
+
+    /// The string.
+    pub fn as_ptr(&self) -> *const c_char {
+        if self.translated {
+            self.text.as_ptr().cast()
+        } else {
+            self.given
+        }
+    }
+}
+
+/// The number that `text` begins with, and what follows it, which is nothing or a slash.
+fn number(text: &[u8]) -> Option<(libc::pid_t, &[u8])> {
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at(digits);
+    let id = core::str::from_utf8(digits).ok()?.parse().ok()?;
+    matches!(rest.first(), None | Some(b'/')).then_some((id, rest))
+}
+
+/// Writes the whole path for what follows `/proc/`, if that has a number of ours.
+fn translate(rest: &[u8], into: &mut [u8; LONGEST]) -> Option<()> {
+    let (whose, rest) = match rest.strip_prefix(b"self/") {
+        Some(_) => (PROCESS, &rest[b"self".len()..]),
+        None => number(rest)?,
+    };
+    let mut out = &mut into[..LONGEST - 1];
+    // A thread's number as a process: the same as that thread's process.
+    let whose = if thread(whose).is_some() {
+        PROCESS
+    } else {
+        whose
+    };
+    write!(out, "/proc/{}", process(whose)).ok()?;
+    let task = rest.strip_prefix(b"/task/").and_then(number);
+    match task.filter(|&(id, _)| slot_of(id).is_some()) {
+        Some((id, rest)) => {
+            write!(out, "/task/{}", kernel_thread(id)).ok()?;
+            out.write_all(rest).ok()?;
+        }
+        None => out.write_all(rest).ok()?,
+    }
+    Some(())
+}
+
+intercept! {
+    fn opendir(path: *const c_char) -> *mut c_void, _pc => {
+        if !path.is_null() {
+            crate::io::opened_directory(CStr::from_ptr(path));
+        }
+        real::opendir(Path::of(path).as_ptr())
+    };
+    fn access(path: *const c_char, mode: c_int) -> c_int,
+        _pc => real::access(Path::of(path).as_ptr(), mode);
+    fn readlink(path: *const c_char, into: *mut c_char, room: usize) -> isize, _pc => {
+        match link(path, core::slice::from_raw_parts_mut(into.cast(), room)) {
+            Some(len) => len as isize,
+            None => real::readlink(Path::of(path).as_ptr(), into, room),
+        }
+    };
+}
+
+/// What the links to the caller's own process and thread hold; `None`: `path` is neither.
+///
+/// # Safety
+/// `path` is null or a string.
+unsafe fn link(path: *const c_char, mut into: &mut [u8]) -> Option<usize> {
+    if path.is_null() {
+        return None;
+    }
+    let room = into.len();
+    // SAFETY: the caller's promise. What does not fit is cut off, as by the kernel.
+    let _ = match unsafe { CStr::from_ptr(path) }.to_bytes() {
+        b"/proc/self" => write!(into, "{PROCESS}"),
+        b"/proc/thread-self" => write!(into, "{PROCESS}/task/{}", own()),
+        _ => return None,
+    };
+    Some(room - into.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(path: &CStr) -> String {
+        // SAFETY: a string.
+        let path = unsafe { Path::of(path.as_ptr()) };
+        // SAFETY: as above.
+        unsafe { CStr::from_ptr(path.as_ptr()) }
+            .to_str()
+            .expect("text")
+            .into()
+    }
+
+    #[test]
+    fn paths_without_numbers_stay() {
+        for path in [
+            c"/proc",
+            c"/proc/",
+            c"/proc/cpuinfo",
+            c"/proc/1/maps",
+            c"/tmp/8388608",
+            c"",
+        ] {
+            assert_eq!(translated(path), path.to_str().expect("text"));
+        }
+    }
+
+    #[test]
+    fn numbers_end_at_a_slash() {
+        assert_eq!(number(b"12/x"), Some((12, &b"/x"[..])));
+        assert_eq!(number(b"12"), Some((12, &b""[..])));
+        assert_eq!(number(b"12a"), None);
+        assert_eq!(number(b""), None);
+    }
+}

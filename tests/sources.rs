@@ -1,0 +1,136 @@
+//! Is everything that may differ from execution to execution the same in all of them, or named? Do
+//! functions and system calls that take numbers of threads and processes answer as they do without
+//! raddle?
+
+mod common;
+
+use common::{Compiler, compile, in_parallel, output, raddle, replay_fails, root, run, scratch};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const SOURCES: &str = "tests/sources/sources.c";
+
+fn sources(flags: &[&str]) -> PathBuf {
+    let flags = [&["-O1", "-w"], flags].concat();
+    compile(Compiler::Gcc, SOURCES, &flags)
+}
+
+/// The names of all sources.
+fn names() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(SOURCES)).expect("the program");
+    let rows = text.lines().filter_map(|line| line.strip_prefix(" K("));
+    let names: Vec<String> = rows
+        .map(|row| row.split(')').next().unwrap_or_default().into())
+        .collect();
+    assert!(names.len() > 100, "only {} found", names.len());
+    names
+}
+
+/// Is it the same in 20 executions, and in a replay by another process, or named?
+fn is_controlled_or_named(program: &Path, name: &str) -> Result<bool, String> {
+    let options = ["run", "-n", "20", "--same-output", "--no-shrink"];
+    let same = run(&options, program, &[name]);
+    if same.output.status == 99 {
+        return Err(format!("{name}: the program does not know it"));
+    }
+    if !same.summary.uncontrolled.is_empty() {
+        return Ok(false);
+    }
+    if same.output.status != 0 {
+        return Err(format!("{name}: {}", same.output.all()));
+    }
+    let fails = run(
+        &["run", "-n", "1", "--no-shrink"],
+        program,
+        &[name, "status"],
+    );
+    let [finding] = &fails.summary.findings[..] else {
+        return Err(format!("{name} is not found: {}", fails.output.all()));
+    };
+    replay_fails(finding, &["-n", "3"]).map_err(|why| format!("{name}: {why}"))?;
+    Ok(true)
+}
+
+/// Those of the machine as it is, and of files that are made meanwhile.
+const NAMED: [&str; 17] = [
+    "statfs",
+    "proc_stat",
+    "proc_status",
+    "proc_maps",
+    "proc_uptime",
+    "proc_loadavg",
+    "proc_meminfo",
+    "proc_interrupts",
+    "proc_uuid",
+    "proc_boot_id",
+    "proc_io",
+    "proc_sched",
+    "proc_fopen",
+    "proc_task",
+    "adjtimex",
+    "mtime",
+    "statx",
+];
+
+#[test]
+fn every_source_is_the_same_or_named() {
+    let program = sources(&[]);
+    in_parallel(&names(), |name| {
+        if ["rdrand", "rdseed"].contains(&name.as_str()) {
+            return Ok(());
+        }
+        let controlled = is_controlled_or_named(&program, name)?;
+        let may_be_named = NAMED.contains(&name.as_str())
+            || name.starts_with("inode_memfd")
+            || name == "inode"
+            || name == "stat_dir";
+        match controlled || may_be_named {
+            true => Ok(()),
+            false => Err(format!("{name} can be controlled, and is only named")),
+        }
+    });
+}
+
+#[test]
+fn random_numbers_of_the_processor_are_named() {
+    let program = sources(&["-DDRAWS", "-mrdrnd", "-mrdseed"]);
+    for name in ["rdrand", "rdseed"] {
+        let run = run(&["run", "-n", "2", "--no-shrink"], &program, &[name]);
+        let named = run.summary.uncontrolled.join(", ");
+        assert!(named.contains("rdrand"), "{name}: {named}");
+    }
+}
+
+#[test]
+fn numbers_of_threads_and_processes_answer_as_natively() {
+    let program = compile(Compiler::Gcc, "tests/sources/numbers.c", &["-w"]);
+    let dir = scratch("numbers");
+    let natively = dir.join("natively");
+    let ran = output(
+        Command::new(&program).arg(&natively),
+        Duration::from_secs(60),
+    );
+    assert_eq!(ran.status, 0, "{}", ran.all());
+    let natively = std::fs::read_to_string(&natively).expect("what it wrote");
+    assert!(natively.lines().count() > 300);
+    for options in [&["--threads", "fiber"][..], &["--threads", "kernel"]] {
+        let here = dir.join(options[1]);
+        let options = [&["run", "-n", "1"], options].concat();
+        let mut command = Command::new(raddle());
+        command.args(&options).arg("--").arg(&program).arg(&here);
+        let ran = output(&mut command, Duration::from_secs(120));
+        assert_eq!(ran.status, 0, "{}", ran.all());
+        let here = std::fs::read_to_string(&here).expect("what it wrote");
+        let different: Vec<(&str, &str)> = natively
+            .lines()
+            .zip(here.lines())
+            .filter(|(a, b)| a != b)
+            .collect();
+        assert!(
+            different.is_empty(),
+            "natively, and by {options:?}: {different:?}"
+        );
+        assert_eq!(natively.lines().count(), here.lines().count());
+    }
+}
