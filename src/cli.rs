@@ -101,6 +101,12 @@ pub struct TargetOptions {
     #[arg(long)]
     pub lazy_time: bool,
 
+    /// Timed waits and timers of over a second may end while others can go on, as shorter ones do
+    /// (default: such a time-out is there for when something has gone wrong; exhaustive policies and
+    /// `verify` try all ends)
+    #[arg(long, conflicts_with = "lazy_time")]
+    pub eager_time: bool,
+
     /// Start every execution at the beginning of the program, also where a copy of an earlier
     /// one would save time
     #[arg(long)]

@@ -72,6 +72,9 @@ impl Setup {
         if options.lazy_time {
             base.flags |= flags::LAZY_TIME;
         }
+        if options.eager_time {
+            base.flags |= flags::EAGER_TIME;
+        }
         if options.busy_waits == BusyWaits::Run {
             base.flags |= flags::RUN_SPINS;
         }

@@ -157,6 +157,8 @@ pub mod flags {
     /// A symbolic run takes much longer to suspect that a thread which takes no step waits for another
     /// one, and treats what it reads as shared ([`crate::event::Kind::Shared`]).
     pub const PATIENT: u32 = 1 << 25;
+    /// Timed waits and timers of over a second, too, may end while others could go on.
+    pub const EAGER_TIME: u32 = 1 << 28;
 }
 
 /// How many of an execution's condition waits end although nobody signalled, at most

@@ -66,7 +66,6 @@ int main(int c,char**v){ const char*k=v[1];
  K(auxv_vdso){V(getauxval(AT_SYSINFO_EHDR));}
  K(auxv_execfn){V(getauxval(AT_EXECFN));}
  K(canary){uint64_t x;__asm__("mov %%fs:0x28,%0":"=r"(x));V(x);}
- K(ptrguard){uint64_t x;__asm__("mov %%fs:0x30,%0":"=r"(x));V(x);}
  K(getpid){V(getpid());}
  K(getpid_syscall){V(syscall(SYS_getpid));}
  K(getppid){V(getppid());}
@@ -89,7 +88,6 @@ int main(int c,char**v){ const char*k=v[1];
  K(code){V((uintptr_t)&main);}
  K(lib){V((uintptr_t)&printf);}
  K(env){V((uintptr_t)getenv("PATH"));}
- K(environ){extern char**environ;for(char**e=environ;*e;e++)add(*e,strlen(*e));}
  K(malloc){V(malloc(10));V(malloc(1<<20));}
  K(errno_addr){V(&errno);}
  K(pthread_self){V(pthread_self());}

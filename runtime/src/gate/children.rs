@@ -90,11 +90,9 @@ impl<O: Os> Gate<O> {
         if self.follows_strictly() {
             return;
         }
-        let earliest = self.earliest();
-        let mut patience = Patience::new(match earliest {
-            slot::NONE => u64::MAX,
-            s => self.pending(s).deadline.saturating_sub(self.clock()),
-        });
+        let clock = self.clock();
+        let first = self.earliest_deadline();
+        let mut patience = Patience::new(first.map_or(u64::MAX, |at| at.saturating_sub(clock)));
         self.ask_for_children();
         while self.ready.is_empty() && patience.left > 0 {
             let open = patience.rest(&mut self.pages.os);

@@ -9,6 +9,7 @@ use super::section::Section;
 use super::sleep::Sleep;
 use super::spin::Spins;
 use super::steer::{self, Steer};
+use super::timed::Patient;
 use super::{Fatal, Pending, Wake};
 use crate::pages::{Os, Pages};
 use crate::policy::{self, Operation, Policy, View};
@@ -59,6 +60,8 @@ pub struct Thread {
     children: u32,
     /// A signal is due: see [`Gate::set_signalled`].
     pub(super) signalled: bool,
+    /// What it waits for ends by its time only where nobody else can go on.
+    pub(super) patient: bool,
 }
 
 // SAFETY: the enums have a 0, the rest is plain.
@@ -90,8 +93,10 @@ pub struct Gate<O: Os> {
     alive: SlotSet,
     /// Alive threads whose announced operation can complete (stale for the running thread).
     pub(super) ready: SlotSet,
-    /// Alive threads that can go on only by letting their time run out.
+    /// Alive threads that can go on only by letting their time run out, and may.
     pub(super) timed: SlotSet,
+    /// Those that may not yet.
+    pub(super) patient: Patient,
     no_one: SlotSet,
     /// Threads that wait for child processes.
     pub(super) children: Children,
@@ -137,6 +142,7 @@ impl<O: Os> Gate<O> {
             alive: SlotSet::EMPTY,
             ready: SlotSet::EMPTY,
             timed: SlotSet::EMPTY,
+            patient: Patient::NOBODY,
             no_one: SlotSet::EMPTY,
             children: Children::NOTHING,
             facts: Facts::NONE,
@@ -266,6 +272,10 @@ impl<O: Os> Gate<O> {
         self.clock
     }
 
+    pub(super) fn set_clock(&mut self, ns: u64) {
+        self.clock = ns;
+    }
+
     /// Records written so far.
     pub fn events(&self) -> u64 {
         self.pages.events()
@@ -323,6 +333,9 @@ impl<O: Os> Gate<O> {
         self.announced_to_policy(me);
         self.spins_at(p.kind, p.object, p.pc, super::spin::may_wait(p));
         self.children.announced(me, p.outside);
+        if p.deadline != 0 {
+            self.measure(me);
+        }
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
         }
@@ -399,7 +412,7 @@ impl<O: Os> Gate<O> {
         let ready = goes_on || thread.signalled || self.cancelled(thread) || self.expired(p);
         let timed = !ready && p.deadline != 0;
         self.ready.set(s, ready);
-        self.timed.set(s, timed);
+        self.wait_for_time(s, timed);
         ready
     }
 
@@ -410,11 +423,6 @@ impl<O: Os> Gate<O> {
             Cancel::Deferred => thread.pending().cancellable,
             Cancel::Now => true,
         }
-    }
-
-    #[inline]
-    pub(super) fn expired(&self, p: &Pending) -> bool {
-        p.deadline != 0 && p.deadline <= self.clock
     }
 
     /// See [`super::touch`].
@@ -454,9 +462,14 @@ impl<O: Os> Gate<O> {
         if s != self.running && self.alive.contains(s) {
             let mut pending = *self.pending(s);
             self.interest[interest_in(pending.object)] -= 1;
+            let before = pending.deadline;
             change(&mut pending);
             self.interest[interest_in(pending.object)] += 1;
             self.threads[s].pending.write(pending);
+            if pending.deadline != before {
+                self.wait_for_time(s, false);
+                self.measure(s);
+            }
             if self.steer.is_active() {
                 self.steer_announced(s);
             }
@@ -474,20 +487,9 @@ impl<O: Os> Gate<O> {
         self.ready.is_empty()
     }
 
-    /// The moment at which the first wait ends by its time-out.
-    pub(super) fn earliest_deadline(&self) -> Option<u64> {
-        let first = Some(self.earliest()).filter(|&s| s != slot::NONE)?;
-        Some(self.threads[first].pending().deadline)
-    }
-
     /// [`Gate::look_outside`] is due after so many more steps.
     pub(super) fn look_after(&mut self, steps: u64) {
         self.look = self.look.min(self.steps + steps);
-    }
-
-    /// Who of `timed` has the earliest deadline.
-    pub(super) fn earliest(&self) -> Slot {
-        self.earliest_of(&self.timed)
     }
 
     /// May `s` be chosen now?
@@ -527,6 +529,7 @@ impl<O: Os> Gate<O> {
         if !prescribed {
             self.look_outside();
         }
+        self.end_patience();
         let nobody = self.ready.is_empty() && self.timed.is_empty() && !prescribed;
         let nobody = nobody && !self.evaluate_spinners(slot::NONE) && !self.looks_again();
         if nobody && !self.await_signals() {
@@ -699,22 +702,6 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub fn cancelled_now(&self) -> bool {
         self.threads[self.running].cancel == Cancel::Now
-    }
-
-    /// Moves the clock; waits whose time has come are ready.
-    pub fn advance_to(&mut self, ns: u64) {
-        if ns <= self.clock {
-            return;
-        }
-        self.clock = ns;
-        self.pages.control().clock.store(ns, Ordering::Relaxed);
-        let mut next = self.timed.next(0);
-        while let Some(s) = next {
-            if s != self.running {
-                self.evaluate(s);
-            }
-            next = self.timed.next(s + 1);
-        }
     }
 
     /// See [`super::choose`]; `rarely`: the policy prefers 0.

@@ -20,6 +20,7 @@ mod state;
 mod steer;
 #[cfg(test)]
 mod tests;
+mod timed;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};

@@ -1,0 +1,107 @@
+//! Waits that end by their time: when they may.
+//!
+//! A short one may end at any step, since nobody knows how fast the others are. One of over a second
+//! is there for when something has gone wrong (a watchdog, a time-out of a test): it ends only when
+//! nobody else can go on, and no short one can end. Sleeps always count as short: what a sleeper
+//! does afterwards is part of the test. An exhaustive search tries all ends, as does a job with
+//! [`flags::EAGER_TIME`].
+
+use super::Pending;
+use super::core::Gate;
+use crate::pages::Os;
+use crate::slots::SlotSet;
+use core::sync::atomic::Ordering;
+use raddle_protocol::event::Kind;
+use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, slot};
+
+/// The longest short wait, in nanoseconds.
+const SHORT: u64 = 1_000_000_000;
+
+/// Who waits long, and can go on only by letting the time run out. [`Gate::timed`] has the others.
+pub struct Patient {
+    waiting: SlotSet,
+}
+
+impl Patient {
+    /// Nobody waits.
+    pub const NOBODY: Patient = Patient {
+        waiting: SlotSet::EMPTY,
+    };
+}
+
+impl<O: Os> Gate<O> {
+    /// `s` has announced a wait, or its deadline has been changed: is it a long one from here?
+    #[inline]
+    pub(super) fn measure(&mut self, s: Slot) {
+        let p = self.pending(s);
+        let every_end = flags::EXHAUSTIVE | flags::SYMBOLIC | flags::EAGER_TIME;
+        let long = p.deadline > self.clock().saturating_add(SHORT)
+            && p.kind != Kind::Sleep
+            && self.flags & every_end == 0;
+        self.threads[s].patient = long;
+    }
+
+    /// Sorts a thread that is alive by whether its time is what it waits for.
+    #[inline]
+    pub(super) fn wait_for_time(&mut self, s: Slot, waits: bool) {
+        let patient = self.threads[s].patient;
+        self.timed.set(s, waits && !patient);
+        if patient {
+            self.patient.waiting.set(s, waits);
+        }
+    }
+
+    /// Nobody can go on. If nobody waits for a short time either, the first of the long waits may end.
+    pub(super) fn end_patience(&mut self) {
+        if !self.timed.is_empty() || !self.nobody_is_ready() {
+            return;
+        }
+        let first = self.earliest_of(&self.patient.waiting);
+        if first != slot::NONE {
+            self.patient.waiting.set(first, false);
+            self.threads[first].patient = false;
+            self.timed.set(first, true);
+        }
+    }
+
+    /// Has the time come for which `p` waits?
+    #[inline]
+    pub(super) fn expired(&self, p: &Pending) -> bool {
+        p.deadline != 0 && p.deadline <= self.clock()
+    }
+
+    /// The moment at which the first wait ends by its time-out.
+    pub(super) fn earliest_deadline(&self) -> Option<u64> {
+        let firsts = [&self.timed, &self.patient.waiting].map(|set| self.earliest_of(set));
+        let alive = firsts.into_iter().filter(|&s| s != slot::NONE);
+        alive.map(|s| self.pending(s).deadline).min()
+    }
+
+    /// Who of `timed` has the earliest deadline.
+    pub(super) fn earliest(&self) -> Slot {
+        self.earliest_of(&self.timed)
+    }
+
+    /// Moves the clock; waits whose time has come are ready.
+    pub fn advance_to(&mut self, ns: u64) {
+        if ns <= self.clock() {
+            return;
+        }
+        self.set_clock(ns);
+        self.pages.control().clock.store(ns, Ordering::Relaxed);
+        self.evaluate_all(|gate| &gate.timed);
+        self.evaluate_all(|gate| &gate.patient.waiting);
+    }
+
+    /// Evaluates all members of a set anew.
+    fn evaluate_all(&mut self, set: impl Fn(&Self) -> &SlotSet) {
+        let mut next = set(self).next(0);
+        while let Some(s) = next {
+            if s != self.running() {
+                self.evaluate(s);
+            }
+            next = set(self).next(s + 1);
+        }
+    }
+}
