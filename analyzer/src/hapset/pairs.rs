@@ -3,6 +3,7 @@
 use super::operation::Operation;
 use crate::fast::FastMap;
 use raddle_protocol::Slot;
+use std::ops::RangeInclusive;
 
 /// Bytes of one word of the index.
 const WORD: u64 = 4;
@@ -32,11 +33,10 @@ struct Last {
 pub fn predecessors(operations: &[Operation]) -> Vec<Pair> {
     let mut index: FastMap<u64, Vec<Last>> = FastMap::default();
     let mut pairs = Vec::new();
+    let owners = Owners::of(operations);
     for (i, operation) in operations.iter().enumerate() {
-        let first = operation.object / WORD;
-        let last = ((operation.end - 1) / WORD).min(first.saturating_add(WORDS));
         let known = pairs.len();
-        for word in first..=last {
+        for word in words(operation).filter(|&word| owners.has_several(word)) {
             let here = index.entry(word).or_default();
             let own = here.iter().filter(|o| o.thread == operation.thread);
             let own = own.filter(|o| operations[o.operation as usize].overlaps(operation));
@@ -58,6 +58,40 @@ pub fn predecessors(operations: &[Operation]) -> Vec<Pair> {
         }
     }
     pairs
+}
+
+/// The words of an operation that are looked at.
+fn words(operation: &Operation) -> RangeInclusive<u64> {
+    let first = operation.object / WORD;
+    first..=((operation.end - 1) / WORD).min(first.saturating_add(WORDS))
+}
+
+/// Which thread alone has touched each line of memory. Most is touched by one thread, and large blocks,
+/// which a thread frees by the thousand, have few lines and many words.
+struct Owners(FastMap<u64, Option<Slot>>);
+
+impl Owners {
+    /// Words of one line.
+    const LINE: u64 = 64;
+
+    fn of(operations: &[Operation]) -> Owners {
+        let mut owners: FastMap<u64, Option<Slot>> = FastMap::default();
+        for operation in operations {
+            let words = words(operation);
+            for line in words.start() / Owners::LINE..=words.end() / Owners::LINE {
+                let owner = owners.entry(line).or_insert(Some(operation.thread));
+                if *owner != Some(operation.thread) {
+                    *owner = None;
+                }
+            }
+        }
+        Owners(owners)
+    }
+
+    /// May several threads have touched this word?
+    fn has_several(&self, word: u64) -> bool {
+        self.0.get(&(word / Owners::LINE)) == Some(&None)
+    }
 }
 
 fn remember(here: &mut Vec<Last>, operation: &Operation, index: u32) {
