@@ -234,7 +234,8 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         if search.campaign.policy.executions() == Some(Executions::All) {
             let files = unhooked::files(session.modules());
             state.unseen_modules.extend(unhooked::bounds(&files));
-            state.assumption = unhooked::assumption(&files);
+            let unknown = unhooked::unknown_calls(session.modules(), &files);
+            state.unseen_modules.extend(unknown);
         }
     }
     // What the systematic searches promise is about calls alone.
@@ -331,8 +332,6 @@ struct State {
     sees_memory: bool,
     /// Modules whose accesses are not, as bounds.
     unseen_modules: BTreeSet<String>,
-    /// What an exhaustive search has to assume of calls that are no steps.
-    assumption: Option<String>,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
     /// Executions that were under way when the time was up.
@@ -398,7 +397,6 @@ impl<'a> Shared<'a> {
                 instrumented: BTreeMap::new(),
                 sees_memory: false,
                 unseen_modules: BTreeSet::new(),
-                assumption: None,
                 known: 0,
                 cut_off: 0,
                 unsupported: None,
@@ -640,7 +638,6 @@ impl<'a> Shared<'a> {
         summary.notes.extend(state.notes(astray, &standing));
         summary.notes.extend(self.lookout.note());
         let judges_races = state.judges_races();
-        let assumption = state.assumption;
         summary.outcomes = state.outcomes;
         summary.output = summary.output.take().or(state.output);
         summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
@@ -670,9 +667,6 @@ impl<'a> Shared<'a> {
         } else {
             Verdict::ExploredWithinBounds
         };
-        if summary.complete && self.campaign.policy.executions() == Some(Executions::All) {
-            summary.notes.extend(assumption);
-        }
         if summary.verdict == Verdict::NothingFound && summary.instrumented.is_empty() {
             summary.notes.push(ONLY_CALLS.to_string());
         }

@@ -9,8 +9,8 @@ use addr2line::gimli::{
 use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC};
 use goblin::elf::{Elf, SectionHeader, program_header::PT_LOAD};
 use raddle_protocol::cpp::is_known;
-use raddle_protocol::hooks::{CALLS, HARNESS, HOOKED, PREFIX, SIGNATURE, TABLE};
-use raddle_protocol::library::{State, Use};
+use raddle_protocol::hooks::{CALLS, HARNESS, HOOKED, PREFIX, SIGNATURE, TABLE, UNKNOWN};
+use raddle_protocol::libraries::{SYSTEM as SYSTEM_LIBRARIES, is_among};
 use raddle_scheduler::{Module, Sanitizer};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,17 +36,37 @@ pub fn files(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
         .collect()
 }
 
-/// What a search has to assume where calls of functions that keep something between them are no steps.
-pub fn assumption(files: &[(&Path, Vec<u8>)]) -> Option<String> {
-    let names = files.iter().filter_map(|file| calls(&file.1)).flatten();
-    let names = names.filter_map(|name| std::str::from_utf8(name).ok());
-    let matters = |name: &&str| State::used_by(name).any(|used| used.3 != Use::Adds);
-    let names: BTreeSet<String> = names.filter(matters).map(String::from).collect();
-    (!names.is_empty()).then(|| {
+/// The bound that calls of functions of the system are of which nothing tells what they do to memory
+/// that threads may share. `files`: who may call them.
+pub fn unknown_calls(modules: &[Module], files: &[(&Path, Vec<u8>)]) -> Option<String> {
+    let called = files.iter().filter_map(|file| calls(&file.1)).flatten();
+    let called = called.filter_map(|name| name.strip_prefix(UNKNOWN.as_bytes()));
+    let called: BTreeSet<&[u8]> = called.collect();
+    if called.is_empty() {
+        return None;
+    }
+    let name = |module: &Module| base_name(&module.path.to_string_lossy()).to_string();
+    let system = modules
+        .iter()
+        .filter(|module| is_among(name(module).as_bytes(), &SYSTEM_LIBRARIES));
+    let mut unknown = BTreeSet::new();
+    for module in system {
+        let Ok(bytes) = std::fs::read(&module.path) else {
+            continue;
+        };
+        let Ok(elf) = Elf::parse(&bytes) else {
+            continue;
+        };
+        let defined = elf.dynsyms.iter().filter(|symbol| !symbol.is_import());
+        let names = defined.filter_map(|symbol| elf.dynstrtab.get_at(symbol.st_name));
+        let names = names.filter(|name| called.contains(name.as_bytes()) && !is_known(name));
+        unknown.extend(names.map(String::from));
+    }
+    let what = if unknown.len() == 1 { "does" } else { "do" };
+    (!unknown.is_empty()).then(|| {
         format!(
-            "assumes: threads have nothing to do with each other by what the C library keeps between \
-             calls ({}): such calls are no steps (`verify` tries their orders)",
-            listed(&names)
+            "what {} of the C library {what} to shared memory is not seen",
+            listed(&unknown)
         )
     })
 }

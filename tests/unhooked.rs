@@ -130,28 +130,3 @@ fn what_is_linked_in_by_the_compiler_does_not_count() {
         assert_eq!(proof.summary.verdict, "verified", "{}", proof.output.all());
     }
 }
-
-/// A search whose steps have none of that says so.
-#[test]
-fn what_the_c_library_keeps_between_calls_is_named() {
-    for (source, flags, kept) in [
-        (
-            "tests/verify/kept.c",
-            &["-DHOW=0", "-DSEEN=1", "-w"][..],
-            true,
-        ),
-        ("tests/corpus/bluetooth.c", &["-DFIXED"], false),
-    ] {
-        let program = compile(Compiler::RaddleCc, source, flags);
-        for (policy, all) in [("dpor", true), ("random", false)] {
-            let run = run(
-                &["run", "-q", "--policy", policy, "-n", "50"],
-                &program,
-                &[],
-            );
-            let mut notes = run.summary.notes.iter();
-            let named = notes.any(|note| note.starts_with("assumes: ") && note.contains("keeps"));
-            assert_eq!(named, kept && all, "{source}: {}", run.output.all());
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! What an instruction does to memory, as far as hooks are concerned.
 
 use crate::ir::{Context, Kind, Layout, Opcode, Ordering, RmwOp, Type, Value};
-use crate::schedule::touches;
+use crate::schedule::pointers_given;
 use crate::sharing::{self, Sharing};
 use crate::wide::Wide;
 use raddle_protocol::hooks::{cas_order, rmw};
@@ -202,15 +202,13 @@ impl Access {
         }
     }
 
-    /// Notes on every access of the function what it may share.
+    /// Notes on every access of the function what it may share, and on every call of a function of the
+    /// C library that is known to access memory, by the number of the argument.
     pub fn note_all(function: Value, sharing: &mut Sharing) {
         for instruction in function.instructions() {
             let pointers = match Access::of(instruction) {
-                Some(access) => access.pointers(instruction),
-                None => touches(instruction)
-                    .iter()
-                    .map(|touch| instruction.operand(touch.argument.into()))
-                    .collect(),
+                Some(access) => (0..).zip(access.pointers(instruction)).collect(),
+                None => pointers_given(instruction),
             };
             sharing.note(instruction, &pointers);
         }

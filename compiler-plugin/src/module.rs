@@ -8,8 +8,9 @@ use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
 use crate::symbolic;
 use raddle_protocol::hooks::{
-    CALLS, HARNESS, HOOKED, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE,
+    CALLS, HARNESS, HOOKED, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE, UNKNOWN,
 };
+use std::collections::BTreeSet;
 
 /// Promises about a function that hooks inside it break.
 const BROKEN_PROMISES: &[&str] = &[
@@ -24,7 +25,8 @@ const BROKEN_PROMISES: &[&str] = &[
 
 /// Instruments the module.
 pub fn instrument(module: Module) {
-    let calls = calls(module);
+    let mut calls = calls(module);
+    let mut unknown: BTreeSet<String> = schedule::called_by_pointer(module).collect();
     let hooks = Hooks::new(module);
     let resolvers: Vec<Value> = module.ifuncs().into_iter().map(Value::resolver).collect();
     for function in module.functions() {
@@ -37,6 +39,8 @@ pub fn instrument(module: Module) {
             continue;
         }
         prepare(module, function);
+        let called = function.instructions().into_iter();
+        unknown.extend(called.filter_map(|i| schedule::unknown_called(module.context(), i)));
         let symbolic = can_be_cloned(function).then(|| clone_of(module, function));
         Schedule::new(module, &hooks, function, symbolic.is_none()).instrument();
         clean(module, function);
@@ -52,6 +56,7 @@ pub fn instrument(module: Module) {
             if symbolic.is_some() { PREFIX } else { HOOKED },
         );
     }
+    calls.extend(unknown.iter().flat_map(|name| [UNKNOWN, name, "\0"]));
     mark(module, &calls);
     if cfg!(debug_assertions) {
         module.verify();
@@ -61,6 +66,10 @@ pub fn instrument(module: Module) {
 /// Brings the function into a form that both bodies can be made from, and notes what is private.
 fn prepare(module: Module, function: Value) {
     expand_updates(function);
+    function
+        .instructions()
+        .into_iter()
+        .for_each(schedule::keep_private);
     let mut sharing = Sharing::new(module);
     Access::note_all(function, &mut sharing);
     for instruction in function.instructions() {

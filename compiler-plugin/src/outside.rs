@@ -4,11 +4,12 @@
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
+use raddle_protocol::effects::keeps_state;
 use raddle_protocol::hooks::{
     ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED,
     FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN, Ty,
 };
-use raddle_protocol::library::{Model, Output, is_silent, keeps_state, reads, reads_files, stores};
+use raddle_protocol::library::{Model, Output, is_silent, reads, reads_files, stores};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {

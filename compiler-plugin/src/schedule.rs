@@ -5,7 +5,7 @@ mod alone;
 pub mod blocks;
 mod library;
 
-pub use library::touches;
+pub use library::{called_by_pointer, keep_private, pointers_given, unknown_called};
 
 use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
@@ -13,6 +13,7 @@ use crate::hooks::Hooks;
 use crate::ir::{Context, Emit, Layout, Module, Opcode, Place, Predicate, Type, Value};
 use crate::locations;
 use crate::wide::Wide;
+use core::cell::OnceCell;
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_SYMBOLIC};
 
 /// Inserts scheduling hooks into one function.
@@ -25,6 +26,8 @@ pub struct Schedule<'a> {
     /// The function has no symbolic body: this one runs in symbolic runs, too, and tells the
     /// shadow of everything.
     alone: bool,
+    /// The variable that calls of the C library share with the hooks around them.
+    frame: OnceCell<Value>,
 }
 
 impl<'a> Schedule<'a> {
@@ -37,6 +40,7 @@ impl<'a> Schedule<'a> {
             module,
             function,
             alone,
+            frame: OnceCell::new(),
         }
     }
 

@@ -34,15 +34,16 @@ impl Sharing {
         }
     }
 
-    /// Notes on `instruction` which of these pointers lead to private memory only.
-    pub fn note(&mut self, instruction: Value, pointers: &[Value]) {
+    /// Notes on `instruction` which of these pointers, each with a number below 31, lead to private
+    /// memory only.
+    pub fn note(&mut self, instruction: Value, pointers: &[(u32, Value)]) {
         let mut mask = 0;
-        for (index, &pointer) in pointers.iter().enumerate() {
+        for &(index, pointer) in pointers {
             if self.is_private(pointer) {
                 mask |= 1 << index;
             }
         }
-        if let Some(&pointer) = pointers.first()
+        if let Some(&(0, pointer)) = pointers.first()
             && leads_to_constants(pointer)
         {
             mask |= CONSTANT;

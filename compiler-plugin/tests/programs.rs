@@ -191,7 +191,7 @@ fn what_nobody_else_sees_has_no_hooks() {
         (
             "long read(int, void *, unsigned long); long f(char *p) { return read(0, p, 4); }",
             "-O1",
-            1,
+            2,
         ),
         (
             "long read(int, long, unsigned long); long f(long p) { return read(0, p, 4); }",
@@ -213,8 +213,8 @@ fn what_nobody_else_sees_has_no_hooks() {
         "raddle_range_write",
         "raddle_copy",
         "raddle_fill",
-        "raddle_text_read",
-        "raddle_filled",
+        "raddle_call",
+        "raddle_called",
         "raddle_asm",
     ];
     for (text, level, expected) in cases {

@@ -232,7 +232,7 @@ kinds! {
     /// A memory fence. `value`: C11 order, or [`Event::ASSEMBLY`].
     Fence = 95, true, "fence";
     /// A block read at once. `value`: bytes; `aux`: 1 for the rest of one that is copied word by word,
-    /// and too long for that.
+    /// and too long for that; `size`: [`Event::NO_ACCESS`], or 0.
     ReadRange = 96, true, "read block";
     /// A block written at once. Fields as [`Kind::ReadRange`].
     WriteRange = 97, true, "write block";
@@ -475,6 +475,11 @@ impl Kind {
 impl Event {
     /// In the record of a [`Kind::Fence`]: inline assembly, which may do anything to memory.
     pub const ASSEMBLY: u64 = 6;
+
+    /// In the record of a [`Kind::ReadRange`] or a [`Kind::WriteRange`]: it is in conflict with others,
+    /// but the program need not access these bytes. A function of a library may do so in part, or what
+    /// lies there stands for something that the library keeps.
+    pub const NO_ACCESS: u8 = 1;
 
     /// Most return addresses that are written in [`Kind::Stack`] records for one operation.
     pub const CALLERS: usize = 12;

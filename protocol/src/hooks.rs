@@ -107,6 +107,40 @@ pub const SIGNATURE: u32 = 0xc105_cafe;
 /// `u32`, bits: 1 accesses are scheduling points now; 2 symbolic. Read by instrumented code
 /// before every hook.
 pub const MODE: &str = "raddle_mode";
+/// What the hooks around a call of the C library say of it.
+pub mod call {
+    /// The low bits: the number of its row and 1 (0: it has none).
+    pub const ROW: u64 = 0xffff;
+    /// It uses what the library keeps between calls ([`crate::effects::State`]).
+    pub const STATE: u64 = 1 << 16;
+    /// From this bit on, one for each of [`PRIVATE_LEN`] arguments: it leads to memory that nobody else
+    /// knows of.
+    pub const PRIVATE: u32 = 32;
+    pub const PRIVATE_LEN: u32 = 31;
+    /// Arguments that a frame has place for.
+    pub const ARGUMENTS: usize = 32;
+    /// Accesses that it has place for.
+    pub const TOLD: usize = 24;
+
+    /// What the two hooks of a call share, in a variable of the caller.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct Frame {
+        /// How many arguments there are; the caller writes them.
+        pub count: u64,
+        pub arguments: [u64; ARGUMENTS],
+        /// Where the text ends that strtok is given; for the runtime alone, as the others below.
+        pub end: u64,
+        /// How many accesses were told of before the call, and one; and which. 0: none was, the
+        /// caller writes that.
+        pub told: u64,
+        pub list: [[u64; 2]; TOLD],
+    }
+
+    /// Words of a frame.
+    pub const WORDS: u64 = (size_of::<Frame>() / 8) as u64;
+}
+
 /// Bit of the shape of a call that `raddle_sym_foreign` announces: what it is given leaves the
 /// program.
 pub const FOREIGN_OUTPUT: u64 = 1 << 63;
@@ -119,7 +153,7 @@ pub const FOREIGN_READS: u64 = 1 << 61;
 /// be written.
 pub const FOREIGN_WRITTEN: u32 = 40;
 pub const FOREIGN_WRITTEN_LEN: u32 = 16;
-/// Bit of the same shape: it keeps something between calls ([`crate::library::State`]).
+/// Bit of the same shape: it keeps something between calls ([`crate::effects::State`]).
 pub const FOREIGN_STATE: u64 = 1 << 59;
 /// Bit of the model that `raddle_sym_library` gets, for the same.
 pub const LIBRARY_STATE: u32 = 1 << 15;
@@ -150,6 +184,9 @@ pub const SECTION: &str = "raddle_hooks";
 /// Section with the names, each before a NUL, of the functions that instrumented code refers to and
 /// that lie elsewhere.
 pub const CALLS: &str = "raddle_calls";
+/// What a name in [`CALLS`] begins with that is there once more because what the function does to memory
+/// that others see is not told of.
+pub const UNKNOWN: &str = "*";
 
 /// Types of parameters and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,30 +311,22 @@ pub const TABLE: &[Hook] = &[
     // what is written is concrete.
     hook("raddle_copy", Void, &[Ptr, Ptr, I64, I32 /* how */]),
     hook("raddle_fill", Void, &[Ptr, I8, I64]),
-    // Announce what a function of the C library that the caller calls next does to a text or to
-    // bytes, or, after the call, what it did ([`crate::touches::Extent`]). A limit of all ones is
-    // none. `stop`: another byte than NUL that ends the text (0: none).
+    // Before and after a call of a function of the C library ([`crate::effects`]); `what` is made of the
+    // constants of [`call`]. The second one is left out where there is nothing to tell of behind the
+    // call. A result that is no number or pointer is 0; a number is sign-extended.
     hook(
-        "raddle_text_read",
-        Void,
-        &[Ptr, I64 /* most */, I32 /* stop */],
-    ),
-    hook(
-        "raddle_bytes_read",
-        Void,
-        &[Ptr, I64 /* most */, I32 /* stop */],
-    ),
-    hook("raddle_text_compared", Void, &[Ptr, Ptr, I64 /* most */]),
-    hook("raddle_text_copied", Void, &[Ptr, Ptr, I64 /* most */]),
-    hook("raddle_text_appended", Void, &[Ptr, Ptr, I64 /* most */]),
-    hook("raddle_filled", Void, &[Ptr, I64 /* bytes, none below 1 */]),
-    hook(
-        "raddle_printed",
+        "raddle_call",
         Void,
         &[
-            Ptr, I64, /* bytes without NUL, none below 0 */
-            I64, /* most */
+            I64, /* what */
+            Ptr, /* name */
+            Ptr, /* call::Frame */
         ],
+    ),
+    hook(
+        "raddle_called",
+        Void,
+        &[I64 /* what */, Ptr, I64 /* result */],
     ),
     // Atomics of 1, 2, 4 or 8 bytes; values are zero-extended.
     hook(

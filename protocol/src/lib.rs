@@ -13,6 +13,7 @@ pub mod conflict;
 pub mod constraint;
 pub mod cpp;
 pub mod descriptor;
+pub mod effects;
 pub mod event;
 pub mod expr;
 pub mod hash;
@@ -22,7 +23,6 @@ pub mod library;
 pub mod outcome;
 pub mod schedule;
 pub mod shared;
-pub mod touches;
 
 #[cfg(feature = "alloc")]
 pub mod job;

@@ -6,11 +6,9 @@
 //! (`raddle_sym_foreign`), except for those that are [silent](is_silent).
 
 mod memory;
-mod states;
 
 use crate::hooks::Ty;
 pub use memory::{OWN, Read, Stored, reads, stores, stores_early};
-pub use states::{Of, State, Use, keeps_state};
 
 macro_rules! models {
     ($($name:ident = [$($c:literal),*], $result:ident ($($param:ident),*) $($variadic:ident)?;)*) => {

@@ -5,11 +5,12 @@ mod copy;
 mod library;
 mod memory;
 pub mod pieces;
+mod spans;
 mod table;
 pub mod wide;
 
 pub use copy::{copied, filled, vectors_are_atomic};
-pub use library::touched;
+pub use library::{begin, end};
 pub use memory::{Update, cut, load, order, store};
 pub use table::{Byte, Half};
 #[cfg(test)]

@@ -200,6 +200,7 @@ fn span(kind: Kind, event: &Event) -> Option<(u64, u64)> {
         Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::Rmw => {
             u64::from(event.size)
         }
+        Kind::ReadRange | Kind::WriteRange if event.size == Event::NO_ACCESS => return None,
         Kind::ReadRange | Kind::WriteRange => event.value.min(LONGEST_RANGE),
         Kind::Malloc | Kind::Free | Kind::Mapped => event.value.min(LARGEST),
         _ => return None,

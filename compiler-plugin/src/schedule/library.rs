@@ -1,160 +1,270 @@
 //! Calls of functions of the C library: the scheduling body tells what they do to the memory that
-//! their arguments lead to ([`raddle_protocol::touches`]).
+//! their arguments lead to, and with what the library keeps ([`raddle_protocol::effects`]).
 
-use super::{Schedule, range_hook};
+use super::Schedule;
 use crate::access::Access;
 use crate::convert::widened;
-use crate::ir::{Emit, Kind, Opcode, Value};
+use crate::ir::{Context, Emit, Kind, Module, Opcode, Place, Value};
 use crate::locations;
+use raddle_protocol::effects::{self, Effect, Extent, Known, NONE, Row, keeps_state};
 use raddle_protocol::hooks::MODE_ACCESSES;
-use raddle_protocol::touches::{self, Extent, Touch, UNLIMITED};
+use raddle_protocol::hooks::call::{ARGUMENTS, PRIVATE, PRIVATE_LEN, STATE, WORDS};
+use raddle_protocol::library::stores_early;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
-/// What a call does to the memory that its arguments lead to; nothing if it is not one of a known
-/// function with its usual types.
-pub fn touches(call: Value) -> &'static [Touch] {
+/// What there is to tell of a call.
+struct Told {
+    name: String,
+    /// Its number and what it says.
+    row: Option<(u32, &'static Row)>,
+    /// It uses what the library keeps.
+    state: bool,
+}
+
+fn row_of(name: &str) -> Option<(u32, &'static Row)> {
+    static ROWS: OnceLock<HashMap<&str, (u32, &Row)>> = OnceLock::new();
+    let rows = ROWS.get_or_init(|| {
+        let rows = (0..).zip(Row::all());
+        rows.flat_map(|(number, row)| row.names().map(move |name| (name, (number, row))))
+            .collect()
+    });
+    rows.get(name).copied()
+}
+
+/// `None`: it is not a call of a known function with its usual types.
+fn told(call: Value) -> Option<Told> {
     let is_call = matches!(call.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke);
     if !is_call || call.intrinsic_called().is_some() || call.is_must_tail() {
-        return &[];
+        return None;
     }
-    let Some(callee) = call.callee().as_function() else {
-        return &[];
-    };
-    if !callee.is_declaration() {
-        return &[];
-    }
-    let known = touches::of(&callee.name());
-    match known.iter().all(|touch| fits(call, touch)) {
-        true => known,
-        false => &[],
-    }
+    let callee = call.callee().as_function().filter(|f| f.is_declaration())?;
+    let name = callee.name();
+    // The thread that is made does not begin before its name is written.
+    let row = row_of(&name).filter(|(_, row)| {
+        !stores_early(&name) && row.effects.iter().all(|effect| fits(call, effect))
+    });
+    let state = keeps_state(&name);
+    (row.is_some() || state).then_some(Told { name, row, state })
+}
+
+fn has_kind(call: Value, argument: u32, kind: Kind) -> bool {
+    argument < call.argument_count() && call.operand(argument).ty().kind() == kind
 }
 
 /// Has the call arguments of the types that the access needs?
-fn fits(call: Value, touch: &Touch) -> bool {
-    let is = |argument: u8, kind: Kind| {
-        u32::from(argument) < call.argument_count()
-            && call.operand(argument.into()).ty().kind() == kind
+fn fits(call: Value, effect: &Effect) -> bool {
+    let is = |argument: u8, kind: Kind| argument == NONE || has_kind(call, argument.into(), kind);
+    let (pointers, numbers) = effect.arguments();
+    let result = call.ty().kind();
+    let known = [Kind::LLVMIntegerTypeKind, Kind::LLVMPointerTypeKind].contains(&result);
+    pointers
+        .into_iter()
+        .all(|argument| is(argument, Kind::LLVMPointerTypeKind))
+        && numbers
+            .into_iter()
+            .all(|argument| is(argument, Kind::LLVMIntegerTypeKind))
+        && (known || !effect.is_after())
+}
+
+/// The pointers among the arguments of a call of a function that lies elsewhere, by number.
+pub fn pointers_given(call: Value) -> Vec<(u32, Value)> {
+    match lies_elsewhere(call) {
+        Some(_) => given(call)
+            .filter(|(_, argument)| argument.ty().kind() == Kind::LLVMPointerTypeKind)
+            .take_while(|(index, _)| *index < PRIVATE_LEN)
+            .collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The function that is called, if this file only declares it.
+fn lies_elsewhere(call: Value) -> Option<Value> {
+    let is_call = matches!(call.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke);
+    let function = is_call && call.intrinsic_called().is_none();
+    let callee = function.then(|| call.callee().as_function()).flatten();
+    callee.filter(|callee| callee.is_declaration())
+}
+
+/// The names of functions of which there is something to tell where they are called, and which may be
+/// called by a pointer, where nothing does.
+pub fn called_by_pointer(module: Module) -> impl Iterator<Item = String> {
+    let functions = module.functions().into_iter();
+    let declared = functions.filter(|function| function.is_declaration());
+    let by_pointer = declared.filter(|&function| {
+        function.users().any(|user| {
+            let call = user.as_instruction().filter(|user| user.is_call());
+            !call.is_some_and(|call| {
+                call.callee() == function && call.arguments().all(|argument| argument != function)
+            })
+        })
+    });
+    let names = by_pointer.map(Value::name);
+    names.filter(|name| row_of(name).is_some() || keeps_state(name))
+}
+
+/// The name of the function that is called, if it may access memory that others see, and nothing tells
+/// how.
+pub fn unknown_called(context: Context, call: Value) -> Option<String> {
+    let name = lies_elsewhere(call)?.name();
+    let concerns = match Known::of(&name) {
+        // Called in another way than it is declared in the C library, or in such a way that nothing
+        // can be told.
+        Some(Known::Row) if told(call).is_some() || stores_early(&name) => return None,
+        Some(Known::Nothing | Known::Otherwise) => return None,
+        Some(Known::Unknown(None)) => return Some(name),
+        Some(Known::Unknown(argument)) => argument,
+        Some(Known::Row) | None => None,
     };
-    let number = |argument: u8| argument == UNLIMITED || is(argument, Kind::LLVMIntegerTypeKind);
-    let (numbers, text) = touch.extent.arguments();
-    let result = call.ty().kind() == Kind::LLVMIntegerTypeKind;
-    is(touch.argument, Kind::LLVMPointerTypeKind)
-        && numbers.into_iter().all(number)
-        && text.is_none_or(|text| is(text, Kind::LLVMPointerTypeKind))
-        && (!touch.extent.is_after() || result && call.opcode() == Opcode::LLVMCall)
+    let is_shared = |&(index, pointer): &(u32, Value)| {
+        concerns.is_none_or(|only| index == u32::from(only))
+            && pointer != pointer.ty().null()
+            && !Access::is_private(context, call, index)
+    };
+    pointers_given(call).iter().any(is_shared).then_some(name)
+}
+
+fn given(call: Value) -> impl Iterator<Item = (u32, Value)> {
+    (0..).zip(call.arguments())
+}
+
+/// Says of the pointers that the call is given that nobody knows of them afterwards: a variable whose
+/// address only such calls get stays the function's own.
+pub fn keep_private(call: Value) {
+    let Some((_, row)) = told(call).and_then(|told| told.row) else {
+        return;
+    };
+    let returns = call.ty().kind() == Kind::LLVMPointerTypeKind && call.first_use().is_some();
+    // Where such a text is read, the address of a part of it is written somewhere.
+    let hands_on = row.effects.iter().any(|effect| {
+        use Extent::*;
+        matches!(
+            effect.extent,
+            Number(_) | Floating | Token(_) | Field(_) | Vector(_) | Message
+        )
+    });
+    let keeps = row.names().any(|name| ["putenv", "strtok"].contains(&name));
+    if returns || keeps {
+        return;
+    }
+    let formatted = row.effects.iter().find_map(Effect::variadic);
+    for (index, argument) in given(call) {
+        let known = row.effects.iter().any(|effect| {
+            let direct = effect.argument() == Some(index as u8);
+            let size = matches!(effect.extent, Extent::Size(_) | Extent::Bytes(_));
+            direct && (!hands_on || size && effect.writes)
+        });
+        let asked_for = formatted.is_some_and(|first| index >= first.into());
+        if argument.ty().kind() == Kind::LLVMPointerTypeKind && (known || asked_for) {
+            call.add_call_attribute(Place::Param(index), "nocapture");
+        }
+    }
 }
 
 impl Schedule<'_> {
     /// Tells of what the call does to memory that others may see. In symbolic runs other hooks do.
     pub(super) fn library_call(&self, i: Value) {
-        let seen: Vec<&Touch> = (0..)
-            .zip(touches(i))
-            .filter(|(index, _)| !Access::is_private(self.context, i, *index))
-            .map(|(_, touch)| touch)
-            .collect();
-        let (after, before): (Vec<&Touch>, Vec<&Touch>) =
-            seen.into_iter().partition(|touch| touch.extent.is_after());
-        let printed = |touch: &&&Touch| matches!(touch.extent, Extent::Printed(_));
-        let first: Vec<&Touch> = after.iter().filter(printed).copied().collect();
-        if !after.is_empty() {
-            let at = i.next().expect("it does not end a block");
+        let Some(told) = told(i) else { return };
+        let private =
+            |index: u32| index < PRIVATE_LEN && Access::is_private(self.context, i, index);
+        let row = told.row.filter(|(_, row)| {
+            let mut effects = row.effects.iter();
+            effects.any(|effect| accesses(i, effect, private) > 0)
+        });
+        if row.is_none() && !told.state {
+            return;
+        }
+        let number = row.map_or(0, |(number, _)| u64::from(number) + 1);
+        let state = if told.state { STATE } else { 0 };
+        let private = (0..PRIVATE_LEN).filter(|&index| private(index));
+        let private: u64 = private.map(|index| 1 << (PRIVATE + index)).sum();
+        let what = number | state | private;
+        let frame = *self
+            .frame
+            .get_or_init(|| self.variable(self.context.int(64).array(WORDS)));
+        let follows = row.is_some_and(|(_, row)| self.ends_with(i, row, told.state));
+        let end = match i.opcode() {
+            Opcode::LLVMInvoke if follows => {
+                i.split_normal_edge();
+                i.normal_destination().first_non_phi()
+            }
+            _ => i.next(),
+        };
+        if let Some(at) = end.filter(|_| follows) {
             let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
             let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
             emit.when(mode, |emit| {
-                for touch in after {
-                    self.tell_after(emit, i, touch);
-                }
+                let result = self.word(emit, i, true);
+                let arguments = [emit.c64(what), frame, result];
+                self.hooks.call(emit, "raddle_called", &arguments);
             });
         }
-        if !before.is_empty() || !first.is_empty() {
-            let mut emit = self.emit_before(i);
-            let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
-            emit.when(mode, |emit| {
-                for touch in before {
-                    self.tell(emit, i, touch);
-                }
-                for touch in first {
-                    let most = limit(emit, i, touch.extent.arguments().0[0]);
-                    let arguments = [i.operand(touch.argument.into()), emit.c64(0), most];
-                    self.hooks.call(emit, "raddle_printed", &arguments);
-                }
-            });
+        let mut emit = self.emit_before(i);
+        if follows {
+            // The hook before the call may be left out where the one behind it is not.
+            let told = emit.c64(8 * (ARGUMENTS as u64 + 2));
+            emit.store(emit.c64(0), emit.offset(frame, told));
         }
+        let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
+        emit.when(mode, |emit| {
+            let count = i.argument_count().min(ARGUMENTS as u32);
+            emit.store(emit.c64(count.into()), frame);
+            for (index, argument) in given(i).take(count as usize) {
+                let word = self.word(emit, argument, false);
+                emit.store(
+                    word,
+                    emit.offset(frame, emit.c64(8 * (u64::from(index) + 1))),
+                );
+            }
+            let name = self.module.text(&told.name);
+            self.hooks
+                .call(emit, "raddle_call", &[emit.c64(what), name, frame]);
+        });
     }
 
-    fn tell(&self, emit: &Emit, i: Value, touch: &Touch) {
-        let argument = |index: u8| i.operand(index.into());
-        let number = |index: u8| widened(emit, argument(index));
-        let at = argument(touch.argument);
-        let hook = range_hook(touch.writes);
-        match touch.extent {
-            Extent::Bytes(length) => self.range(emit, hook, at, number(length)),
-            Extent::Product(a, b) => {
-                self.range(emit, hook, at, emit.mul(number(a), number(b)));
-            }
-            Extent::Text(most) => {
-                let arguments = [at, limit(emit, i, most), emit.c32(0)];
-                self.hooks.call(emit, "raddle_text_read", &arguments);
-            }
-            Extent::TextUntil(byte) => {
-                let arguments = [at, emit.c64(u64::MAX), number_32(emit, argument(byte))];
-                self.hooks.call(emit, "raddle_text_read", &arguments);
-            }
-            Extent::BytesUntil(byte, most) => {
-                let arguments = [at, number(most), number_32(emit, argument(byte))];
-                self.hooks.call(emit, "raddle_bytes_read", &arguments);
-            }
-            Extent::Common(other, most) => {
-                let arguments = [at, argument(other), limit(emit, i, most)];
-                self.hooks.call(emit, "raddle_text_compared", &arguments);
-            }
-            Extent::Copy(text, most) => {
-                let arguments = [at, argument(text), limit(emit, i, most)];
-                self.hooks.call(emit, "raddle_text_copied", &arguments);
-            }
-            Extent::Append(text, most) => {
-                let arguments = [at, argument(text), limit(emit, i, most)];
-                self.hooks.call(emit, "raddle_text_appended", &arguments);
-            }
-            Extent::Result | Extent::ResultTimes(_) | Extent::Printed(_) => {}
-        }
+    /// Is there something to tell of behind the call?
+    fn ends_with(&self, call: Value, row: &Row, state: bool) -> bool {
+        let private =
+            |index: u32| index < PRIVATE_LEN && Access::is_private(self.context, call, index);
+        let accesses = |effect: &&Effect| accesses(call, effect, private);
+        let seen: u32 = row.effects.iter().map(|effect| accesses(&effect)).sum();
+        let mut after = row.effects.iter().filter(|effect| effect.is_after());
+        row.steps || seen + u32::from(state) > 1 || after.any(|effect| accesses(&effect) > 0)
     }
 
-    fn tell_after(&self, emit: &Emit, i: Value, touch: &Touch) {
-        let at = i.operand(touch.argument.into());
-        let result = match i.ty().int_width() {
-            64 => i,
-            _ => emit.sext(i, emit.int(64)),
-        };
-        match touch.extent {
-            Extent::Printed(most) => {
-                let arguments = [at, result, limit(emit, i, most)];
-                self.hooks.call(emit, "raddle_printed", &arguments);
+    /// A number or a pointer as a word, of other things 0.
+    fn word(&self, emit: &Emit, value: Value, signed: bool) -> Value {
+        match value.ty().kind() {
+            Kind::LLVMPointerTypeKind if value.ty().address_space() == 0 => {
+                emit.ptr_to_int(value, emit.int(64))
             }
-            Extent::ResultTimes(size) => {
-                let size = widened(emit, i.operand(size.into()));
-                let arguments = [at, emit.mul(result, size)];
-                self.hooks.call(emit, "raddle_filled", &arguments);
+            Kind::LLVMIntegerTypeKind if signed && value.ty().int_width() < 64 => {
+                emit.sext(value, emit.int(64))
             }
-            _ => {
-                self.hooks.call(emit, "raddle_filled", &[at, result]);
-            }
+            Kind::LLVMIntegerTypeKind => widened(emit, value),
+            _ => emit.c64(0),
         }
     }
 }
 
-/// The most bytes that an access may have.
-fn limit(emit: &Emit, call: Value, argument: u8) -> Value {
-    match argument {
-        UNLIMITED => emit.c64(u64::MAX),
-        argument => widened(emit, call.operand(argument.into())),
-    }
-}
-
-fn number_32(emit: &Emit, value: Value) -> Value {
-    match value.ty().int_width() {
-        0..32 => emit.zext(value, emit.int(32)),
-        32 => value,
-        _ => emit.trunc(value, emit.int(32)),
-    }
+/// How many accesses of this effect others may see, so far as that is known here.
+fn accesses(call: Value, effect: &Effect, private: impl Fn(u32) -> bool) -> u32 {
+    let own = match effect.place {
+        effects::Place::Argument(argument) => {
+            let argument = u32::from(argument);
+            let pointer = call.operand(argument);
+            let null = pointer == pointer.ty().null();
+            u32::from(!null && !private(argument) && !matches!(effect.extent, Extent::Scanned(_)))
+        }
+        _ => 1,
+    };
+    let others = effect.variadic().map_or(0, |first| {
+        let others = given(call).filter(|&(index, argument)| {
+            index >= first.into()
+                && argument.ty().kind() == Kind::LLVMPointerTypeKind
+                && !private(index)
+        });
+        others.count() as u32
+    });
+    own + others
 }

@@ -306,21 +306,37 @@ impl Body<'_> {
             if pointer.ty().kind() != Kind::LLVMPointerTypeKind {
                 continue;
             }
-            let (length, how) = match stored {
-                Stored::Bytes(bytes) => (before.c64(bytes), 0),
-                Stored::Argument(argument) => (limit(argument), 0),
-                Stored::Text(most) => (most.map_or(before.c64(STORE_ANY), limit), STORE_TEXT),
+            let most = |argument: Option<u32>| argument.map_or(before.c64(STORE_ANY), limit);
+            let items = |count: Value, size: u64| match size {
+                1 => count,
+                size => before.mul(count, before.c64(size)),
+            };
+            // Before the call, no more is known of a result than its limit.
+            let (length, how, result) = match stored {
+                Stored::Bytes(bytes) => (before.c64(bytes), 0, None),
+                Stored::Items(argument, size) => (items(limit(argument), size), 0, None),
+                Stored::Result(argument, size) => (items(most(argument), size), 0, Some(size)),
+                Stored::Text(argument) => (most(argument), STORE_TEXT, None),
             };
             let zeroed = if argument == OWN { STORE_ZEROED } else { 0 };
             if argument != OWN {
                 let arguments = [callee, pointer, length];
                 (self.hooks).call(before, "raddle_sym_will_store", &arguments);
             }
-            after.push((pointer, length, how | early | zeroed));
+            after.push((pointer, length, how | early | zeroed, result));
         }
         if !after.is_empty() {
             let emit = self.after(i);
-            for (pointer, length, how) in after {
+            for (pointer, length, how, result) in after {
+                let length = match result {
+                    Some(size) if i.ty().kind() == Kind::LLVMIntegerTypeKind => {
+                        let wide = i.ty().int_width() >= 64;
+                        let result = if wide { i } else { emit.sext(i, emit.int(64)) };
+                        let none = emit.compare(Predicate::LLVMIntSLT, result, emit.c64(0));
+                        emit.mul(emit.select(none, emit.c64(0), result), emit.c64(size))
+                    }
+                    _ => length,
+                };
                 let arguments = [callee, pointer, length, emit.c32(how)];
                 self.hooks.call(&emit, "raddle_sym_stored", &arguments);
             }

@@ -6,8 +6,8 @@ use super::leaf::width;
 use super::terms::Term;
 use crate::ir::{Emit, Value};
 use crate::outside::{Foreign, model};
+use raddle_protocol::effects::keeps_state;
 use raddle_protocol::hooks::{ARGS_LEN, LIBRARY_STATE, Ty};
-use raddle_protocol::library::keeps_state;
 
 /// Two arrays on the stack, by which hooks get arguments: values and expressions.
 pub struct Scratch {

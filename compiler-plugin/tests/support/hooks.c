@@ -236,13 +236,8 @@ void raddle_copy(void *to, void *from, u64 len, u32 how) {
 void raddle_fill(void *p, u8 byte, u64 len) { plain++; memset(p, byte, len); }
 void raddle_range_read(void *p, u64 len) { plain++; concrete(p, len); }
 void raddle_range_write(void *p, u64 len) { plain++; (void)p; (void)len; }
-void raddle_text_read(void *p, u64 most, u32 stop) { plain++; (void)p; (void)most; (void)stop; }
-void raddle_bytes_read(void *p, u64 most, u32 stop) { plain++; (void)p; (void)most; (void)stop; }
-void raddle_text_compared(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
-void raddle_text_copied(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
-void raddle_text_appended(void *p, void *q, u64 most) { plain++; (void)p; (void)q; (void)most; }
-void raddle_filled(void *p, u64 len) { plain++; (void)p; (void)len; }
-void raddle_printed(void *p, u64 len, u64 most) { plain++; (void)p; (void)len; (void)most; }
+void raddle_call(u64 what, void *name, void *frame) { plain++; (void)what; (void)name; (void)frame; }
+void raddle_called(u64 what, void *frame, u64 result) { plain++; (void)what; (void)frame; (void)result; }
 void raddle_wide_begin(void *p, u64 len, u32 what, void *expected) { plain++; concrete(p, len); (void)what; (void)expected; }
 void raddle_wide_end(void *p, u64 len, u32 what) { (void)p; (void)len; (void)what; }
 void raddle_fence(u32 order) { plain++; if (order > 5) fail("order %u", order); }

@@ -1,164 +1,295 @@
-//! What functions of the C library do to their caller's memory, told by the caller
-//! ([`raddle_protocol::touches`]). How far a text goes is found out before the step of the access:
-//! whoever changes that meanwhile writes there as well, which is a conflict.
+//! What functions of the C library do where their arguments lead, and with what the library keeps, told
+//! by the caller ([`raddle_protocol::effects`]).
+//!
+//! A call is one step that does all of it, but a step tells of one access. So all accesses are told of
+//! before the call, each as a step, and the call comes in the last of them; all others are told of once
+//! more behind it. Whoever is in conflict with one of these comes before both, and so before the call,
+//! or behind both, or between them, where it may find either: so both orders are tried.
+//!
+//! How far an access goes is found out before its step: whoever changes that meanwhile writes there as
+//! well, which is a conflict. Where only the call will tell, all that it may access is taken before
+//! it, which is no access that races with others, and what it did access behind it.
 
-use super::{Address, range, shadowed};
-use core::ffi::c_void;
-use raddle_protocol::event::Kind;
-use raddle_protocol::touches::{Extent, Touch, UNLIMITED};
+use super::spans::{Call, Span};
+use super::{Address, range, scheduled, shadowed};
+use crate::gate;
+use crate::serial::Serial;
+use crate::shadow::states;
+use core::ffi::{CStr, c_char};
+use raddle_protocol::effects::{Place, Row, Use};
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 
 crate::hooks! { ROWS:
-    fn raddle_text_read(at: Address, most: u64, stop: u32) = text_read;
-    fn raddle_bytes_read(at: Address, most: u64, stop: u32) = bytes_read;
-    fn raddle_text_compared(at: Address, other: Address, most: u64) = text_compared;
-    fn raddle_text_copied(to: Address, from: Address, most: u64) = text_copied;
-    fn raddle_text_appended(to: Address, from: Address, most: u64) = text_appended;
-    fn raddle_filled(at: Address, bytes: u64) = filled;
-    fn raddle_printed(at: Address, bytes: u64, most: u64) = printed;
+    fn raddle_call(what: u64, name: Address, frame: Address) = before;
+    fn raddle_called(what: u64, frame: Address, result: u64) = after;
 }
 
-/// How many bytes there are up to the first for which `ends` holds, that one included; at most
-/// `most`.
-///
-/// # Safety
-/// So many can be read.
-unsafe fn length(at: Address, most: u64, ends: impl Fn(u64, u8) -> bool) -> u64 {
-    let mut n = 0;
-    while n < most {
-        // SAFETY: the caller's promise. Volatile: others may change it.
-        let byte = unsafe { at.cast::<u8>().add(n as usize).read_volatile() };
-        n += 1;
-        if ends(n - 1, byte) {
-            break;
-        }
-    }
-    n
+/// Bits of the length in [`Frame::list`].
+const WRITES: u64 = 1 << 63;
+const EXACT: u64 = 1 << 62;
+
+/// Most rows of which it is known where their results led.
+const RESULTS: usize = 32;
+
+/// What is known of the library's own memory.
+struct Own {
+    /// Number of a row, where the results of its functions led.
+    results: [(u64, u64); RESULTS],
+    /// Where strtok goes on.
+    kept: u64,
 }
 
-/// The bytes of a text, its NUL included.
-///
-/// # Safety
-/// It is one, or `most` bytes can be read.
-unsafe fn text(at: Address, most: u64) -> u64 {
-    // SAFETY: the caller's promise.
-    unsafe { length(at, most, |_, byte| byte == 0) }
-}
+static OWN: Serial<Own> = Serial::new(Own {
+    results: [(0, 0); RESULTS],
+    kept: 0,
+});
 
-/// Announces an access, unless the shadow is told of it otherwise.
-fn tell(kind: Kind, at: Address, len: u64, pc: usize) {
-    if !shadowed() {
-        range(kind, at, len, pc);
-    }
-}
+/// Bytes that stand for one thing that the library keeps: who looks or changes takes all of them, who
+/// adds to it one that is its own.
+const PLACE: usize = 64;
 
-/// Announces one access of a call with these arguments, which came from `pc`; `result` is that of the
-/// call, before it there is none. Each is announced once: [`Extent::is_after`].
-///
-/// # Safety
-/// The arguments are those of a call of the function whose access it is.
-pub unsafe fn touched(touch: &Touch, arguments: &[usize; 6], result: Option<usize>, pc: usize) {
-    let number = |n: u8| {
-        arguments
-            .get(usize::from(n))
-            .map_or(u64::MAX, |&a| a as u64)
+/// Addresses only.
+static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
+    Serial::new([[0; PLACE]; states::MOST + RESULTS]);
+
+/// Tells of an access: one step.
+fn tell(span: Span, pc: usize) {
+    let kind = match span.writes {
+        true => Kind::WriteRange,
+        false => Kind::ReadRange,
     };
-    let pointer = |n: u8| arguments[usize::from(n)] as *mut u8;
-    let at = pointer(touch.argument);
-    // SAFETY: the function reads the same; the caller's promise.
-    let byte = |text: *mut u8, n: u64| unsafe { text.add(n as usize).read_volatile() };
-    // SAFETY: as above.
-    let text_at = |from: *mut u8, most: u64| unsafe { text(from.cast(), most) };
-    // SAFETY: as above.
-    let up_to =
-        |most: u64, ends: &dyn Fn(u64, u8) -> bool| unsafe { length(at.cast(), most, ends) };
-    let gained = result.map_or(0, |result| (result as isize).max(0) as u64);
-    let kind = if touch.writes {
-        Kind::WriteRange
-    } else {
-        Kind::ReadRange
-    };
-    let (from, len) = match touch.extent {
-        Extent::Bytes(n) => (at, number(n)),
-        Extent::Product(a, b) => (at, number(a).saturating_mul(number(b))),
-        Extent::Text(n) => (at, text_at(at, number(n))),
-        Extent::TextUntil(n) => {
-            let stop = number(n) as u8;
-            (at, up_to(u64::MAX, &|_, byte| byte == 0 || byte == stop))
-        }
-        Extent::BytesUntil(value, most) => {
-            let stop = number(value) as u8;
-            (at, up_to(number(most), &|_, byte| byte == stop))
-        }
-        Extent::Common(other, most) => {
-            let other = pointer(other);
-            let len = up_to(number(most), &|n, found| {
-                found == 0 || found != byte(other, n)
-            });
-            (at, len)
-        }
-        Extent::Copy(text, most) => (at, text_at(pointer(text), number(most))),
-        Extent::Append(text, most) => {
-            let (text, end) = (pointer(text), text_at(at, u64::MAX) - 1);
-            let len = text_at(text, number(most));
-            let cut = len == number(most) && (len == 0 || byte(text, len - 1) != 0);
-            (at.wrapping_add(end as usize), len + u64::from(cut))
-        }
-        Extent::Result => (at, gained),
-        Extent::ResultTimes(n) => (at, gained.saturating_mul(number(n))),
-        Extent::Printed(most) => match result {
-            None => (at, number(most).min(1)),
-            Some(result) if result as i32 >= 0 => (at, number(most).min(result as u32 as u64 + 1)),
-            Some(_) => (at, 0),
-        },
-    };
-    const _: () = assert!(UNLIMITED as usize >= 6, "no argument has this number");
-    tell(kind, from.cast(), len, pc);
-}
-
-macro_rules! told {
-    ($($name:ident($at:ident, $second:ident: $second_ty:ty, $third:ident: $third_ty:ty, $pc:ident) $body:block)*) => {$(
-        #[allow(unused_unsafe)] // the last ones only compute
-        unsafe extern "C-unwind" fn $name(
-            $at: Address, $second: $second_ty, $third: $third_ty, _: usize, _: usize, $pc: usize,
-        ) {
-            // SAFETY: the function that is called next reads the same.
-            unsafe { $body }
-        }
-    )*};
-}
-
-told! {
-    text_read(at, most: u64, stop: u32, pc) {
-        let len = length(at, most, |_, byte| byte == 0 || byte == stop as u8);
-        tell(Kind::ReadRange, at, len, pc);
+    if span.exact {
+        return range(kind, span.at as Address, span.len, pc);
     }
-    bytes_read(at, most: u64, stop: u32, pc) {
-        let len = length(at, most, |_, byte| byte == stop as u8);
-        tell(Kind::ReadRange, at, len, pc);
-    }
-    text_compared(at, other: Address, most: u64, pc) {
-        let other = other.cast::<u8>();
-        let len = length(at, most, |n, byte| {
-            byte == 0 || byte != other.add(n as usize).read_volatile()
+    if scheduled() {
+        gate::access(kind, span.at, span.len, pc);
+        if span.writes {
+            gate::writes(span.at, span.len);
+        }
+        gate::log_full(Event {
+            kind: kind as u8,
+            size: Event::NO_ACCESS,
+            object: span.at,
+            value: span.len,
+            pc: pc as u64,
+            ..Event::default()
         });
-        tell(Kind::ReadRange, at, len, pc);
     }
-    text_copied(to, from: Address, most: u64, pc) {
-        tell(Kind::WriteRange, to, text(from, most), pc);
+}
+
+/// The bytes that stand for what the library keeps.
+fn kept(place: usize, used: Use) -> Span {
+    // SAFETY: the address alone is used.
+    let at = unsafe { PLACES.get() }[place].as_ptr() as u64;
+    let (offset, len) = match used {
+        Use::Adds => (1 + u64::from(gate::me()) % (PLACE as u64 - 1), 1),
+        _ => (0, PLACE as u64),
+    };
+    Span {
+        at: at + offset,
+        len,
+        writes: !matches!(used, Use::Looks),
+        exact: false,
     }
-    text_appended(to, from: Address, most: u64, pc) {
-        let end = to.cast::<u8>().add(text(to, u64::MAX) as usize - 1);
-        let len = text(from, most);
-        // A text that was cut short gets its NUL.
-        let cut = len == most && (len == 0 || from.cast::<u8>().add(len as usize - 1).read_volatile() != 0);
-        tell(Kind::WriteRange, end.cast::<c_void>(), len + u64::from(cut), pc);
+}
+
+fn row_of(what: u64) -> Option<(u64, &'static Row)> {
+    let number = (what & ROW).checked_sub(1)?;
+    Some((number, Row::numbered(number as u32)?))
+}
+
+/// The place of what functions of this row return, if they return memory of the library's own.
+fn own_place(number: u64) -> usize {
+    states::MOST + number as usize % RESULTS
+}
+
+fn led_to(number: u64) -> u64 {
+    // SAFETY: the running thread; the reference is not kept.
+    let own = unsafe { OWN.get() };
+    let found = own.results.iter().find(|one| one.0 == number + 1);
+    found.map_or(0, |one| one.1)
+}
+
+/// Bit of the same: what it is, the call will tell.
+const AFTER: u64 = 1 << 61;
+const LENGTH: u64 = AFTER - 1;
+
+/// Notes what is told of before the call. Is there place?
+fn note(frame: &mut Frame, told: &mut usize, span: Span, after: bool) -> bool {
+    let Some(free) = frame.list.get_mut(*told) else {
+        return false;
+    };
+    let flag = |is: bool, bit: u64| if is { bit } else { 0 };
+    let flags = flag(span.writes, WRITES) | flag(span.exact, EXACT) | flag(after, AFTER);
+    *free = [span.at, span.len.min(LENGTH) | flags];
+    *told += 1;
+    true
+}
+
+fn noted(frame: &Frame, n: usize) -> Span {
+    let [at, len] = frame.list[n];
+    Span {
+        at,
+        len: len & LENGTH,
+        writes: len & WRITES != 0,
+        exact: len & EXACT != 0,
     }
-    filled(at, bytes: u64, _unused: usize, pc) {
-        tell(Kind::WriteRange, at, (bytes as i64).max(0) as u64, pc);
+}
+
+/// Is the access at this place one of a write that is noted as well?
+fn is_covered(frame: &Frame, told: usize, n: usize) -> bool {
+    let span = noted(frame, n);
+    let covers = |other: Span| {
+        other.writes
+            && other.exact
+            && other.at <= span.at
+            && span.at + span.len <= other.at + other.len
+    };
+    !span.writes && (0..told).any(|other| covers(noted(frame, other)))
+}
+
+fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Call<'a> {
+    let count = (frame.count as usize).min(ARGUMENTS);
+    // SAFETY: the running thread; plain data.
+    let kept = unsafe { OWN.get() }.kept;
+    Call {
+        arguments: &frame.arguments[..count],
+        private: what >> PRIVATE,
+        result,
+        own: led_to(row),
+        kept,
     }
-    printed(at, bytes: u64, most: u64, pc) {
-        if bytes as i64 >= 0 {
-            tell(Kind::WriteRange, at, most.min(bytes + 1), pc);
+}
+
+/// A call is about to be made.
+///
+/// # Safety
+/// It is one of the function with this name and row, with these arguments.
+pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
+    let (mut told, mut known) = (0, true);
+    if let Some((number, row)) = row_of(what) {
+        let is = |place: fn(&Place) -> bool| row.effects.iter().any(|effect| place(&effect.place));
+        if is(|place| matches!(place, Place::Own)) {
+            // Only then is it certain where that is, or that nobody knows.
+            tell(kept(own_place(number), Use::Changes), pc);
         }
+        let whole = *frame;
+        let call = call_of(what, &whole, number, None);
+        for effect in row.effects {
+            let after = effect.is_after() && !effect.may;
+            // SAFETY: the caller's promise.
+            known &= unsafe {
+                call.spans(effect, |span| {
+                    known &= note(frame, &mut told, span, after);
+                })
+            };
+        }
+        if is(|place| matches!(place, Place::Kept(_))) {
+            frame.end = call.text_end();
+            known &= note(
+                frame,
+                &mut told,
+                kept(own_place(number), Use::Changes),
+                false,
+            );
+        }
+    }
+    if what & STATE != 0 {
+        let count = (frame.count as usize).min(ARGUMENTS);
+        let (name, arguments) = (name.to_str().unwrap_or_default(), frame.arguments);
+        for (place, _, used) in states::used_by(name, &arguments[..count]) {
+            known &= note(frame, &mut told, kept(place, used), false);
+        }
+    }
+    if !known {
+        gate::uncontrolled("what a format asks for");
+    }
+    let mut left = 0;
+    for n in 0..told {
+        if !is_covered(frame, told, n) {
+            frame.list[left] = frame.list[n];
+            left += 1;
+        }
+    }
+    frame.told = left as u64 + 1;
+    for n in 0..left {
+        tell(noted(frame, n), pc);
+    }
+}
+
+/// The call has been made, with this result.
+///
+/// # Safety
+/// As of [`begin`], which was told of it.
+pub unsafe fn end(what: u64, frame: &mut Frame, result: i64, pc: usize) {
+    let Some(told) = frame.told.checked_sub(1) else {
+        return;
+    };
+    frame.told = 0;
+    let told = (told as usize).min(TOLD);
+    let row = row_of(what);
+    let steps = row.is_some_and(|(_, row)| row.steps);
+    for n in 0..told {
+        let in_call = n + 1 == told && !steps;
+        if !in_call && frame.list[n][1] & AFTER == 0 {
+            tell(noted(frame, n), pc);
+        }
+    }
+    let Some((number, row)) = row else { return };
+    let call = call_of(what, frame, number, Some(result));
+    for effect in row
+        .effects
+        .iter()
+        .filter(|effect| effect.is_after() && !effect.may)
+    {
+        // SAFETY: the caller's promise. What a format asks for is known or was told of before.
+        unsafe { call.spans(effect, |span| tell(span, pc)) };
+    }
+    // SAFETY: the running thread; nothing in here switches.
+    let own = unsafe { OWN.get() };
+    for effect in row.effects {
+        match effect.place {
+            Place::Own => {
+                let mut places = own.results.iter_mut();
+                let place = places.find(|one| one.0 == number + 1 || one.0 == 0);
+                if let Some(place) = place {
+                    *place = (number + 1, result as u64);
+                }
+            }
+            Place::Kept(_) => own.kept = call.goes_on(frame.end),
+            _ => {}
+        }
+    }
+}
+
+unsafe extern "C-unwind" fn before(
+    what: u64,
+    name: Address,
+    frame: Address,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    // SAFETY: by the contract of the hook.
+    let frame = unsafe { &mut *frame.cast::<Frame>() };
+    frame.told = 0;
+    if !shadowed() && scheduled() {
+        // SAFETY: as above.
+        unsafe { begin(what, CStr::from_ptr(name.cast::<c_char>()), frame, pc) };
+    }
+}
+
+unsafe extern "C-unwind" fn after(
+    what: u64,
+    frame: Address,
+    result: u64,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    if !shadowed() && scheduled() {
+        // SAFETY: by the contract of the hook.
+        unsafe { end(what, &mut *frame.cast::<Frame>(), result as i64, pc) };
     }
 }

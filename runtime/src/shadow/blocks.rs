@@ -349,8 +349,8 @@ pub fn will_write(at: u64, len: u64, pc: usize) {
     *announced = [(at, len), announced[0]];
 }
 
-/// So many bytes of what a function of the C library stores are looked at; where no limit is known,
-/// those up to the next multiple.
+/// Where no limit is known of what a function of the C library stores, the bytes up to the next multiple
+/// of this are looked at.
 const LONGEST_STORE: u64 = 4096;
 
 /// How much that is, at most. Nothing where no argument leads anywhere.
@@ -358,19 +358,26 @@ fn stored_at_most(at: u64, len: u64) -> u64 {
     match (at, len) {
         (0, _) => 0,
         (_, STORE_ANY) => LONGEST_STORE - at % LONGEST_STORE,
-        _ => len.min(LONGEST_STORE),
+        _ => len,
     }
 }
 
 /// A function of the C library is about to store so much where an argument leads; [`stored`] follows
 /// when it has. Others may come in between.
 pub fn will_store(at: u64, len: u64, pc: usize) {
-    pieces(at, stored_at_most(at, len), |shared, here, n| {
-        if shared {
-            access(Kind::Write, here, n, pc).will_be_written();
-        }
-    });
+    pieces(
+        at,
+        stored_at_most(at, len).min(MOST_AHEAD),
+        |shared, here, n| {
+            if shared {
+                access(Kind::Write, here, n, pc).will_be_written();
+            }
+        },
+    );
 }
+
+/// Of a longer store the first bytes are looked at before the call.
+const MOST_AHEAD: u64 = 1 << 20;
 
 /// It has. That is a step for others, after the call.
 ///
@@ -394,7 +401,7 @@ pub unsafe fn stored(at: u64, len: u64, how: u32, pc: usize) {
 }
 
 /// The bytes were written without a hook; `early` as [`Access::was_written`] has it.
-fn were_written(at: u64, len: u64, early: bool, pc: usize) {
+pub fn were_written(at: u64, len: u64, early: bool, pc: usize) {
     pieces(at, len, |shared, here, n| match shared {
         true => access(Kind::Write, here, n, pc).was_written(early),
         false => {

@@ -2,7 +2,7 @@
 //! stays away. The hooks themselves are in `libraddle.so`; here is what only programs that were
 //! built by gcc with `-fsanitize=thread` need: `memcpy` and its kin, which gcc calls without a hook
 //! because ThreadSanitizer intercepts them, other functions of the C library, for the same reason
-//! (`protocol/src/touches.rs`), and the names of `sanitizer/common_interface_defs.h`.
+//! (`protocol/src/effects.rs`), and the names of `sanitizer/common_interface_defs.h`.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use core::arch::naked_asm;

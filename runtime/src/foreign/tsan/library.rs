@@ -4,8 +4,10 @@
 
 use super::modules;
 use crate::access;
+use crate::serial::Serial;
 use core::ffi::{CStr, c_char, c_void};
-use raddle_protocol::touches::{self, Extent};
+use raddle_protocol::effects::{self, Effect, Extent, keeps_state};
+use raddle_protocol::hooks::call::{ARGUMENTS, Frame, STATE, TOLD};
 
 type Arguments = *const [usize; 6];
 
@@ -39,6 +41,25 @@ unsafe extern "C-unwind" fn after(
     unsafe { tell(name, arguments, caller, Some(result)) };
 }
 
+/// Calls that are under way: where their arguments lie, what was told of them.
+struct Calls {
+    next: usize,
+    all: [(usize, Frame); 16],
+}
+
+const NO_FRAME: Frame = Frame {
+    count: 0,
+    arguments: [0; ARGUMENTS],
+    end: 0,
+    told: 0,
+    list: [[0; 2]; TOLD],
+};
+
+static CALLS: Serial<Calls> = Serial::new(Calls {
+    next: 0,
+    all: [(0, NO_FRAME); 16],
+});
+
 /// # Safety
 /// The name is a text; the arguments are those of a call of the function.
 unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result: Option<usize>) {
@@ -46,15 +67,45 @@ unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result:
         return;
     }
     // SAFETY: the caller's promise.
-    let (name, arguments) = unsafe { (CStr::from_ptr(name), &*arguments) };
-    let touches = name.to_str().map_or(&[][..], touches::of);
-    for touch in touches {
-        let printed = matches!(touch.extent, Extent::Printed(_));
-        if touch.extent.is_after() == result.is_some() || printed {
-            // SAFETY: the caller's promise.
-            unsafe { access::touched(touch, arguments, result, caller) };
+    let (name, given) = unsafe { (CStr::from_ptr(name), &*arguments) };
+    let text = name.to_str().unwrap_or_default();
+    let row = effects::find(text).map_or(0, |found| u64::from(found.0) + 1);
+    let state = if keeps_state(text) { STATE } else { 0 };
+    let (what, key) = (row | state, arguments as usize);
+    // SAFETY: the running thread; not kept over a switch.
+    let calls = || unsafe { CALLS.get() };
+    let Some(result) = result else {
+        let mut frame = NO_FRAME;
+        frame.count = given.len() as u64;
+        frame.arguments[..given.len()].copy_from_slice(&given.map(|word| word as u64));
+        // SAFETY: the caller's promise.
+        unsafe { access::begin(what, name, &mut frame, caller) };
+        // Of some no result is seen.
+        if given[0] != 0 && prints(text) {
+            // SAFETY: the program's buffer; nothing is touched.
+            unsafe { access::range_write(given[0] as *mut c_void, 1, 0, 0, 0, caller) };
         }
-    }
+        let calls = calls();
+        calls.all[calls.next] = (key, frame);
+        calls.next = (calls.next + 1) % calls.all.len();
+        return;
+    };
+    let found = calls().all.iter_mut().find(|call| call.0 == key);
+    let Some((_, mut frame)) = found.map(|call| core::mem::replace(call, (0, NO_FRAME))) else {
+        return;
+    };
+    let result = match prints(text) {
+        true => i64::from(result as i32),
+        false => result as i64,
+    };
+    // SAFETY: as above.
+    unsafe { access::end(what, &mut frame, result, caller) };
+}
+
+/// Does the function with this name print where its first argument leads, and return an `int`?
+fn prints(name: &str) -> bool {
+    let is_printed = |effect: &Effect| matches!(effect.extent, Extent::Printed(_));
+    effects::of(name).iter().any(is_printed)
 }
 
 /// A call from `caller` with this result has written that many bytes.

@@ -117,7 +117,22 @@ pub fn texts(
     given: &mut impl Arguments,
     mut text: impl FnMut(usize, u64, u64),
 ) -> bool {
-    let mut left = format.iter().copied().peekable();
+    let mut any_wide = false;
+    let format = format.iter().copied();
+    let known = all_texts(format, given, |index, at, most, wide| match wide {
+        true => any_wide = true,
+        false => text(index, at, most),
+    });
+    known && !any_wide
+}
+
+/// The same, of wide texts as well, of which it is said that they are, with characters at most.
+pub fn all_texts(
+    format: impl Iterator<Item = u8>,
+    given: &mut impl Arguments,
+    mut text: impl FnMut(usize, u64, u64, bool),
+) -> bool {
+    let mut left = format.peekable();
     while let Some(c) = left.next() {
         if c != b'%' {
             continue;
@@ -134,14 +149,14 @@ pub fn texts(
                 }
                 Some(b'.') => most = precision(&mut left, given),
                 Some(b'%' | b'm') => break,
-                Some(b's') if !is_wide => {
+                Some(c @ (b's' | b'S')) => {
                     let Some((index, at)) = given.integer() else {
                         return false;
                     };
-                    text(index, at, most.unwrap_or(u64::MAX));
+                    text(index, at, most.unwrap_or(u64::MAX), is_wide || c == b'S');
                     break;
                 }
-                Some(b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' | b'p') => {
+                Some(b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' | b'C' | b'p') => {
                     given.integer();
                     break;
                 }
@@ -152,6 +167,98 @@ pub fn texts(
                 _ => return false,
             }
         }
+    }
+    true
+}
+
+/// Where a format of the scanf family stores something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub at: u64,
+    /// Bytes of a unit, and units; of a text at most so many, its NUL included.
+    pub size: u64,
+    pub units: u64,
+    pub is_text: bool,
+    /// It is one of those that the result counts.
+    pub counts: bool,
+}
+
+/// Calls `target` for each place where a format of the scanf family stores something: the number of its
+/// argument, and what. Is all of the format known? Numbered arguments are not.
+pub fn targets(
+    format: impl Iterator<Item = u8>,
+    given: &mut impl Arguments,
+    mut target: impl FnMut(usize, Target),
+) -> bool {
+    let mut left = format.peekable();
+    while let Some(c) = left.next() {
+        if c != b'%' {
+            continue;
+        }
+        let is_stored = left.next_if_eq(&b'*').is_none();
+        let mut width = 0u64;
+        while let Some(digit) = left.next_if(u8::is_ascii_digit) {
+            width = width
+                .saturating_mul(10)
+                .saturating_add((digit - b'0').into());
+        }
+        let (mut allocates, mut integer, mut floating, mut character) = (false, 4, 4, 1);
+        let conversion = loop {
+            match left.next() {
+                Some(b'm') => allocates = true,
+                Some(b'h') => integer = if integer == 2 { 1 } else { 2 },
+                Some(b'l') => (integer, floating, character) = (8, 8, 4),
+                Some(b'L') => (integer, floating) = (8, 16),
+                Some(b'q' | b'j' | b'z' | b't') => integer = 8,
+                Some(c) => break c,
+                None => return false,
+            }
+        };
+        let text_units = if width == 0 {
+            u64::MAX
+        } else {
+            width.saturating_add(1)
+        };
+        let (size, units, is_text) = match conversion {
+            b'%' => continue,
+            b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'n' => (integer, 1, false),
+            b'p' => (8, 1, false),
+            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => (floating, 1, false),
+            b'c' => (character, width.max(1), false),
+            b'C' => (4, width.max(1), false),
+            b's' => (character, text_units, true),
+            b'S' => (4, text_units, true),
+            b'[' => {
+                left.next_if_eq(&b'^');
+                left.next_if_eq(&b']');
+                if left.find(|&c| c == b']').is_none() {
+                    return false;
+                }
+                (character, text_units, true)
+            }
+            _ => return false,
+        };
+        if !is_stored {
+            continue;
+        }
+        let Some((index, at)) = given.integer() else {
+            return false;
+        };
+        let (size, units, is_text) = if allocates {
+            (8, 1, false)
+        } else {
+            (size, units, is_text)
+        };
+        target(
+            index,
+            Target {
+                at,
+                size,
+                units,
+                is_text,
+                counts: conversion != b'n',
+            },
+        );
     }
     true
 }
@@ -181,6 +288,80 @@ mod tests {
     use std::vec::Vec;
 
     const ALL: u64 = u64::MAX;
+
+    #[test]
+    fn where_scanf_stores() {
+        /// Argument, where, size, units, is it a text.
+        type Targets = &'static [(usize, u64, u64, u64, bool)];
+        let table: &[(&str, Targets, bool)] = &[
+            ("", &[], true),
+            (
+                "%d %*d %ld%%",
+                &[(0, 10, 4, 1, false), (1, 11, 8, 1, false)],
+                true,
+            ),
+            (
+                "%hhd%hu%llx",
+                &[
+                    (0, 10, 1, 1, false),
+                    (1, 11, 2, 1, false),
+                    (2, 12, 8, 1, false),
+                ],
+                true,
+            ),
+            (
+                "%f%lf%Lf",
+                &[
+                    (0, 10, 4, 1, false),
+                    (1, 11, 8, 1, false),
+                    (2, 12, 16, 1, false),
+                ],
+                true,
+            ),
+            (
+                "%s%3s%ls",
+                &[
+                    (0, 10, 1, ALL, true),
+                    (1, 11, 1, 4, true),
+                    (2, 12, 4, ALL, true),
+                ],
+                true,
+            ),
+            (
+                "%[^]a-z]%c%4c",
+                &[
+                    (0, 10, 1, ALL, true),
+                    (1, 11, 1, 1, false),
+                    (2, 12, 1, 4, false),
+                ],
+                true,
+            ),
+            (
+                "%ms %n",
+                &[(0, 10, 8, 1, false), (1, 11, 4, 1, false)],
+                true,
+            ),
+            ("%2$d", &[], false),
+            ("%[a", &[], false),
+            (
+                "%d%d%d%d",
+                &[
+                    (0, 10, 4, 1, false),
+                    (1, 11, 4, 1, false),
+                    (2, 12, 4, 1, false),
+                ],
+                false,
+            ),
+        ];
+        for (format, wanted, known) in table {
+            let mut found = Vec::new();
+            let mut given = Given::new(&[10, 11, 12]);
+            let all = targets(format.bytes(), &mut given, |index, t| {
+                found.push((index, t.at, t.size, t.units, t.is_text));
+            });
+            assert_eq!((&found[..], all), (*wanted, *known), "{format}");
+        }
+    }
 
     #[test]
     fn arguments_of_calls() {

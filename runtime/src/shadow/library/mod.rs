@@ -3,7 +3,7 @@
 
 mod characters;
 mod foreign;
-mod formats;
+pub mod formats;
 mod fortified;
 mod live;
 mod machine;
@@ -12,7 +12,7 @@ mod options;
 mod reads;
 mod scan;
 mod sort;
-mod states;
+pub mod states;
 mod streams;
 mod strings;
 #[cfg(test)]

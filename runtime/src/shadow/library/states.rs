@@ -1,4 +1,4 @@
-//! States that the C library and the kernel keep ([`raddle_protocol::library::State`]): a word of ours
+//! States that the C library and the kernel keep ([`raddle_protocol::effects::State`]): a word of ours
 //! stands for each, which counts the changes. A call that changes a state adds to the word, and one
 //! that depends on it decides on the number, so that threads come in any order.
 
@@ -10,12 +10,12 @@ use crate::shadow::one_body;
 use crate::shadow::simplify::Operand;
 use crate::shadow::world;
 use crate::{access::Update, gate};
+use raddle_protocol::effects::{Of, State, Use};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
-use raddle_protocol::library::{Of, State, Use};
 
-/// Words, at most.
-const MOST: usize = 256;
+/// Places of states, at most.
+pub const MOST: usize = 256;
 /// After so many decisions on one state its changes are no more told of but by name: there would be
 /// too many orders.
 const DECISIONS: u32 = 16;
@@ -44,11 +44,20 @@ static WORDS: Serial<[Word; MOST]> = Serial::new(
 
 /// The function of this name is about to be called with these arguments.
 pub fn call(name: &str, values: &[u64], pc: usize) {
-    for (number, state, of, used) in State::used_by(name) {
-        if let Some(key) = key_of(of, values) {
-            use_state(place(number, key), state, changes(used, values), name, pc);
-        }
+    for (place, state, used) in used_by(name, values) {
+        use_state(place, state, used, name, pc);
     }
+}
+
+/// The states that such a call uses: the place of each, what it is, and how.
+pub fn used_by<'a>(
+    name: &'a str,
+    values: &'a [u64],
+) -> impl Iterator<Item = (usize, &'static State, Use)> + 'a {
+    State::used_by(name).filter_map(|(number, state, of, used)| {
+        let key = key_of(of, values)?;
+        Some((place(number, key), state, changes(used, values)))
+    })
 }
 
 /// Which one it is; `None`: it is followed in another way, or nobody looks.

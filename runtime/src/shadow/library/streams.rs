@@ -1,16 +1,18 @@
-//! Reading standard input and files that are symbolic: the C library reads, and the bytes that it
-//! delivers get the expressions of their places in the file. What scanf reads is read by its model,
-//! and the stream put behind it.
+//! Reading standard input and files. Where they are symbolic, the C library reads, and the bytes that it
+//! delivers get the expressions of their places in the file; what scanf reads is read by its model, and
+//! the stream put behind it. Bytes of others are stored by the library, after the call, as far as threads
+//! share the place.
 
 use super::Call;
 use super::foreign;
-use super::formats::List;
+use super::formats::{self, Given, List, Target};
 use super::live::Live;
 use super::machine::{Machine, Val};
 use super::scan::{self, Text};
 use crate::io;
+use crate::shadow::blocks::{were_written, will_store};
 use crate::shadow::outside::Source;
-use core::ffi::{c_char, c_int};
+use core::ffi::{CStr, c_char, c_int};
 use libc::FILE;
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::library::Model;
@@ -117,12 +119,20 @@ impl Call<'_, Live> {
             Model::Fgets => {
                 let (to, size, stream) = (self.address(0), self.size(1) as c_int, self.address(2));
                 let place = Place::of_stream(stream);
+                if place.is_none() {
+                    will_store(to, size.max(0) as u64, self.m.pc);
+                }
                 // SAFETY: the program's call.
                 let result = unsafe { fgets(to, size, stream) };
-                if let Some(place) = place.filter(|_| result != 0) {
-                    let len = place.behind(stream).min(size as u64);
-                    place.deliver(self.m, to, len, Some(b'\n'));
-                    self.m.write(to + len, Val::byte(0));
+                match place.filter(|_| result != 0) {
+                    Some(place) => {
+                        let len = place.behind(stream).min(size as u64);
+                        place.deliver(self.m, to, len, Some(b'\n'));
+                        self.m.write(to + len, Val::byte(0));
+                    }
+                    // SAFETY: the library has written a text.
+                    None if result != 0 => unsafe { text_was_written(to, self.m.pc) },
+                    None => {}
                 }
                 Val::word(result)
             }
@@ -130,12 +140,23 @@ impl Call<'_, Live> {
                 let (to, stream) = (self.address(0), self.address(3));
                 let (size, count) = (self.size(1), self.size(2));
                 let place = Place::of_stream(stream);
+                let before = position(stream);
+                if place.is_none() {
+                    will_store(to, size.saturating_mul(count), self.m.pc);
+                }
                 // SAFETY: the program's call.
                 let done = unsafe { fread(to, size, count, stream) };
-                if let Some(place) = place {
-                    // A part of an element may have come as well.
-                    let len = place.behind(stream).min(size * count);
-                    place.deliver(self.m, to, len, None);
+                // A part of an element may have come as well.
+                match place {
+                    Some(place) => {
+                        let len = place.behind(stream).min(size * count);
+                        place.deliver(self.m, to, len, None);
+                    }
+                    None => {
+                        let part = position(stream).saturating_sub(before);
+                        let len = part.clamp(done * size, size.saturating_mul(count));
+                        were_written(to, len, false, self.m.pc);
+                    }
                 }
                 Val::word(done)
             }
@@ -143,10 +164,15 @@ impl Call<'_, Live> {
                 let (descriptor, to, len) = (self.size(0) as c_int, self.address(1), self.size(2));
                 let place = Place::of_descriptor(descriptor);
                 let pc = self.m.pc;
+                if place.is_none() {
+                    will_store(to, len, pc);
+                }
                 // SAFETY: the program's call.
                 let done = unsafe { io::read(descriptor, to as *mut _, len as usize, pc) };
-                if let (Some(place), 1..) = (place, done) {
-                    place.deliver(self.m, to, done as u64, None);
+                match (place, done) {
+                    (Some(place), 1..) => place.deliver(self.m, to, done as u64, None),
+                    (None, 1..) => were_written(to, done as u64, false, pc),
+                    _ => {}
                 }
                 Val::word(done as u64)
             }
@@ -203,8 +229,23 @@ impl Call<'_, Live> {
             if place.is_some() {
                 foreign::lose(self.model.names()[0].as_bytes(), self.m.pc);
             }
+            targets(format, places, |target| {
+                will_store(
+                    target.at,
+                    target.units.saturating_mul(target.size),
+                    self.m.pc,
+                );
+            });
             // SAFETY: the program's call, with its arguments in a list.
             let read = unsafe { vfscanf(stream, format, &mut List::of(places)) };
+            let mut stored = 0;
+            targets(format, places, |target| {
+                stored += i32::from(target.counts);
+                if stored <= read {
+                    // SAFETY: the library has stored this.
+                    unsafe { was_stored(target, self.m.pc) };
+                }
+            });
             return Val::of(32, u64::from(read as u32));
         };
         let left = place.source.len().saturating_sub(place.offset);
@@ -250,13 +291,34 @@ impl Call<'_, Live> {
     fn line(&mut self, delimiter: u8, stream: u64) -> Val {
         let (line, size) = (self.address(0), self.address(1));
         let place = Place::of_stream(stream);
+        let pc = self.m.pc;
+        let words = [line, size];
+        words.iter().for_each(|&word| will_store(word, 8, pc));
+        // SAFETY: the program's variables, or null pointers, which are an error.
+        let [block, room] = words.map(|word| match word {
+            0 => 0,
+            word => unsafe { *(word as *const u64) },
+        });
+        if place.is_none() {
+            will_store(block, room, pc);
+        }
         // SAFETY: the program's call.
         let len = unsafe { getdelim(line, size, delimiter.into(), stream) };
-        if let (Some(place), 0..) = (place, len) {
-            // SAFETY: getdelim wrote the address of its block.
-            let to = unsafe { *(line as *const u64) };
-            place.deliver(self.m, to, len as u64, Some(delimiter));
-            self.m.write(to + len as u64, Val::byte(0));
+        if words.contains(&0) {
+            return Val::word(len as u64);
+        }
+        words
+            .iter()
+            .for_each(|&word| were_written(word, 8, false, pc));
+        // SAFETY: getdelim wrote the address of its block.
+        let to = unsafe { *(line as *const u64) };
+        match (place, len) {
+            (Some(place), 0..) => {
+                place.deliver(self.m, to, len as u64, Some(delimiter));
+                self.m.write(to + len as u64, Val::byte(0));
+            }
+            (None, 0..) => were_written(to, len as u64 + 1, false, pc),
+            _ => {}
         }
         Val::word(len as u64)
     }
@@ -284,6 +346,44 @@ impl Call<'_, Live> {
                 }
             }
         }
+    }
+}
+
+/// How far the stream has gone; 0 if nobody can tell.
+fn position(stream: u64) -> u64 {
+    // SAFETY: the program's stream.
+    unsafe { libc::ftello(stream as *mut FILE) }.max(0) as u64
+}
+
+/// A function of the library has written a text here.
+///
+/// # Safety
+/// There is one.
+unsafe fn text_was_written(at: u64, pc: usize) {
+    // SAFETY: by the contract above.
+    let len = unsafe { CStr::from_ptr(at as *const c_char) }.count_bytes() as u64;
+    were_written(at, len + 1, false, pc);
+}
+
+/// Calls `each` for the places where a call of scanf stores something.
+fn targets(format: u64, places: &[u64], each: impl FnMut(Target)) {
+    let mut each = each;
+    // SAFETY: the program passes a format.
+    let format = unsafe { CStr::from_ptr(format as *const c_char) }.to_bytes();
+    let format = format.iter().copied();
+    formats::targets(format, &mut Given::new(places), |_, target| each(target));
+}
+
+/// A function of the library has stored this.
+///
+/// # Safety
+/// It has.
+unsafe fn was_stored(target: Target, pc: usize) {
+    match (target.is_text, target.size) {
+        // SAFETY: by the contract above.
+        (true, 1) => unsafe { text_was_written(target.at, pc) },
+        (true, _) => were_written(target.at, target.size, false, pc),
+        _ => were_written(target.at, target.units * target.size, false, pc),
     }
 }
 

@@ -1,0 +1,337 @@
+//! What functions of the C library do where their arguments lead, and with what the library keeps
+//! between calls. The library has no hooks, so the code that calls it tells of that. There is one row
+//! for a function, used by all that explores or judges: steps and conflicts, races, `verify`.
+//!
+//! A function is in exactly one of four places: it has a [row](find); [`Known::Nothing`]: it does
+//! nothing to memory of the program; [`Known::Otherwise`]: what it does is told of in another way (it
+//! is intercepted, or the compiler's code does the access); [`Known::Unknown`]: it does more than a row
+//! can say, so that no search claims to have seen all of a program that calls it.
+
+mod files;
+mod lists;
+mod numbers;
+mod states;
+mod system;
+mod texts;
+mod wide;
+
+pub use lists::Known;
+pub use states::{Of, State, Use, keeps_state};
+
+/// Instead of the number of an argument: there is none, such as no limit.
+pub const NONE: u8 = u8::MAX;
+
+/// Where an access begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Where this argument leads.
+    Argument(u8),
+    /// Where the pointer leads to which this argument leads.
+    Behind(u8),
+    /// Where the first argument leads, or where the pointer does to which the second one leads, if the
+    /// first one is null.
+    Either(u8, u8),
+    /// Where this argument leads, or, if it is null, what strtok keeps.
+    Kept(u8),
+    /// Where the result leads: memory of the library's own, which is zero at first.
+    Own,
+    /// The variables of getopt.
+    Options,
+}
+
+/// How far an access goes. Numbers and texts are those of arguments; a unit is [`Effect::unit`] bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// So many bytes.
+    Size(u16),
+    /// As many units as the argument says.
+    Bytes(u8),
+    /// As many bytes as these two say, multiplied.
+    Product(u8, u8),
+    /// As many bytes as the number of so many bytes says to which this argument leads.
+    SizeAt(u8, u8),
+    /// An address of the network of this family.
+    Family(u8),
+    /// A text with its NUL, of no more units than the argument says.
+    Text(u8),
+    /// A text with its NUL, or up to the first unit of this value.
+    TextUntil(u8),
+    /// Up to the first unit of a value, of no more than a limit: argument of the value, of the limit.
+    Until(u8, u8),
+    /// The same, as it lies where another argument leads: that one, value, limit.
+    CopyUntil(u8, u8, u8),
+    /// Two texts up to where they differ, this one and the one of the first argument; no more units
+    /// than the second one says.
+    Common(u8, u8),
+    /// The same where letters of either case are one.
+    CommonFolded(u8, u8),
+    /// As many units as the text of this argument has, with its NUL; no more than the second one says.
+    Copy(u8, u8),
+    /// As [`Extent::Copy`], behind the text that is there, whose NUL is overwritten; where a limit
+    /// cuts the text short, a NUL follows.
+    Append(u8, u8),
+    /// A text up to the first unit that is in the set of this argument, that one included.
+    Without(u8),
+    /// The same, that is not in the set.
+    Within(u8),
+    /// A text up to the end of the first one in it that is the text of this argument.
+    Find(u8),
+    /// The same where letters of either case are one.
+    FindFolded(u8),
+    /// A text as far as it is looked at to read a whole number in the base of this argument ([`NONE`]:
+    /// ten).
+    Number(u8),
+    /// The same, of a floating-point number.
+    Floating,
+    /// The next token of a text, between units of the set of this argument, and what ends it.
+    Token(u8),
+    /// What ends that token and becomes a NUL.
+    TokenEnd(u8),
+    /// The next field of a text, up to a unit of the set of this argument.
+    Field(u8),
+    /// What ends that field and becomes a NUL.
+    FieldEnd(u8),
+    /// A format of the printf family, and the texts that it asks for: arguments from this one on.
+    Format(u8),
+    /// The same with a `va_list`, which is this argument.
+    List(u8),
+    /// As many bytes as the fields of a vector say of which this argument gives the number, in turn.
+    Vector(u8),
+    /// The same of a message's header, to which the argument of the access leads.
+    Message,
+
+    // What is known only after the call: before it, all that may come.
+    /// As many units as the result says, if it is above 0; no more than the argument says.
+    Result(u8),
+    /// As many times what the first argument says as the result says, no more than the second one.
+    ResultTimes(u8, u8),
+    /// As many units as the result says, and one more, if that is not negative.
+    ResultAndOne,
+    /// The same, of no more units than the argument says.
+    Printed(u8),
+    /// A text that was written, of no more units than the argument says.
+    Written(u8),
+    /// The same, if the result is not null.
+    Line(u8),
+    /// What a format of the scanf family asks for: arguments from this one on; as many as the result
+    /// says.
+    Scanned(u8),
+    /// The same with a `va_list`, which is this argument.
+    ScannedList(u8),
+}
+
+/// One access by a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect {
+    pub place: Place,
+    /// Written, not read.
+    pub writes: bool,
+    pub extent: Extent,
+    /// Bytes of one unit: those of a character or of an element.
+    pub unit: u8,
+    /// It may happen, or only in part: it is in conflict, but no access that races with others.
+    pub may: bool,
+}
+
+impl Effect {
+    const fn of(place: Place, writes: bool, extent: Extent) -> Effect {
+        Effect {
+            place,
+            writes,
+            extent,
+            unit: 1,
+            may: false,
+        }
+    }
+
+    /// With units of so many bytes.
+    const fn units(mut self, bytes: u8) -> Effect {
+        self.unit = bytes;
+        self
+    }
+
+    /// With wide characters.
+    const fn wide(self) -> Effect {
+        self.units(4)
+    }
+
+    const fn may(mut self) -> Effect {
+        self.may = true;
+        self
+    }
+
+    /// How far it goes is known only after the call.
+    pub const fn is_after(&self) -> bool {
+        use Extent::*;
+        let vector = self.writes && matches!(self.extent, Vector(_) | Message);
+        vector
+            || matches!(self.place, Place::Own)
+            || matches!(
+                self.extent,
+                Result(_)
+                    | ResultTimes(..)
+                    | ResultAndOne
+                    | Printed(_)
+                    | Written(_)
+                    | Line(_)
+                    | Scanned(_)
+                    | ScannedList(_)
+            )
+    }
+
+    /// The arguments that have to be pointers, and those that have to be numbers; [`NONE`] stands for
+    /// none.
+    pub const fn arguments(&self) -> ([u8; 3], [u8; 2]) {
+        use Extent::*;
+        let (first, second) = match self.place {
+            Place::Argument(a) | Place::Behind(a) | Place::Kept(a) => (a, NONE),
+            Place::Either(a, b) => (a, b),
+            Place::Own | Place::Options => (NONE, NONE),
+        };
+        let (third, numbers) = match self.extent {
+            Bytes(n) | Text(n) | TextUntil(n) | Number(n) | Result(n) | Printed(n) | Written(n)
+            | Line(n) | Family(n) | Vector(n) => (NONE, [n, NONE]),
+            Product(a, b) | Until(a, b) | ResultTimes(a, b) => (NONE, [a, b]),
+            SizeAt(at, _)
+            | Without(at)
+            | Within(at)
+            | Find(at)
+            | FindFolded(at)
+            | Token(at)
+            | TokenEnd(at)
+            | Field(at)
+            | FieldEnd(at) => (at, [NONE; 2]),
+            Common(text, n) | CommonFolded(text, n) | Copy(text, n) | Append(text, n) => {
+                (text, [n, NONE])
+            }
+            CopyUntil(other, value, n) => (other, [value, n]),
+            Size(_) | Floating | Format(_) | List(_) | Message | ResultAndOne | Scanned(_)
+            | ScannedList(_) => (NONE, [NONE; 2]),
+        };
+        ([first, second, third], numbers)
+    }
+
+    /// The argument that leads there, if one does.
+    pub const fn argument(&self) -> Option<u8> {
+        match self.place {
+            Place::Argument(a) | Place::Behind(a) | Place::Either(a, _) | Place::Kept(a) => Some(a),
+            Place::Own | Place::Options => None,
+        }
+    }
+
+    /// The first of the arguments that are given in place of `...`, where the format asks for them.
+    pub const fn variadic(&self) -> Option<u8> {
+        match self.extent {
+            Extent::Format(first) | Extent::Scanned(first) => Some(first),
+            _ => None,
+        }
+    }
+}
+
+const fn reads(argument: u8, extent: Extent) -> Effect {
+    Effect::of(Place::Argument(argument), false, extent)
+}
+
+const fn writes(argument: u8, extent: Extent) -> Effect {
+    Effect::of(Place::Argument(argument), true, extent)
+}
+
+/// The functions with these names, and what they do, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Row {
+    names: &'static str,
+    pub effects: &'static [Effect],
+    /// The call has steps of its own, after which others may have come in between.
+    pub steps: bool,
+}
+
+const fn row(names: &'static str, effects: &'static [Effect]) -> Row {
+    Row {
+        names,
+        effects,
+        steps: false,
+    }
+}
+
+/// Of functions whose calls have steps.
+const fn stepping(names: &'static str, effects: &'static [Effect]) -> Row {
+    Row {
+        names,
+        effects,
+        steps: true,
+    }
+}
+
+const TABLES: [&[Row]; 5] = [
+    texts::ROWS,
+    wide::ROWS,
+    numbers::ROWS,
+    files::ROWS,
+    system::ROWS,
+];
+
+impl Row {
+    /// Every row; the place in this order is its number.
+    pub fn all() -> impl Iterator<Item = &'static Row> {
+        TABLES.into_iter().flatten()
+    }
+
+    /// The row with this number.
+    pub fn numbered(number: u32) -> Option<&'static Row> {
+        let mut left = number as usize;
+        TABLES.into_iter().find_map(|table| {
+            let found = table.get(left);
+            left = left.wrapping_sub(table.len());
+            found.filter(|_| found.is_some())
+        })
+    }
+
+    /// The names of its functions.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_ascii_whitespace()
+    }
+}
+
+/// The row of the function with this name, and its number.
+pub fn find(name: &str) -> Option<(u32, &'static Row)> {
+    let mut rows = (0..).zip(Row::all());
+    rows.find(|(_, row)| row.names().any(|one| one == name))
+}
+
+/// What the function with this name does to memory; nothing of one that has no row.
+pub fn of(name: &str) -> &'static [Effect] {
+    find(name).map_or(&[], |found| found.1.effects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_name_is_in_one_place() {
+        let mut names: Vec<&str> = Row::all().flat_map(Row::names).collect();
+        names.extend(
+            Known::lists()
+                .iter()
+                .flat_map(|list| list.split_ascii_whitespace()),
+        );
+        names.sort_unstable();
+        for pair in names.windows(2) {
+            assert_ne!(pair[0], pair[1], "it is there twice");
+        }
+    }
+
+    #[test]
+    fn numbers_find_their_rows() {
+        for (number, row) in (0..).zip(Row::all()) {
+            assert_eq!(Row::numbered(number), Some(row));
+            for name in row.names() {
+                assert_eq!(find(name), Some((number, row)), "{name}");
+            }
+        }
+        let count = Row::all().count() as u32;
+        assert_eq!(Row::numbered(count), None);
+        assert!(of("rand").is_empty());
+    }
+}

@@ -1,0 +1,250 @@
+//! Descriptors, streams, the names of files, addresses of networks.
+
+use super::Extent::*;
+use super::{Effect, NONE, Place, Row, reads, row, stepping, writes};
+
+const PATH: Effect = reads(0, Text(NONE));
+const SECOND: Effect = reads(1, Text(NONE));
+const THIRD: Effect = reads(2, Text(NONE));
+const OWN_ENTRY: Effect = Effect::of(Place::Own, true, Size(280)).may();
+
+pub const ROWS: &[Row] = &[
+    stepping(
+        "read recv pread pread64 __read_chk __recv_chk __pread_chk __pread64_chk",
+        &[writes(1, Result(2))],
+    ),
+    stepping(
+        "recvfrom __recvfrom_chk",
+        &[
+            writes(1, Result(2)),
+            writes(4, SizeAt(5, 4)).may(),
+            writes(5, Size(4)).may(),
+        ],
+    ),
+    stepping("write send pwrite pwrite64", &[reads(1, Bytes(2))]),
+    stepping("sendto", &[reads(1, Bytes(2)), reads(4, Bytes(5))]),
+    stepping(
+        "readv preadv preadv64 preadv2 preadv64v2",
+        &[reads(1, Bytes(2)).units(16), writes(1, Vector(2))],
+    ),
+    stepping(
+        "writev pwritev pwritev64 pwritev2 pwritev64v2 vmsplice",
+        &[reads(1, Bytes(2)).units(16), reads(1, Vector(2))],
+    ),
+    stepping(
+        "recvmsg",
+        &[
+            reads(1, Size(56)),
+            writes(1, Message),
+            writes(1, Size(56)).may(),
+        ],
+    ),
+    stepping("sendmsg", &[reads(1, Size(56)), reads(1, Message)]),
+    stepping(
+        "accept accept4",
+        &[writes(1, SizeAt(2, 4)).may(), writes(2, Size(4)).may()],
+    ),
+    row(
+        "getsockname getpeername",
+        &[writes(1, SizeAt(2, 4)).may(), writes(2, Size(4))],
+    ),
+    row(
+        "getsockopt",
+        &[writes(3, SizeAt(4, 4)).may(), writes(4, Size(4))],
+    ),
+    row("setsockopt", &[reads(3, Bytes(4))]),
+    stepping("connect", &[reads(1, Bytes(2))]),
+    row("bind", &[reads(1, Bytes(2))]),
+    row("pipe pipe2", &[writes(0, Size(8))]),
+    row("socketpair", &[writes(3, Size(8))]),
+    stepping("eventfd_read", &[writes(1, Size(8))]),
+    stepping(
+        "poll",
+        &[reads(0, Bytes(1)).units(8), writes(0, Bytes(1)).units(8)],
+    ),
+    stepping(
+        "ppoll",
+        &[
+            reads(0, Bytes(1)).units(8),
+            writes(0, Bytes(1)).units(8),
+            reads(2, Size(16)),
+            reads(3, Size(8)),
+        ],
+    ),
+    stepping(
+        "select",
+        &[
+            writes(1, Size(128)).may(),
+            writes(2, Size(128)).may(),
+            writes(3, Size(128)).may(),
+            writes(4, Size(16)).may(),
+        ],
+    ),
+    stepping(
+        "pselect",
+        &[
+            writes(1, Size(128)).may(),
+            writes(2, Size(128)).may(),
+            writes(3, Size(128)).may(),
+            reads(4, Size(16)),
+            reads(5, Size(8)),
+        ],
+    ),
+    row("epoll_ctl", &[reads(3, Size(12))]),
+    stepping("epoll_wait epoll_pwait", &[writes(1, Result(2)).units(12)]),
+    stepping(
+        "mq_receive mq_timedreceive",
+        &[writes(1, Result(2)), writes(3, Size(4))],
+    ),
+    stepping("mq_send mq_timedsend", &[reads(1, Bytes(2))]),
+    row("mq_getattr", &[writes(1, Size(64))]),
+    row("mq_setattr", &[reads(1, Size(64)), writes(2, Size(64))]),
+    stepping(
+        "msgrcv",
+        &[writes(1, Size(8)).may(), writes(1, Bytes(2)).may()],
+    ),
+    stepping("msgsnd", &[reads(1, Size(8)), reads(1, Bytes(2)).may()]),
+    stepping("semop semtimedop", &[reads(1, Bytes(2)).units(6)]),
+    row("msgctl shmctl", &[writes(2, Size(120)).may()]),
+    // Streams.
+    stepping("fread fread_unlocked", &[writes(0, ResultTimes(1, 2))]),
+    stepping(
+        "__fread_chk __fread_unlocked_chk",
+        &[writes(0, ResultTimes(2, 3))],
+    ),
+    row("fwrite fwrite_unlocked", &[reads(0, Product(1, 2))]),
+    stepping("fgets fgets_unlocked", &[writes(0, Line(1))]),
+    stepping("__fgets_chk __fgets_unlocked_chk", &[writes(0, Line(2))]),
+    stepping(
+        "getline getdelim __getdelim",
+        &[
+            writes(0, Size(8)),
+            writes(1, Size(8)),
+            Effect::of(Place::Behind(0), true, ResultAndOne),
+        ],
+    ),
+    stepping(
+        "scanf __isoc99_scanf __isoc23_scanf",
+        &[PATH, writes(0, Scanned(1))],
+    ),
+    stepping(
+        "fscanf __isoc99_fscanf __isoc23_fscanf",
+        &[SECOND, writes(1, Scanned(2))],
+    ),
+    stepping(
+        "vscanf __isoc99_vscanf __isoc23_vscanf",
+        &[PATH, writes(0, ScannedList(1))],
+    ),
+    stepping(
+        "vfscanf __isoc99_vfscanf __isoc23_vfscanf",
+        &[SECOND, writes(1, ScannedList(2))],
+    ),
+    row("fgetpos fgetpos64", &[writes(1, Size(16))]),
+    row("fsetpos fsetpos64", &[reads(1, Size(16))]),
+    stepping("fopen fopen64 popen freopen freopen64", &[PATH, SECOND]),
+    row("fdopen", &[SECOND]),
+    row("tmpnam tmpnam_r", &[writes(0, Line(NONE))]),
+    row("ctermid cuserid", &[writes(0, Line(NONE))]),
+    row("tempnam", &[PATH, SECOND]),
+    // Names of files.
+    row(
+        "getenv secure_getenv unsetenv putenv system unlink remove rmdir mkdir chdir chmod lchmod chown \
+         lchown truncate truncate64 mkfifo mknod access eaccess euidaccess opendir dlopen shm_open \
+         shm_unlink sem_open sem_unlink mq_open mq_unlink creat creat64 open open64 __open_2 __open64_2 \
+         pathconf acct chroot revoke openlog if_nametoindex inet_addr inet_network ftok memfd_create \
+         setlogin wctype wctrans catopen sethostname setdomainname canonicalize_file_name ftw ftw64 \
+         nftw nftw64 rpmatch utmpxname glob_pattern_p psignal getpass setnetgrent",
+        &[PATH],
+    ),
+    row(
+        "openat openat64 __openat_2 __openat64_2 unlinkat mkdirat mkfifoat mknodat fchmodat fchownat \
+         faccessat dlmopen setlocale dlsym dlvsym",
+        &[SECOND],
+    ),
+    row("rename link symlink setenv", &[PATH, SECOND]),
+    row("renameat renameat2 linkat", &[SECOND, reads(3, Text(NONE))]),
+    row("symlinkat", &[PATH, THIRD]),
+    row("stat stat64 lstat lstat64", &[PATH, writes(1, Size(144))]),
+    row("fstat fstat64", &[writes(1, Size(144))]),
+    row("fstatat fstatat64", &[SECOND, writes(2, Size(144))]),
+    row("statx", &[SECOND, writes(4, Size(256))]),
+    row("statvfs statvfs64", &[PATH, writes(1, Size(112))]),
+    row("fstatvfs fstatvfs64", &[writes(1, Size(112))]),
+    row("readlink", &[PATH, writes(1, Result(2))]),
+    row("readlinkat", &[SECOND, writes(2, Result(3))]),
+    row("realpath", &[PATH, writes(1, Line(NONE))]),
+    row("getcwd", &[writes(0, Line(1))]),
+    row("getwd", &[writes(0, Line(NONE))]),
+    row("utime", &[PATH, reads(1, Size(16))]),
+    row("utimes lutimes", &[PATH, reads(1, Size(32))]),
+    row("futimes futimens", &[reads(1, Size(32))]),
+    row("utimensat futimesat", &[SECOND, reads(2, Size(32))]),
+    row(
+        "mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 mkdtemp mktemp",
+        &[PATH, writes(0, Text(NONE)).may()],
+    ),
+    row("glob glob64", &[PATH, writes(3, Size(72))]),
+    row("globfree globfree64", &[writes(0, Size(72)).may()]),
+    row("wordexp", &[PATH, writes(1, Size(24))]),
+    row("wordfree", &[writes(0, Size(24)).may()]),
+    row("scandir scandir64", &[PATH, writes(1, Size(8))]),
+    row("scandirat scandirat64", &[SECOND, writes(2, Size(8))]),
+    row("readdir readdir64", &[OWN_ENTRY]),
+    row(
+        "readdir_r readdir64_r",
+        &[writes(1, Size(280)).may(), writes(2, Size(8))],
+    ),
+    row("getdents64", &[writes(1, Result(2))]),
+    row(
+        "alphasort alphasort64 versionsort versionsort64",
+        &[
+            reads(0, Size(8)),
+            reads(1, Size(8)),
+            Effect::of(Place::Behind(0), false, Size(280)).may(),
+            Effect::of(Place::Behind(1), false, Size(280)).may(),
+        ],
+    ),
+    row(
+        "splice copy_file_range",
+        &[writes(1, Size(8)).may(), writes(3, Size(8)).may()],
+    ),
+    stepping("sendfile sendfile64", &[writes(2, Size(8)).may()]),
+    row(
+        "name_to_handle_at",
+        &[SECOND, writes(2, Size(136)).may(), writes(3, Size(4))],
+    ),
+    row("open_by_handle_at", &[reads(1, Size(136)).may()]),
+    row("tcgetattr", &[writes(1, Size(60))]),
+    row("tcsetattr", &[reads(2, Size(60))]),
+    row("tcgetwinsize", &[writes(1, Size(8))]),
+    row("tcsetwinsize", &[reads(1, Size(8))]),
+    row(
+        "cfsetispeed cfsetospeed cfsetspeed cfmakeraw",
+        &[reads(0, Size(60)), writes(0, Size(60))],
+    ),
+    row("cfgetispeed cfgetospeed", &[reads(0, Size(60))]),
+    row("ttyname_r", &[writes(1, Written(2))]),
+    row("ptsname_r", &[writes(1, Written(2))]),
+    row(
+        "ttyname ptsname getlogin strsignal nl_langinfo",
+        &[Effect::of(Place::Own, true, Text(NONE)).may()],
+    ),
+    // Networks.
+    row("inet_pton", &[SECOND, writes(2, Family(0))]),
+    row("inet_ntop", &[reads(1, Family(0)), writes(2, Line(3))]),
+    row("inet_aton", &[PATH, writes(1, Size(4))]),
+    row("inet_ntoa", &[Effect::of(Place::Own, true, Text(NONE))]),
+    row(
+        "getaddrinfo",
+        &[PATH, SECOND, reads(2, Size(48)), writes(3, Size(8))],
+    ),
+    row(
+        "getnameinfo",
+        &[
+            reads(0, Bytes(1)),
+            writes(2, Written(3)),
+            writes(4, Written(5)),
+        ],
+    ),
+    row("if_indextoname", &[writes(1, Line(NONE))]),
+];

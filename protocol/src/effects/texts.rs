@@ -1,0 +1,276 @@
+//! Texts and blocks of bytes.
+
+use super::Extent::*;
+use super::{Effect, NONE, Place, Row, reads, row, writes};
+
+const WHOLE: Effect = reads(0, Text(NONE));
+const SECOND: Effect = reads(1, Text(NONE));
+
+pub const ROWS: &[Row] = &[
+    row(
+        "strlen strdup __strdup strrchr rindex puts fputs fputs_unlocked",
+        &[WHOLE],
+    ),
+    row("strnlen strndup __strndup", &[reads(0, Text(1))]),
+    row("strchr index strchrnul", &[reads(0, TextUntil(1))]),
+    row("memchr", &[reads(0, Until(1, 2))]),
+    row("rawmemchr", &[reads(0, Until(1, NONE))]),
+    row("memrchr", &[reads(0, Bytes(2)).may()]),
+    row(
+        "strcmp",
+        &[reads(0, Common(1, NONE)), reads(1, Common(0, NONE))],
+    ),
+    row("strncmp", &[reads(0, Common(1, 2)), reads(1, Common(0, 2))]),
+    row(
+        "strcasecmp strcasecmp_l",
+        &[
+            reads(0, CommonFolded(1, NONE)),
+            reads(1, CommonFolded(0, NONE)),
+        ],
+    ),
+    row(
+        "strncasecmp strncasecmp_l",
+        &[reads(0, CommonFolded(1, 2)), reads(1, CommonFolded(0, 2))],
+    ),
+    row("strcoll strcoll_l fnmatch", &[WHOLE, SECOND]),
+    row("strverscmp", &[WHOLE.may(), SECOND.may()]),
+    row(
+        "memcmp bcmp __memcmpeq",
+        &[reads(0, Bytes(2)), reads(1, Bytes(2))],
+    ),
+    row(
+        "strcpy stpcpy __stpcpy __strcpy_chk __stpcpy_chk",
+        &[SECOND, writes(0, Copy(1, NONE))],
+    ),
+    row(
+        "strncpy stpncpy __stpncpy __strncpy_chk __stpncpy_chk",
+        &[reads(1, Text(2)), writes(0, Bytes(2))],
+    ),
+    row(
+        "strcat __strcat_chk",
+        &[SECOND, WHOLE, writes(0, Append(1, NONE))],
+    ),
+    row(
+        "strncat __strncat_chk",
+        &[reads(1, Text(2)), WHOLE, writes(0, Append(1, 2))],
+    ),
+    row(
+        "mempcpy __mempcpy __mempcpy_chk",
+        &[reads(1, Bytes(2)), writes(0, Bytes(2))],
+    ),
+    row("bcopy", &[reads(0, Bytes(2)), writes(1, Bytes(2))]),
+    row("swab", &[reads(0, Bytes(2)), writes(1, Bytes(2))]),
+    row(
+        "bzero explicit_bzero __explicit_bzero_chk",
+        &[writes(0, Bytes(1))],
+    ),
+    row("memfrob arc4random_buf", &[writes(0, Bytes(1))]),
+    row(
+        "memccpy",
+        &[reads(1, Until(2, 3)), writes(0, CopyUntil(1, 2, 3))],
+    ),
+    row(
+        "memmem",
+        &[reads(0, Bytes(1)).may(), reads(2, Bytes(3)).may()],
+    ),
+    row("strstr", &[reads(0, Find(1)), SECOND]),
+    row("strcasestr", &[reads(0, FindFolded(1)), SECOND]),
+    row("strspn", &[reads(0, Within(1)), SECOND]),
+    row("strcspn strpbrk", &[reads(0, Without(1)), SECOND]),
+    row(
+        "strtok_r __strtok_r",
+        &[
+            SECOND,
+            reads(2, Size(8)).may(),
+            Effect::of(Place::Either(0, 2), false, Token(1)),
+            Effect::of(Place::Either(0, 2), true, TokenEnd(1)),
+            writes(2, Size(8)),
+        ],
+    ),
+    row(
+        "strtok",
+        &[
+            SECOND,
+            Effect::of(Place::Kept(0), false, Token(1)),
+            Effect::of(Place::Kept(0), true, TokenEnd(1)),
+        ],
+    ),
+    row(
+        "strsep __strsep_g",
+        &[
+            SECOND,
+            Effect::of(Place::Behind(0), false, Field(1)),
+            Effect::of(Place::Behind(0), true, FieldEnd(1)),
+            writes(0, Size(8)),
+        ],
+    ),
+    row(
+        "getsubopt",
+        &[
+            Effect::of(Place::Behind(0), false, Text(NONE)),
+            Effect::of(Place::Behind(0), true, Text(NONE)).may(),
+            writes(0, Size(8)),
+            writes(2, Size(8)),
+        ],
+    ),
+    row("strxfrm strxfrm_l", &[SECOND, writes(0, Printed(2))]),
+    row("strfry", &[WHOLE, writes(0, Text(NONE))]),
+    row(
+        "dirname __xpg_basename",
+        &[WHOLE.may(), writes(0, Text(NONE)).may()],
+    ),
+    row("basename", &[WHOLE]),
+    row(
+        "strerror_r __xpg_strerror_r __strerror_r_chk",
+        &[writes(1, Written(2)).may()],
+    ),
+    // Formats.
+    row("printf perror", &[reads(0, Format(1))]),
+    row(
+        "__printf_chk fprintf dprintf syslog",
+        &[reads(1, Format(2))],
+    ),
+    row("__fprintf_chk __dprintf_chk", &[reads(2, Format(3))]),
+    row("vprintf", &[reads(0, List(1))]),
+    row(
+        "__vprintf_chk vfprintf vdprintf vsyslog",
+        &[reads(1, List(2))],
+    ),
+    row("__vfprintf_chk", &[reads(2, List(3))]),
+    row("snprintf", &[reads(2, Format(3)), writes(0, Printed(1))]),
+    row(
+        "__snprintf_chk",
+        &[reads(4, Format(5)), writes(0, Printed(1))],
+    ),
+    row("vsnprintf", &[reads(2, List(3)), writes(0, Printed(1))]),
+    row(
+        "__vsnprintf_chk",
+        &[reads(4, List(5)), writes(0, Printed(1))],
+    ),
+    row("sprintf", &[reads(1, Format(2)), writes(0, Printed(NONE))]),
+    row(
+        "__sprintf_chk",
+        &[reads(3, Format(4)), writes(0, Printed(NONE))],
+    ),
+    row("vsprintf", &[reads(1, List(2)), writes(0, Printed(NONE))]),
+    row(
+        "__vsprintf_chk",
+        &[reads(3, List(4)), writes(0, Printed(NONE))],
+    ),
+    row(
+        "asprintf __asprintf",
+        &[reads(1, Format(2)), writes(0, Size(8))],
+    ),
+    row("__asprintf_chk", &[reads(2, Format(3)), writes(0, Size(8))]),
+    row("vasprintf", &[reads(1, List(2)), writes(0, Size(8))]),
+    row("__vasprintf_chk", &[reads(2, List(3)), writes(0, Size(8))]),
+    row(
+        "sscanf __isoc99_sscanf __isoc23_sscanf",
+        &[WHOLE, SECOND, writes(1, Scanned(2))],
+    ),
+    row(
+        "vsscanf __isoc99_vsscanf __isoc23_vsscanf",
+        &[WHOLE, SECOND, writes(1, ScannedList(2))],
+    ),
+    // Between multibyte and wide characters.
+    row("mblen", &[reads(0, Text(1)).may()]),
+    row("mbrlen", &[reads(0, Text(1)).may(), writes(2, Size(8))]),
+    row("mbtowc", &[reads(1, Text(2)).may(), writes(0, Size(4))]),
+    row(
+        "mbrtowc mbrtoc32",
+        &[
+            reads(1, Text(2)).may(),
+            writes(0, Size(4)),
+            writes(3, Size(8)),
+        ],
+    ),
+    row(
+        "mbrtoc16",
+        &[
+            reads(1, Text(2)).may(),
+            writes(0, Size(2)),
+            writes(3, Size(8)),
+        ],
+    ),
+    row(
+        "mbrtoc8",
+        &[
+            reads(1, Text(2)).may(),
+            writes(0, Size(1)),
+            writes(3, Size(8)),
+        ],
+    ),
+    row("mbsinit", &[reads(0, Size(8))]),
+    row(
+        "mbstowcs",
+        &[reads(1, Text(NONE)).may(), writes(0, Printed(2)).wide()],
+    ),
+    row(
+        "wcstombs",
+        &[reads(1, Text(NONE)).wide().may(), writes(0, Printed(2))],
+    ),
+    row(
+        "mbsrtowcs",
+        &[
+            Effect::of(Place::Behind(1), false, Text(NONE)).may(),
+            writes(0, Printed(2)).wide(),
+            writes(1, Size(8)),
+            writes(3, Size(8)),
+        ],
+    ),
+    row(
+        "mbsnrtowcs",
+        &[
+            Effect::of(Place::Behind(1), false, Text(2)).may(),
+            writes(0, Printed(3)).wide(),
+            writes(1, Size(8)),
+            writes(4, Size(8)),
+        ],
+    ),
+    row(
+        "wcsrtombs",
+        &[
+            Effect::of(Place::Behind(1), false, Text(NONE)).wide().may(),
+            writes(0, Printed(2)),
+            writes(1, Size(8)),
+            writes(3, Size(8)),
+        ],
+    ),
+    row(
+        "wcsnrtombs",
+        &[
+            Effect::of(Place::Behind(1), false, Text(2)).wide().may(),
+            writes(0, Printed(3)),
+            writes(1, Size(8)),
+            writes(4, Size(8)),
+        ],
+    ),
+    row("wctomb", &[writes(0, Result(NONE))]),
+    row(
+        "wcrtomb c16rtomb c32rtomb c8rtomb",
+        &[writes(0, Result(NONE)), writes(2, Size(8))],
+    ),
+    row(
+        "iconv",
+        &[
+            Effect::of(Place::Behind(1), false, SizeAt(2, 8)).may(),
+            Effect::of(Place::Behind(3), true, SizeAt(4, 8)).may(),
+            writes(1, Size(8)),
+            writes(2, Size(8)),
+            writes(3, Size(8)),
+            writes(4, Size(8)),
+        ],
+    ),
+    row("iconv_open", &[WHOLE, SECOND]),
+    row("regcomp", &[SECOND, writes(0, Size(64))]),
+    row(
+        "regexec",
+        &[
+            reads(0, Size(64)),
+            SECOND,
+            writes(3, Bytes(2)).units(8).may(),
+        ],
+    ),
+    row("regerror", &[reads(1, Size(64)), writes(2, Written(3))]),
+    row("regfree", &[writes(0, Size(64)).may()]),
+];

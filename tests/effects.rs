@@ -1,0 +1,266 @@
+//! What functions of the C library do to memory (`protocol/src/effects.rs`): is every function of the
+//! headers in the table, and does what the table says lead exhaustive searches to all outcomes?
+
+mod common;
+
+use common::{Compiler, LIMIT, Random, compile, in_parallel, output, run, scratch};
+use raddle_protocol::effects::Known;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Headers that C and POSIX name, as far as this machine has them.
+const HEADERS: &str = "aio arpa/inet assert complex ctype dirent dlfcn errno fcntl fenv fmtmsg fnmatch \
+                       ftw glob grp iconv inttypes langinfo libgen locale math monetary mqueue net/if \
+                       netdb netinet/in nl_types poll pthread pwd regex sched search semaphore setjmp \
+                       signal spawn stdio stdlib string strings sys/ipc sys/mman sys/msg sys/resource \
+                       sys/select sys/sem sys/shm sys/socket sys/stat sys/statvfs sys/time sys/times \
+                       sys/types sys/uio sys/un sys/utsname sys/wait syslog termios threads time uchar \
+                       unistd utime utmpx wchar wctype wordexp";
+
+/// The text without what stands behind these words in parentheses, and without the words.
+fn without_attributes(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    let words = ["__attribute__", "__asm__", "__nonnull"];
+    while let Some(at) = words.iter().filter_map(|word| rest.find(word)).min() {
+        kept.push_str(&rest[..at]);
+        let open = rest[at..].find('(').map_or(rest.len(), |open| at + open);
+        let mut depth = 0;
+        let end = rest[open..].find(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            depth == 0
+        });
+        rest = end.map_or("", |end| &rest[open + end + 1..]);
+    }
+    kept + rest
+}
+
+/// Does a parameter of this type lead to something that the function may write?
+fn may_be_written(parameter: &str) -> bool {
+    let pointers = parameter.matches('*').count();
+    let first = parameter.find(['*', '[']).unwrap_or(0);
+    let is_function = parameter.contains("(*");
+    let is_const = parameter[..first]
+        .split_whitespace()
+        .any(|word| word == "const");
+    !is_function && (pointers > 1 || first > 0 && !is_const)
+}
+
+/// The functions with a pointer argument that is not const.
+fn declared_in(text: &str) -> BTreeSet<String> {
+    let text = without_attributes(&text.replace("__extension__", " "));
+    let mut names = BTreeSet::new();
+    for declaration in text.split(';') {
+        let Some(start) = declaration.rfind("extern ") else {
+            continue;
+        };
+        let declaration = &declaration[start..];
+        let Some(open) = declaration.find('(') else {
+            continue;
+        };
+        let head = declaration[..open].trim_end();
+        let name = head
+            .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
+            .next();
+        let (mut depth, mut parts) = (0, vec![String::new()]);
+        for c in declaration[open + 1..].chars() {
+            match c {
+                ')' if depth == 0 => break,
+                ',' if depth == 0 => parts.push(String::new()),
+                _ => {
+                    depth += i32::from(c == '(') - i32::from(c == ')');
+                    parts.last_mut().expect("there is one").push(c);
+                }
+            }
+        }
+        if parts.iter().any(|part| may_be_written(part)) {
+            names.extend(name.map(String::from));
+        }
+    }
+    names
+}
+
+#[test]
+fn the_reader_of_declarations_reads_them() {
+    let text = "extern int f (int *__x) __attribute__ ((__nothrow__ (a), b));\n\
+         extern int g (const char *x, int y); typedef int t;\n\
+         extern void h (const void *a, int (*b) (int *, int)) __asm__ (\"\" \"other\");\n\
+         extern __extension__ long i (char **restrict x, const int y[]);\n\
+         extern int j (const char *const *x); extern int k (int x[2]); static int l (int *x);";
+    let names: Vec<String> = declared_in(text).into_iter().collect();
+    assert_eq!(names, ["f", "i", "j", "k"]);
+}
+
+/// Names with two underscores are the library's own.
+#[test]
+fn every_function_of_the_headers_is_in_the_table() {
+    let source = scratch("effects").join("headers.c");
+    let includes = HEADERS
+        .split_whitespace()
+        .map(|name| format!("#if __has_include(<{name}.h>)\n#include <{name}.h>\n#endif\n"));
+    let text = format!("#define _GNU_SOURCE\n{}", includes.collect::<String>());
+    std::fs::write(&source, text).expect("it can be written");
+    let mut command = Command::new("gcc");
+    let result = output(command.args(["-E", "-P"]).arg(&source), LIMIT);
+    assert_eq!(result.status, 0, "{}", result.stderr);
+    let declared = declared_in(&result.stdout);
+    assert!(declared.len() > 700, "{}", declared.len());
+    let is_public = |name: &&String| !name.starts_with("__");
+    let missing = declared.iter().filter(is_public);
+    let missing: Vec<&String> = missing.filter(|name| Known::of(name).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// An operation of the program `pairs`.
+struct Operation {
+    area: String,
+    text: String,
+}
+
+/// Pairs in one search.
+const TOGETHER: usize = 70;
+
+/// Pairs of operations on the same memory: both orders of a pair are reached.
+#[test]
+fn both_orders_of_two_operations_are_reached() {
+    let wanted = std::env::var("RADDLE_EFFECT_PAIRS").ok();
+    let wanted = wanted.map_or(2100, |n| n.parse().expect("a number of pairs"));
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/effects/pairs.c",
+        &["-O0", "-w", "-lm"],
+    );
+    let listed = output(&mut Command::new(&program), LIMIT);
+    let operations: Vec<Operation> = listed
+        .stdout
+        .lines()
+        .map(|line| {
+            let mut words = line.splitn(4, ' ').skip(1);
+            let mut next = || words.next().expect("four words").to_string();
+            let area = next();
+            next();
+            Operation { area, text: next() }
+        })
+        .collect();
+    assert!(operations.len() > 200, "{}", listed.all());
+    let batches: Vec<u64> = (0..(wanted as u64).div_ceil(TOGETHER as u64)).collect();
+    in_parallel(&batches, |&batch| {
+        let mut random = Random(batch);
+        let pairs: Vec<[usize; 2]> = (0..TOGETHER)
+            .map(|_| {
+                let first = random.below(operations.len());
+                let area = |n: &usize| operations[*n].area == operations[first].area;
+                let others: Vec<usize> = (0..operations.len()).filter(area).collect();
+                [first, others[random.below(others.len())]]
+            })
+            .collect();
+        let marks = scratch(&format!("effects-{batch}")).join("marks");
+        std::fs::write(&marks, vec![b'0'; 4 * TOGETHER]).expect("it can be written");
+        let mut arguments = vec![marks.to_string_lossy().to_string()];
+        arguments.extend(pairs.iter().flatten().map(usize::to_string));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let options = ["run", "--policy", "dpor", "--races=off", "--no-shrink"];
+        let found = run(&options, &program, &arguments);
+        if found.output.status != 0 {
+            return Err(format!("batch {batch}: {}", found.output.all()));
+        }
+        let marks = std::fs::read(&marks).expect("the marks");
+        for (pair, found) in pairs.iter().zip(marks.chunks(4)) {
+            // One outcome, or two.
+            let reached = found[0] == b'1' && (found[3] == b'1' || found[1] == b'1');
+            if !reached {
+                let [a, b] = pair.map(|n| &operations[n].text);
+                let found = String::from_utf8_lossy(found);
+                return Err(format!("batch {batch}: {found}: {pair:?} {a} | {b}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Modes of `shared` that fail in one of two orders.
+const MODES: &str = "read pread fread fgets getline scanf fscanf sscanf frexp modf strtol strtod snprintf \
+                     gmtime_r clock_gettime time stat strftime getcwd rand_r atoi strcasecmp strstr text \
+                     memccpy readv";
+
+/// Of these `verify` may say that it does not follow them.
+const NOT_FOLLOWED: &[&str] = &["readv"];
+
+#[test]
+fn the_failing_order_is_found() {
+    let flags = ["-w", "-O2", "-DLOCKED", "-lm"];
+    let programs = [
+        compile(
+            Compiler::RaddleCc,
+            "tests/effects/shared.c",
+            &["-w", "-O0", "-lm"],
+        ),
+        compile(Compiler::RaddleCc, "tests/effects/shared.c", &flags),
+    ];
+    let input = scratch("effects").join("five");
+    std::fs::write(&input, "5\n").expect("it can be written");
+    let input = input.to_string_lossy();
+    let modes: Vec<(usize, &str)> = (0..).zip(MODES.split_whitespace()).collect();
+    in_parallel(&modes, |&(number, mode)| {
+        for (command, program) in [
+            (&["run", "--policy", "dpor"][..], &programs[number % 2]),
+            (&["verify"], &programs[0]),
+            (&["verify", "--strategy", "mcr"], &programs[1]),
+        ] {
+            let options = [command, &["--no-shrink", "--stdin", &input]].concat();
+            let found = run(&options, program, &[mode]);
+            let bounded = command[0] == "verify" && NOT_FOLLOWED.contains(&mode);
+            match found.output.status {
+                66 => {}
+                69 if bounded => {}
+                _ => return Err(format!("{mode}: {}: {}", found.shown, found.output.all())),
+            }
+            // Under a mutex there is none.
+            let races = found.summary.reports.iter().filter(|r| r.class == "race");
+            let is_locked = !std::ptr::eq(program, &programs[0]);
+            if is_locked == (races.count() > 0) && found.output.status == 66 {
+                return Err(format!("{mode}: {}: {}", found.shown, found.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// What the library keeps between calls is found by others as they left it, or that is not seen.
+#[test]
+fn what_the_library_keeps_is_found_in_both_orders() {
+    let cases: Vec<(u32, u32)> = (0..=12).flat_map(|how| [(how, 0), (how, 1)]).collect();
+    in_parallel(&cases, |&(how, seen)| {
+        let (how_is, seen_is) = (format!("-DHOW={how}"), format!("-DSEEN={seen}"));
+        let flags = ["-O1", "-w", &how_is, &seen_is];
+        let program = compile(Compiler::RaddleCc, "tests/verify/kept.c", &flags);
+        let found = run(&["run", "--policy", "dpor", "--no-shrink"], &program, &[]);
+        // A file that is mapped twice, and a function that is called by a pointer.
+        let bounded = [10, 11].contains(&how) && seen == 1;
+        match found.output.status {
+            66 if !bounded => Ok(()),
+            69 if bounded => Ok(()),
+            _ => Err(format!("{flags:?}: {}", found.output.all())),
+        }
+    });
+}
+
+/// What no row can say bounds what an exhaustive search says, by name.
+#[test]
+fn a_function_that_is_not_known_bounds_the_verdict() {
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/effects/shared.c",
+        &["-w", "-O0", "-lm"],
+    );
+    for policy in ["dpor", "dfs"] {
+        let found = run(&["run", "--policy", policy], &program, &["unknown"]);
+        let said = found.output.all();
+        assert_eq!(found.output.status, 69, "{said}");
+        assert!(said.contains("what lsearch"), "{said}");
+    }
+    let found = run(&["verify"], &program, &["unknown"]);
+    let said = found.output.all();
+    assert_eq!(found.output.status, 69, "{said}");
+    assert!(said.contains("lsearch"), "{said}");
+}
