@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, compile, run};
+use common::{Compiler, compile, in_parallel, run};
 
 /// Mode of `processes/calls.c`, exit status of the command, what the summary must name.
 const MODES: &[(&str, i32, &[&str])] = &[
@@ -40,4 +40,74 @@ fn a_wait_for_a_child_does_not_change_the_schedule() {
         let run = run(&["run", "-n", "150", "--seed", "1"], &program, &[mode]);
         assert_eq!(run.output.status, 0, "{mode}: {}", run.output.all());
     }
+}
+
+/// The ways of `processes/children.c`.
+const CHILDREN: &[&str] = &[
+    "fork",
+    "_Fork",
+    "syscall",
+    "clone-syscall",
+    "fork-twice",
+    "fork-exits",
+    "fork-aborts",
+    "fork-thread",
+    "fork-execs",
+    "fork-signals",
+    "fork-handlers",
+    "fork-key",
+    "fork-maps",
+    "fork-writes",
+    "vfork-execs",
+    "vfork-exits",
+    "vfork-stores",
+    "clone",
+    "clone-vfork",
+    "posix_spawn",
+    "system",
+    "popen-reads",
+    "popen-writes",
+    "daemon",
+];
+
+/// Nothing of raddle is at work in a child: neither the model of its parent's threads nor the shadow of
+/// its values. So what the parent learns of it is as it is by itself, and nothing is a finding.
+#[test]
+fn children_are_as_by_themselves() {
+    let program = compile(Compiler::RaddleCc, "tests/processes/children.c", &["-O0"]);
+    let searches: [(&[&str], i32); 4] = [
+        (&["verify", "--time", "10s"], 69),
+        (&["run", "-n", "20"], 0),
+        (&["run", "--policy", "dpor", "-n", "20"], 0),
+        (
+            &[
+                "run",
+                "-n",
+                "8",
+                "--policy",
+                "random",
+                "--threads",
+                "kernel",
+            ],
+            0,
+        ),
+    ];
+    let all: Vec<&[&str]> = CHILDREN.iter().map(core::slice::from_ref).collect();
+    let in_threads: Vec<[&str; 2]> = CHILDREN.iter().map(|way| [*way, "thread"]).collect();
+    let ways: Vec<&[&str]> = all
+        .into_iter()
+        .chain(in_threads.iter().map(|way| &way[..]))
+        .collect();
+    in_parallel(&ways, |way| {
+        for (search, status) in searches {
+            let options = [search, &["-q", "--no-shrink"]].concat();
+            let run = run(&options, &program, way);
+            // All that there is may have been explored, but for what the child does.
+            let expected = [status, if search.contains(&"dpor") { 69 } else { status }];
+            if !expected.contains(&run.output.status) || !run.summary.findings.is_empty() {
+                return Err(format!("{}\n{}", run.shown, run.output.all()));
+            }
+        }
+        Ok(())
+    });
 }

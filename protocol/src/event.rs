@@ -250,8 +250,8 @@ kinds! {
     TimerExpire = 133, true, "timer expires";
     /// wait, waitpid and their kin. `value`: the child, 0 if none.
     ChildWait = 134, true, "waitpid";
-    /// A child process was made: fork, vfork, posix_spawn, system, popen. `value`: its id is not
-    /// recorded, it differs between executions; 1 if one was made.
+    /// A child process is made: fork, vfork, posix_spawn, system, popen. `value`: its id is not
+    /// recorded, it differs between executions; 0 if none is made (daemon, exec).
     ChildMade = 135, true, "fork";
     /// sem_open, sem_close, sem_unlink. `object`: the semaphore (0: none).
     SemName = 136, true, "named semaphore";
@@ -363,6 +363,12 @@ kinds! {
     Timed = 211, false, "has a deadline";
     /// Not a step: a call failed because its descriptor is not open. `aux`: the descriptor.
     NotOpen = 212, false, "use of a closed descriptor";
+    /// Not a step: what `thread` has done happens before what any thread does after a
+    /// [`Kind::TakenOver`] of the same object, because the C library keeps both in order. `object`: a
+    /// stream whose lock is released, or what handlers are registered for (see [`handlers`]).
+    HandedOn = 215, false, "hands on";
+    /// See [`Kind::HandedOn`]. `object`: a stream whose lock was taken, or what runs its handlers now.
+    TakenOver = 216, false, "takes over";
     /// Stands directly before the record of an atomic operation of the same thread whose C11 order
     /// is not `memory_order_seq_cst`, or that is a failed compare-exchange. `value`: the order, of
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
@@ -438,6 +444,21 @@ pub const PENDING_TIMED: u32 = 1 << 16;
 /// In `aux` of a [`Kind::Pending`] record: the operation could happen now.
 pub const PENDING_ENABLED: u32 = 1 << 17;
 
+/// What handlers are registered for: the objects of [`Kind::HandedOn`]. No address is that low.
+pub mod handlers {
+    /// `atexit` and its kin.
+    pub const EXIT: u64 = 1;
+    /// `at_quick_exit`.
+    pub const QUICK_EXIT: u64 = 2;
+    /// `pthread_atfork`.
+    pub const FORK: u64 = 3;
+
+    /// This signal.
+    pub const fn signal(number: u64) -> u64 {
+        0x100 + number
+    }
+}
+
 /// In `aux` of [`Kind::RwRead`] and [`Kind::RwWrite`]: the operation has a deadline.
 pub const RW_TIMED: u32 = 1;
 /// In `aux` of [`Kind::RwRead`] and [`Kind::RwWrite`]: writers that wait bar readers.
@@ -473,6 +494,10 @@ impl Kind {
 }
 
 impl Event {
+    /// The `size` of a [`Kind::OnceEnter`] and a [`Kind::OnceDone`]: the object is the guard of a
+    /// static variable of C++.
+    pub const GUARD: u8 = 1;
+
     /// In the record of a [`Kind::Fence`]: inline assembly, which may do anything to memory.
     pub const ASSEMBLY: u64 = 6;
 

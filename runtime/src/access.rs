@@ -74,7 +74,9 @@ fn enter(kind: Kind, at: Address, size: u64, pc: usize) {
 #[inline]
 pub fn check(kind: Kind, at: u64, size: u64, pc: usize) {
     sanitizers::check_access(kind, at, size, pc);
-    if let Err(fault) = heap::check_access(at, size) {
+    if let Err(fault) = heap::check_access(at, size)
+        && gate::active()
+    {
         let operation = Operation::Access {
             name: kind.text(),
             address: at,

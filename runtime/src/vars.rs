@@ -37,6 +37,12 @@ pub fn symbolic() -> bool {
     unsafe { raddle_mode & MODE_SYMBOLIC != 0 }
 }
 
+/// All bits of the mode.
+pub fn mode() -> u32 {
+    // SAFETY: as above.
+    unsafe { raddle_mode }
+}
+
 /// Sets or clears bits of the mode.
 pub fn set_mode(bits: u32, on: bool) {
     // SAFETY: as above.

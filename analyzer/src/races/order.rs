@@ -6,7 +6,7 @@ use super::clock::Clock;
 use crate::fast::FastMap;
 use raddle_protocol::Slot;
 use raddle_protocol::descriptor::{self, What};
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::{Event, Kind, handlers};
 
 /// The clocks of an execution up to some event.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub struct Order {
     /// The same for releases by readers, which only writers take over.
     readers: FastMap<u64, Clock>,
     barriers: FastMap<u64, Barrier>,
+    /// Who had a mutex last.
+    owners: FastMap<u64, u32>,
     atomics: Atomics,
     announced: Option<Announced>,
     /// Locks order nothing: what is left holds whoever gets them first.
@@ -53,6 +55,8 @@ struct Thread {
     reading: Vec<u64>,
     /// The round of each barrier that it has arrived in.
     rounds: FastMap<u64, usize>,
+    /// It has ended with a robust mutex.
+    died: bool,
 }
 
 /// Arrivals, one clock per round.
@@ -195,8 +199,10 @@ impl Order {
             found.join(clock);
         }
         if !explained {
-            // Code that is not instrumented wrote this, whoever ran it: no order is ruled out.
+            // Code that is not instrumented wrote this, whoever ran it: no order is ruled out, for
+            // whoever reads it from now on.
             self.all(&mut found);
+            self.atomics.store(object, UNKNOWN, Some(&found));
         }
         let thread = &mut self.threads[me as usize];
         match strength.acquires {
@@ -280,7 +286,10 @@ impl Order {
             }
             Kind::CondWake => {
                 let mutex = self.threads[me as usize].mutex;
+                // Woken or not, the wait may end with a mutex whose owner died.
+                self.inherit(me, mutex);
                 self.acquire(me, mutex);
+                self.owners.insert(mutex, me);
             }
             Kind::RwRead | Kind::RwTryRead | Kind::RwWrite | Kind::RwTryWrite | Kind::RwUnlock => {
                 self.rwlock(kind, me, event);
@@ -288,7 +297,8 @@ impl Order {
             Kind::BarrierArrive | Kind::BarrierLeave => self.barrier(kind, me, event),
             Kind::MutexUnlock | Kind::SpinUnlock if event.value == 0 => self.release(me, object),
             Kind::SemPost if event.value == 0 => self.release(me, object),
-            Kind::OnceDone | Kind::Release => self.release(me, object),
+            Kind::OnceDone => self.once_done(me, event),
+            Kind::Release | Kind::HandedOn => self.release(me, object),
             Kind::MutexLock
             | Kind::MutexTryLock
             | Kind::MutexTimedLock
@@ -297,11 +307,17 @@ impl Order {
             | Kind::SemWait
             | Kind::SemTryWait
             | Kind::SemTimedWait => {
+                if event.value == OWNER_DEAD {
+                    self.inherit(me, object);
+                }
                 if acquired(event.value) {
                     self.acquire(me, object);
+                    self.owners.insert(object, me);
                 }
             }
-            Kind::OnceEnter | Kind::Acquire => self.acquire(me, object),
+            Kind::OnceEnter | Kind::Acquire | Kind::TakenOver => self.acquire(me, object),
+            // Who sent the signal has handed on what the handler sees.
+            Kind::SignalHandler => self.acquire(me, handlers::signal(event.value)),
             // The word has changed, and nobody was seen to change it.
             Kind::FutexWait if event.value != 0 => self.acquire_all(me),
             // A signal of a condition orders nothing by itself; the mutex does.
@@ -310,6 +326,7 @@ impl Order {
             Kind::MutexInit | Kind::MutexDestroy | Kind::CondDestroy | Kind::RwDestroy => {}
             Kind::RwQueue | Kind::SpinDestroy => {}
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
+            Kind::ThreadExit if event.aux != 0 => self.threads[me as usize].died = true,
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::ThreadDetach => {}
             Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
             // They are no descriptors; an attempt in vain tells nobody anything.
@@ -337,6 +354,33 @@ impl Order {
         }
     }
 
+    /// The routine of a once control, or the initialisation of a static variable, has returned: code
+    /// that the compiler or a library inlines only looks whether the object says so.
+    fn once_done(&mut self, me: u32, event: &Event) {
+        self.release(me, event.object);
+        if event.value == 0 {
+            let released = self.released(me, Strength::of(3));
+            self.atomics.store(event.object, me, released.as_ref());
+            let (size, content) = match event.size {
+                Event::GUARD => (1, 1),
+                _ => (4, 2),
+            };
+            self.atomics.holds(event.object, size, content);
+            self.tick(me);
+        }
+    }
+
+    /// `me` gets a mutex after an owner that ended with it: all that one did comes before.
+    fn inherit(&mut self, me: u32, mutex: u64) {
+        let Some(&owner) = self.owners.get(&mutex) else {
+            return;
+        };
+        if self.threads[owner as usize].died {
+            let clock = self.threads[owner as usize].clock.clone();
+            self.threads[me as usize].clock.join(&clock);
+        }
+    }
+
     fn thread(&mut self, kind: Kind, me: u32, event: &Event) {
         let other = event.value as Slot;
         if other == raddle_protocol::slot::NONE {
@@ -348,6 +392,7 @@ impl Order {
                 self.hand_over(me, other);
                 // A slot that is used again: its former thread comes before this one.
                 self.tick(other);
+                self.threads[other as usize].died = false;
             }
             Kind::ThreadJoin if event.aux == 0 => self.hand_over(other, me),
             // The target acts on the request.
@@ -470,6 +515,8 @@ fn is_lock(kind: Kind) -> bool {
 /// Does this result of a lock or wait mean that it was had? An owner that died (EOWNERDEAD) leaves
 /// the lock to whoever comes next.
 pub(crate) fn acquired(result: u64) -> bool {
-    const EOWNERDEAD: u64 = 130;
-    result == 0 || result == EOWNERDEAD
+    result == 0 || result == OWNER_DEAD
 }
+
+/// EOWNERDEAD.
+const OWNER_DEAD: u64 = 130;

@@ -2,8 +2,10 @@
 
 use crate::gate::{self, Fatal};
 use crate::heap;
+use crate::intercept;
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
+use raddle_protocol::event::{Kind, handlers};
 use raddle_protocol::outcome::End;
 
 mod real {
@@ -26,8 +28,37 @@ crate::export! {
 }
 
 unsafe extern "C" {
-    fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     fn at_quick_exit(handler: extern "C" fn()) -> c_int;
+}
+
+/// A handler with its argument.
+type Handler = extern "C-unwind" fn(c_int, *mut c_void);
+
+mod registration {
+    use super::*;
+
+    intercept! {
+        fn on_exit(handler: Handler, argument: *mut c_void) -> c_int, pc => {
+            gate::log(Kind::HandedOn, handlers::EXIT, 0, pc);
+            real::on_exit(handler, argument)
+        };
+        /// What `atexit`, a part of every program, calls; destructors of static objects, too.
+        fn __cxa_atexit(handler: Handler, argument: *mut c_void, module: *mut c_void) -> c_int, pc => {
+            gate::log(Kind::HandedOn, handlers::EXIT, 0, pc);
+            real::__cxa_atexit(handler, argument, module)
+        };
+        /// What `at_quick_exit` calls.
+        fn __cxa_at_quick_exit(handler: Handler, module: *mut c_void) -> c_int, pc => {
+            gate::log(Kind::HandedOn, handlers::QUICK_EXIT, 0, pc);
+            real::__cxa_at_quick_exit(handler, module)
+        };
+    }
+
+    /// [`on_exit`] for the library itself.
+    pub unsafe fn last(handler: Handler) -> c_int {
+        // SAFETY: the caller's promise.
+        unsafe { real::on_exit(handler, core::ptr::null_mut()) }
+    }
 }
 
 /// Where the program first asked to exit, and with which status.
@@ -37,7 +68,7 @@ static ASKED: Serial<Option<(usize, c_int)>> = Serial::new(None);
 pub(super) fn install() {
     // SAFETY: the handlers live as long as the process.
     unsafe {
-        on_exit(after_handlers, core::ptr::null_mut());
+        registration::last(after_handlers);
         at_quick_exit(after_quick_handlers);
     }
 }
@@ -58,6 +89,9 @@ fn ask(status: c_int, expression: u32, pc: usize) {
     if status & 0xff != 0 && pc != 0 {
         gate::fails_here();
     }
+    for registered in [handlers::EXIT, handlers::QUICK_EXIT] {
+        gate::log(Kind::TakenOver, registered, 0, pc);
+    }
     // SAFETY: as above.
     *unsafe { ASKED.get() } = Some((pc, status));
 }
@@ -67,7 +101,7 @@ fn asked() -> (usize, c_int) {
     unsafe { ASKED.get() }.unwrap_or((0, 0))
 }
 
-extern "C" fn after_handlers(status: c_int, _: *mut c_void) {
+extern "C-unwind" fn after_handlers(status: c_int, _: *mut c_void) {
     finish(status);
 }
 

@@ -177,6 +177,36 @@ pub fn leave() {
     gate().logging = false;
     gate().pages.detach();
     crate::vars::set_mode(u32::MAX, false);
+    crate::shadow::leave();
+}
+
+/// What [`stand_aside`] has switched off.
+#[derive(Clone, Copy)]
+pub struct Aside {
+    active: bool,
+    logging: bool,
+    mode: u32,
+}
+
+/// A child runs in this process's memory, in place of the running thread, until [`come_back`]: it is
+/// not controlled, and nothing of it is recorded.
+pub fn stand_aside() -> Aside {
+    let aside = Aside {
+        active: active(),
+        logging: gate().logging,
+        mode: crate::vars::mode(),
+    };
+    set_active(false);
+    gate().logging = false;
+    crate::vars::set_mode(u32::MAX, false);
+    aside
+}
+
+/// The child has left this process's memory.
+pub fn come_back(aside: Aside) {
+    set_active(aside.active);
+    gate().logging = aside.logging;
+    crate::vars::set_mode(aside.mode, true);
 }
 
 /// The running thread is in an atomic section from now on: the others wait for its end, unless it
@@ -197,8 +227,7 @@ pub fn active() -> bool {
     unsafe { *ACTIVE.get() }
 }
 
-/// Makes the library passive, or active again: the memory is shared with a child by vfork.
-pub fn set_active(active: bool) {
+fn set_active(active: bool) {
     // SAFETY: a plain flag; nobody else runs.
     unsafe { *ACTIVE.get() = active };
 }
@@ -627,7 +656,9 @@ pub const EXIT_STATUS: i32 = 66;
 
 /// Ends the process; the outcome is there.
 fn stop() -> ! {
-    log_private();
+    if gate().pages.attached() {
+        log_private();
+    }
     if flags() & flags::TRAP != 0 {
         // SAFETY: a breakpoint for the debugger.
         unsafe { ::core::arch::asm!("int3") };

@@ -13,6 +13,7 @@ use crate::{futex, gate, intercept, os, raw, threads};
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 use libc::{FILE, REG_RAX, REG_RIP, dl_phdr_info};
+use raddle_protocol::event::Kind;
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
 const PR_SYS_DISPATCH_ON: usize = 1;
@@ -236,6 +237,19 @@ intercept! {
     /// Whoever locks a stream may go on while others run, who then wait for it in the C library.
     fn flockfile(stream: *mut FILE) -> (), pc => {
         control_streams();
-        real::flockfile(stream)
+        real::flockfile(stream);
+        gate::log(Kind::TakenOver, stream as u64, 0, pc);
+    };
+    fn ftrylockfile(stream: *mut FILE) -> c_int, pc => {
+        control_streams();
+        let result = real::ftrylockfile(stream);
+        if result == 0 {
+            gate::log(Kind::TakenOver, stream as u64, 0, pc);
+        }
+        result
+    };
+    fn funlockfile(stream: *mut FILE) -> (), pc => {
+        gate::log(Kind::HandedOn, stream as u64, 0, pc);
+        real::funlockfile(stream)
     };
 }

@@ -7,13 +7,13 @@
 //! status is the execution's. daemon: the target stays in the foreground. clone with shared
 //! memory, which would run beside the controlled threads, is refused.
 
-use crate::gate::{self, Fatal};
+use crate::gate::{self, Aside, Fatal};
 use crate::serial::Serial;
 use crate::{intercept, os, time};
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::Ordering;
 use libc::pid_t;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Kind, handlers};
 use raddle_protocol::outcome::End;
 
 mod real_clone {
@@ -55,10 +55,10 @@ pub fn made(result: bool, pc: usize) {
 /// `fork`: the handlers of `pthread_atfork` run, the library is passive in the child.
 unsafe fn fork_here(pc: usize, fork: impl FnOnce() -> pid_t) -> pid_t {
     announce("fork", pc);
+    // The handlers have steps of their own, which come later.
+    made(true, pc);
+    gate::log(Kind::TakenOver, handlers::FORK, 0, pc);
     let child = fork();
-    if child != 0 {
-        made(child > 0, pc);
-    }
     if child > 0 {
         super::remember(child);
         super::FORKED.store(true, Ordering::Relaxed);
@@ -147,7 +147,10 @@ unsafe extern "C-unwind" fn on_clone(
             |entry, argument| real_clone::clone(entry, stack, flags, argument, parent, tls, child);
         let result = if flags & libc::CLONE_VM != 0 {
             // The caller stands still until its child has left our memory.
-            gate::passively(|| run(entry, argument))
+            let aside = gate::stand_aside();
+            let child = run(entry, argument);
+            gate::come_back(aside);
+            child
         } else {
             *ENTRY.get() = Some((entry, argument));
             run(enter, core::ptr::null_mut())
@@ -163,6 +166,9 @@ crate::export_seven! {
     fn clone = on_clone;
 }
 
+/// What a `vfork` that is under way has switched off.
+static ASIDE: Serial<Option<Aside>> = Serial::new(None);
+
 /// Before the system call of `vfork`: the child runs in our memory and must find the library
 /// passive. Returns whether it was active.
 extern "C-unwind" fn before_vfork(pc: usize) -> bool {
@@ -170,15 +176,17 @@ extern "C-unwind" fn before_vfork(pc: usize) -> bool {
     if active {
         announce("vfork", pc);
         made(true, pc);
-        gate::set_active(false);
+        // SAFETY: the running thread; in a child, where the library is passive, nobody comes here.
+        unsafe { *ASIDE.get() = Some(gate::stand_aside()) };
     }
     active
 }
 
 /// In the parent, when the child has gone its own way: the result for the program.
 extern "C-unwind" fn after_vfork(result: isize, active: bool) -> isize {
-    if active {
-        gate::set_active(true);
+    // SAFETY: as in `before_vfork`.
+    if active && let Some(aside) = unsafe { ASIDE.get() }.take() {
+        gate::come_back(aside);
     }
     if result < 0 {
         return time::errno_result(-result as c_int) as isize;
@@ -234,7 +242,15 @@ fn leave_for(name: &str, pc: usize) {
 
 type Strings = *const *const c_char;
 
+/// What `pthread_atfork` registers.
+type ForkHandler = Option<extern "C-unwind" fn()>;
+
 intercept! {
+    /// What `pthread_atfork`, a part of every program, calls.
+    fn __register_atfork(prepare: ForkHandler, parent: ForkHandler, child: ForkHandler, module: *mut c_void) -> c_int, pc => {
+        gate::log(Kind::HandedOn, handlers::FORK, 0, pc);
+        real::__register_atfork(prepare, parent, child, module)
+    };
     fn fork() -> pid_t, pc => fork_here(pc, || real::fork());
     fn _Fork() -> pid_t, pc => fork_here(pc, || {
         let child = real::_Fork();

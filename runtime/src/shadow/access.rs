@@ -142,6 +142,9 @@ impl Access {
 
     /// Is it an access to shared memory? One that is so in part makes the rest shared too.
     fn is_shared(self) -> bool {
+        if !crate::vars::symbolic() {
+            return false;
+        }
         let known = world().cells.any_shared(self.at, self.len());
         let shared = if known {
             Some(false)

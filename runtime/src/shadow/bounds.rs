@@ -12,6 +12,9 @@ use raddle_protocol::outcome::End;
 /// Decides whether `len` bytes at `at` lie in a block; the execution ends if they do not. `block`:
 /// address and bytes of a variable, or (0 bytes) an address that may be in a block of the heap.
 pub fn check(block: (u64, u64), at: Operand, len: Operand, pc: usize) {
+    if !crate::vars::symbolic() {
+        return;
+    }
     let on_heap = match block {
         (base, 0) => match heap::block_of(base) {
             Some(Ok(info)) if info.state == State::Live => Some(info),

@@ -111,6 +111,12 @@ pub fn exit_status(expr: Expr, status: u32, pc: usize) {
     branch(expr, u64::from(status), Why::Exit, pc);
 }
 
+/// This process is a child of the one whose run is symbolic: whatever symbolic bodies are still under
+/// way here compute as they would natively.
+pub fn leave() {
+    world().nodes = Nodes::none();
+}
+
 /// Records that a decision on `expr` came out as `value`; nothing if it is concrete.
 fn branch(expr: Expr, value: u64, why: Why, pc: usize) {
     let nodes = &world().nodes;

@@ -9,6 +9,7 @@ use crate::{ends, gate, intercept, os, time};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 use libc::{EINVAL, siginfo_t};
+use raddle_protocol::event::{Kind, handlers};
 use raddle_protocol::slot;
 
 /// A handler as the kernel calls it.
@@ -144,6 +145,10 @@ fn chosen_of(set: Set, chosen: impl Fn(c_int) -> bool) -> Set {
 
 /// Sets the disposition, here and in the kernel.
 pub fn set_action(signal: c_int, action: Action) {
+    if action.handles() {
+        let of = handlers::signal(signal as u64);
+        gate::log(Kind::HandedOn, of, 0, 0);
+    }
     world(|w| {
         w.actions[signal as usize] = Some(action);
         if action.handler == libc::SIG_IGN {

@@ -52,7 +52,7 @@ impl Drop for Running {
 enum Control {
     Once = 0,
     /// Of a variable that is initialised when a thread comes to it.
-    Guard = 1,
+    Guard = Event::GUARD as isize,
 }
 
 impl Control {
