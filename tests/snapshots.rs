@@ -3,13 +3,15 @@
 
 mod common;
 
-use common::{Compiler, compile, raddle, scratch};
+use common::{Compiler, compile, in_parallel, raddle, scratch};
 use raddle_analyzer::dfs::Dfs;
 use raddle_analyzer::sampling::{Rule, Sampling};
 use raddle_analyzer::search::{Next, Search};
+use raddle_analyzer::steer::Steer;
 use raddle_protocol::constraint::{Constraint, Point, Rule as Order};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::Job;
+use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -266,4 +268,56 @@ fn a_program_with_a_copy_leaves_nothing_behind() {
                     .is_ok_and(|args| args.ends_with(b"\0left\0"))
         });
     assert!(left.is_none(), "{left:?}");
+}
+
+/// What an execution of a program with retry loops did is a schedule that another one follows step by
+/// step, whether it began anew or from a copy, and whatever either knew of the loops: that some seem to
+/// wait for ever and do not is learnt on the way.
+#[test]
+fn what_is_recorded_is_what_is_replayed() {
+    const EACH: u64 = 60;
+    let program = compile(Compiler::RaddleCc, "tests/snapshots/retries.c", &["-O1"]);
+    let seeds: Vec<String> = (1..=12).map(|seed: u32| seed.to_string()).collect();
+    in_parallel(&seeds, |seed| {
+        let mut replays = session(&program, &[seed], Reuse::Processes);
+        for way in [Reuse::Nothing, Reuse::Copies] {
+            let mut session = session(&program, &[seed, ""], way);
+            let mut search = Steer::new(seed.parse().expect("a number"));
+            let mut n = 0;
+            while let Next::Run(plan) = search.next(n) {
+                let mut job = Job::new(plan.tail);
+                job.prefix = plan.prefix;
+                job.constraints = plan.constraints;
+                job.flags |= plan.flags;
+                job.max_steps = 20_000;
+                if n > EACH / 3 {
+                    job.flags |= flags::DOUBT_SPINS;
+                }
+                let trace = session.run(&job).map_err(|error| error.to_string())?;
+                search.observe(n, &trace);
+                if trace.outcome.end == End::Divergence {
+                    return Err(format!("{seed} {way:?} {n}: {:?}", trace.outcome));
+                }
+                for mode in [job.flags, job.flags ^ flags::DOUBT_SPINS] {
+                    let mut again = Job::new(Tail::RunUntilBlocked);
+                    again.prefix = trace.taken.clone();
+                    again.flags = mode;
+                    again.max_steps = job.max_steps;
+                    let replay = replays.run(&again).map_err(|error| error.to_string())?;
+                    let cut = trace.outcome.end != End::Exit;
+                    if replay.outcome.end == End::Divergence
+                        || !cut && (replay.taken != trace.taken || replay.outcome != trace.outcome)
+                    {
+                        let (then, now) = (&trace.outcome, &replay.outcome);
+                        return Err(format!("{seed} {way:?} {n}: {then:?}\n{now:?}"));
+                    }
+                }
+                n += 1;
+                if n == EACH {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    });
 }

@@ -531,6 +531,7 @@ impl<O: Os> Gate<O> {
         }
         self.end_patience();
         let nobody = self.ready.is_empty() && self.timed.is_empty() && !prescribed;
+        let nobody = nobody && !self.prescribes_spinner();
         let nobody = nobody && !self.evaluate_spinners(slot::NONE) && !self.looks_again();
         if nobody && !self.await_signals() {
             return Err(match self.anybody_spins() {

@@ -95,6 +95,10 @@ impl<O: Os> Gate<O> {
                     self.advance_prefix();
                     return Ok(Some(s));
                 }
+                Wanted::Thread(s) if self.only_spins(s) => {
+                    self.advance_prefix();
+                    return Ok(Some(s));
+                }
                 Wanted::Thread(s) if usize::from(s) >= slot::COUNT => Divergence::NoSuchThread,
                 Wanted::Thread(s) if self.outside_lets_go_on(s) => continue,
                 Wanted::Thread(s) if self.child_lets_go_on(s) => continue,
@@ -111,6 +115,11 @@ impl<O: Os> Gate<O> {
             self.prefix.skip_run();
         }
         Ok(None)
+    }
+
+    /// Does the prefix want a thread next that is kept from its step only because it spins?
+    pub(super) fn prescribes_spinner(&self) -> bool {
+        matches!(self.prefix.wanted(), Some(Wanted::Thread(s)) if self.only_spins(s))
     }
 
     /// An entry of the prefix was taken.

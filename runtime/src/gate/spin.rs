@@ -577,6 +577,16 @@ impl<O: Os> Gate<O> {
         self.spins.parked.contains(s) && self.spins.tracks[s].parked
     }
 
+    /// Could `s` take its step if it were not parked? Whoever recorded the schedule may have known less
+    /// of the loop, or doubted it ([`flags::DOUBT_SPINS`]): another iteration takes nothing away. Not
+    /// where a search is to end because no thread goes round in vain.
+    pub(super) fn only_spins(&self, s: Slot) -> bool {
+        let exact = self.flags & flags::EXACT_SPINS != 0;
+        let free = self.in_section().is_none_or(|owner| owner == s);
+        let parked = !exact && free && self.spins.parked.contains(s) && self.is_alive(s);
+        parked && (self.pending(s).ready)(self.pending(s), s)
+    }
+
     /// Has what `s` waits for in its loop not changed?
     pub(super) fn still_spins(&self, s: Slot) -> bool {
         self.is_spinning(s) && (self.spins.tracks[s].is_current() || self.comes_after_doubter(s))
@@ -596,6 +606,7 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub(super) fn look_at_spinners(&mut self) -> Result<(), Stop> {
         let check = core::mem::take(&mut self.spins.check);
+        let check = check && !self.prescribes_spinner();
         if check && self.nothing_will_change() && !self.doubts() {
             return Err(self.livelock());
         }
