@@ -44,9 +44,16 @@ impl Callers {
     }
 
     /// The thread did what it had announced: this step.
+    ///
+    /// A free that frees nothing does not stand for the one that did: where a block is freed again, that
+    /// is how the execution ends, and only some runs record the step.
     pub fn stepped(&mut self, step: &Event) -> &[u64] {
         let callers = self.announced.remove(&step.thread).unwrap_or_default();
-        let kept = self.steps.entry((step.thread, step.pc, step.object));
+        let object = match step.kind() {
+            Some(Kind::Free) if step.value == 0 => 0,
+            _ => step.object,
+        };
+        let kept = self.steps.entry((step.thread, step.pc, object));
         kept.insert_entry(callers).into_mut()
     }
 
@@ -141,5 +148,16 @@ mod tests {
         assert!(callers.of_step(1, 7, 9).is_empty());
         assert!(callers.stepped(&step(1, 7, 8)).is_empty());
         assert!(callers.of_step(1, 7, 8).is_empty(), "the last one counts");
+        // But of frees the one that freed something.
+        for (caller, value) in [(30, 16), (31, 0)] {
+            announce(&mut callers, 1, &[caller]);
+            let free = Event {
+                kind: Kind::Free as u8,
+                value,
+                ..step(1, 9, 8)
+            };
+            assert_eq!(callers.stepped(&free), [caller as u64]);
+        }
+        assert_eq!(callers.of_step(1, 9, 8), [30]);
     }
 }

@@ -1,6 +1,6 @@
 //! Where and why a replay is not the execution that its witness recorded.
 
-use crate::report::{Names, event_words, place};
+use crate::report::{Names, base_name, event_words, place};
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::{Divergence as Refused, End};
 use raddle_protocol::schedule::CHOICE_BIT;
@@ -38,6 +38,10 @@ pub struct Divergence {
     /// Events in the witness.
     pub of: usize,
     pub difference: Difference,
+    /// The first event before that whose result is another one than in the witness: where what is not
+    /// under control came in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
     /// Which files have changed since the witness was written, and how.
     pub changed: Vec<String>,
 }
@@ -78,6 +82,9 @@ impl std::fmt::Display for Divergence {
             ),
             Difference::Fails { got } => write!(f, "it failed: {got}"),
         }?;
+        if let Some(result) = &self.result {
+            write!(f, "; the first result that differs: {result}")?;
+        }
         match self.changed.is_empty() {
             true => write!(
                 f,
@@ -154,6 +161,29 @@ pub fn first(
         }
         _ => None,
     }
+}
+
+/// The first of the events before number `before` (from 1) that gave another result: the same operation
+/// at the same place saw or brought about something else.
+pub fn first_result(witness: &Witness, replayed: &Replayed<'_>, before: usize) -> Option<String> {
+    let both = witness.events.iter().zip(replayed.records);
+    let mut both = both.take(before.saturating_sub(1)).enumerate();
+    let (i, (was, is)) = both.find(|(_, (was, is))| was.value != is.value)?;
+    let names = Names::new(&witness.events);
+    let site = &witness.sites[was.site as usize];
+    let module = site.module.map(|module| &witness.modules[module as usize]);
+    let module = module.map_or(String::new(), |module| {
+        format!(" in {}", base_name(&module.path.to_text()))
+    });
+    Some(format!(
+        "{} by {} at {}{module} (event {}), {:#x} instead of {:#x}",
+        Kind::from_u8(was.kind).map_or("?", Kind::text),
+        names.of(was.thread),
+        place(site),
+        i + 1,
+        is.value,
+        was.value,
+    ))
 }
 
 fn same_place(a: &Site, b: &Site, by_address: bool) -> bool {
@@ -276,6 +306,7 @@ mod tests {
                     event,
                     of: witness.events.len(),
                     difference,
+                    result: None,
                     changed: Vec::new(),
                 };
                 (event, divergence.to_string())
@@ -290,6 +321,33 @@ mod tests {
                 _ => panic!("case {i}: {got:?}"),
             }
         }
+    }
+
+    #[test]
+    fn the_first_result_that_differs_is_named() {
+        let witness = sample();
+        let outcome = outcome(End::Exit, [0; 4]);
+        let mut records = witness.events.clone();
+        let result = |records: &[Record], before| {
+            let replayed = Replayed {
+                records,
+                sites: &witness.sites,
+                outcome: &outcome,
+                unchanged: true,
+            };
+            first_result(&witness, &replayed, before)
+        };
+        assert_eq!(result(&records, 5), None);
+        records[2].value = 16;
+        records[3].value = 17;
+        let said = result(&records, 5).expect("two differ");
+        let (was, kind) = (witness.events[2].value, "mutex_lock by T1 at a.c:20");
+        assert!(said.starts_with(kind), "{said}");
+        assert!(
+            said.ends_with(&format!("(event 3), 0x10 instead of {was:#x}")),
+            "{said}"
+        );
+        assert_eq!(result(&records, 3), None, "only what came before counts");
     }
 
     #[test]

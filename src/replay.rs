@@ -7,7 +7,7 @@ pub use several::replay_several;
 use crate::class::Class;
 use crate::cli::ReplayOptions;
 use crate::describe::{self, Failure};
-use crate::divergence::{Difference, Divergence, Replayed, first, in_words};
+use crate::divergence::{Difference, Divergence, Replayed, first, first_result, in_words};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::formats::Files;
@@ -346,6 +346,7 @@ impl<'a> Replayer<'a> {
             event,
             of,
             difference,
+            result: first_result(self.witness, &replayed, event),
             changed: self.changed.clone(),
         };
         if finding.class == PATH

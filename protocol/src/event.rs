@@ -215,7 +215,7 @@ kinds! {
     /// bits, above them the slot of the thread, or [`crate::slot::NONE`] for the process.
     SignalSend = 75, true, "kill";
 
-    /// `object`: block; `value`: its size.
+    /// `object`: block; `value`: its size, or 0 if nothing was freed.
     Free = 80, true, "free";
 
     /// `object`: address; `value`: value read; `aux`: always 0, the reader names it by index.

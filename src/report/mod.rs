@@ -81,7 +81,7 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
     }
     lines.push(format!("  {facts}"));
     if !finding.reproduced {
-        let why = "the same schedule did not fail again: something is not under control";
+        let why = "seen once, and not seen again when the same schedule was replayed";
         lines.push(format!("  {}: {why}", style.yellow("not reproduced")));
     }
     if !finding.uncontrolled.is_empty() {
@@ -353,7 +353,8 @@ fn output(what: &str, bytes: &Bytes, style: Style) -> Vec<String> {
 fn foot(witness: &Witness, file: Option<&Path>, style: Style) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.push(format!("  fingerprint {}", witness.finding.fingerprint));
-    if let Some(file) = file {
+    // Of what was seen once there is nothing to replay.
+    if let Some(file) = file.filter(|_| witness.finding.reproduced) {
         let command = format!("raddle replay {}", shell_word(file.as_os_str()));
         lines.push(format!("  replay it   {}", style.bold(&command)));
         lines.push(format!("  in gdb      {command} --gdb"));
