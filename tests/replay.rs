@@ -26,6 +26,7 @@ const PROGRAMS: &[(Compiler, &str, &[&str])] = &[
     (Compiler::RaddleCc, "tests/corpus/work_stealing.c", &[]),
     (Compiler::Gxx, "tests/corpus/async_order.cpp", &[]),
     (Compiler::Gxx, "examples/cpp17.cpp", &["-DBUG"]),
+    (Compiler::Rustc, "tests/findings/freed_twice.rs", &[]),
     (
         Compiler::Rustc,
         "examples/rust/pipeline.rs",
