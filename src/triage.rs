@@ -1,5 +1,6 @@
 //! From a failing execution to a finding: run it again with records, shrink it, write it down.
 
+mod again;
 mod depth;
 mod inputs;
 mod marks;
@@ -23,7 +24,7 @@ use crate::suppress::{Case, Suppressions};
 use crate::symbols::{Symbols, readable};
 use crate::terminal::tell;
 use crate::watch::{Treatment, Watch};
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 use raddle_protocol::job::{Job, total_steps};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
@@ -368,32 +369,6 @@ impl<'a> Triage<'a> {
         }
         self.publish(&witness, failure.class);
         Ok(())
-    }
-
-    /// An execution whose simplified schedule came to another end, with all that a witness records; does
-    /// it fail in the same way then?
-    fn as_found(&mut self, seen: &Seen, failure: &Failure, again: Trace) -> Result<(Trace, bool)> {
-        let steps = again.taken.clone();
-        let full = self.rerun(&seen.job, &steps, witness_records(&steps))?;
-        Ok(match full {
-            Some(full) if self.is_same(Some(&full), seen, failure)? => (full, true),
-            _ => (again, false),
-        })
-    }
-
-    /// Does the execution of which a witness is made come about again, step by step, in a process of its
-    /// own, as whoever replays the witness will see it? What was stopped is not told as something else.
-    fn replays(&mut self, seen: &Seen, failure: &Failure, trace: &Trace) -> Result<bool> {
-        let records = witness_records(&trace.taken);
-        let Some(again) = self.rerun(&seen.job, &trace.taken, records)? else {
-            return Ok(true);
-        };
-        let steps = |trace: &Trace| -> Vec<_> {
-            let is_step = |e: &&Event| e.kind().is_some_and(Kind::is_step);
-            let steps = trace.events.iter().filter(is_step);
-            steps.map(|e| (e.kind, e.thread, e.pc)).collect()
-        };
-        Ok(steps(&again) == steps(trace) && self.is_same(Some(&again), seen, failure)?)
     }
 
     /// Writes and prints a witness, and puts it on its list.

@@ -3,6 +3,7 @@
 mod facts;
 mod rounds;
 mod sleep;
+mod spin;
 
 use super::core::{Cancel, Gate, State, Stop};
 use super::{Pending, Wake};
@@ -792,20 +793,5 @@ fn a_clone_of_a_copy_goes_on_as_if_it_had_begun_with_its_own_job() {
         assert_eq!(copied.drained().taken, plain.drained().taken);
         let steps = |world: &World| world.gate.pages.control().steps.load(Ordering::Relaxed);
         assert_eq!(steps(&copied), steps(&plain));
-    }
-}
-
-#[test]
-fn a_prefix_lets_those_go_on_who_only_spin() {
-    for (flags, follows) in [(0, true), (flags::EXACT_SPINS, false)] {
-        let mut world = World::new(flags, Tail::RunUntilBlocked, &[t(0, 2)]).children(1);
-        world.gate.pass_over();
-        assert_eq!(world.work().ok(), follows.then_some(slot::MAIN));
-        if follows {
-            assert_eq!(world.work().ok(), Some(slot::MAIN));
-            // What nobody prescribes, nobody has to do.
-            world.gate.pass_over();
-            assert_eq!(world.work().ok(), Some(1));
-        }
     }
 }
