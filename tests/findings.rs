@@ -180,7 +180,7 @@ fn needs_a_wait_to_end(run: &Run) {
     let replayed = command("replay", &["-n", "3"], &witness);
     assert_eq!(replayed.status, 66, "{}", replayed.all());
     let text = "needs this wait to end although nobody signalled";
-    assert!(replayed.stdout.contains(text), "{}", replayed.all());
+    assert!(replayed.stderr.contains(text), "{}", replayed.all());
 }
 
 /// `verify` finds what only a wait that ends for no reason shows, and says that there are more such

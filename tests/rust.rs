@@ -81,7 +81,7 @@ fn every_test_is_run_by_itself() {
 fn filters_choose_tests() {
     let table: [(&[&str], i32, &str); 4] = [
         (&["messages"], 0, "test tests::messages_arrive\n"),
-        (&["no_such_test"], 0, "raddle: 0 tests: nothing found"),
+        (&["no_such_test"], 0, "raddle: 0 tests: none failed"),
         (&["--ignored"], 66, "1 failed: tests::not_asked_for"),
         (
             &["wrong", "lost", "--skip", "count"],
