@@ -204,7 +204,7 @@ fn a_report_tells_where_the_block_was_freed() {
         assert_eq!(run.output.status, 66, "{}", run.output.all());
         let freed = "was freed by T2 at freed_early.c:31  free(block);";
         for text in ["reader at ", freed] {
-            assert!(run.output.stdout.contains(text), "{}", run.output.all());
+            assert!(run.output.stderr.contains(text), "{}", run.output.all());
         }
     }
 }

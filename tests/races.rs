@@ -314,7 +314,7 @@ fn the_other_order_is_in_the_witness() {
         let replayed = output(other.args(["replay", "--other"]).arg(&witness), LIMIT);
         assert_eq!(replayed.status, 0, "{}", replayed.all());
         let text = format!("in the other order: {end}");
-        assert!(replayed.stdout.contains(&text), "{}", replayed.all());
+        assert!(replayed.stderr.contains(&text), "{}", replayed.all());
     }
 }
 

@@ -71,7 +71,7 @@ fn findings_and_paths_are_kept_as_tests() {
     let alone = replay(&[], &paths[..1]);
     assert_eq!(alone.status, 0, "{}", alone.all());
     let says = "took the same path again, without a failure (1 of 1 replays";
-    assert!(alone.stdout.contains(says), "{}", alone.all());
+    assert!(alone.stderr.contains(says), "{}", alone.all());
 
     let broken = dir.join("broken");
     std::fs::write(&broken, "no witness").expect("the file can be written");
