@@ -8,12 +8,17 @@
 //! one; that only such loops are preempted keeps executions the same from run to run, whatever else
 //! the machine does. Only fibers need this, and AddressSanitizer's own loops are left alone.
 //!
+//! Where such a loop has been found, it is known to all later executions ([`Known`]), and a second timer,
+//! of real time, looks for the known ones alone, much more often: a timer of CPU time comes with the
+//! kernel's tick, some milliseconds apart.
+//!
 //! A process that is put back must have no such timer: the kernel cannot write a signal's frame to
 //! pages that are watched. The controller asks for one or the other.
 
 use crate::serial::Serial;
 use crate::{foreign, gate, os, raw, threads};
 use core::ffi::{CStr, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use raddle_protocol::Slot;
 use raddle_protocol::shared::{BUSY_WAIT, flags};
 
@@ -21,6 +26,12 @@ use raddle_protocol::shared::{BUSY_WAIT, flags};
 const SIGNAL: c_int = libc::SIGSTKFLT;
 /// Nanoseconds of CPU time between two looks; the kernel rounds up to its tick.
 const LOOK: i64 = 4_000_000;
+/// Nanoseconds between two looks for loops that are known.
+const SHORT_LOOK: i64 = 100_000;
+/// Instructions of a loop lie within so many bytes of each other.
+const LOOP: usize = 32;
+/// Most loops that are known.
+const LOOPS: usize = 64;
 /// So often in the same state it waits.
 const AGAIN: u32 = 3;
 /// How many states are remembered.
@@ -33,6 +44,8 @@ const LIBRARIES: usize = 32;
 /// What the looks have seen.
 struct Watch {
     armed: bool,
+    /// The timer for known loops is set.
+    often: bool,
     /// The running thread and the number of steps at the last look.
     last: (Slot, u64),
     /// States, and how often each was seen; written round and round.
@@ -43,8 +56,43 @@ struct Watch {
     known: usize,
 }
 
+/// The loops that any execution has found to wait, by an instruction of each; 0: no more. In memory that
+/// all executions share: it only says where to look more often.
+struct Known([AtomicUsize; LOOPS]);
+
+/// Null until [`prepare`].
+static KNOWN: Serial<*const Known> = Serial::new(core::ptr::null());
+
+/// See [`Known`].
+fn known() -> Option<&'static Known> {
+    // SAFETY: written before the process is cloned; the memory is never unmapped.
+    unsafe { (*KNOWN.get()).as_ref() }
+}
+
+impl Known {
+    fn any(&self) -> bool {
+        self.0[0].load(Ordering::Relaxed) != 0
+    }
+
+    fn has(&self, pc: usize) -> bool {
+        let at = |place: &AtomicUsize| place.load(Ordering::Relaxed);
+        let mut loops = self.0.iter().map(at).take_while(|&at| at != 0);
+        loops.any(|at| at.abs_diff(pc) < LOOP)
+    }
+
+    fn add(&self, pc: usize) {
+        if !self.has(pc) {
+            let free = |place: &&AtomicUsize| place.load(Ordering::Relaxed) == 0;
+            if let Some(place) = self.0.iter().find(free) {
+                place.store(pc, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
 static WATCH: Serial<Watch> = Serial::new(Watch {
     armed: false,
+    often: false,
     last: (0, 0),
     states: [(0, 0); STATES],
     next: 0,
@@ -61,8 +109,12 @@ fn watch() -> &'static mut Watch {
 /// Called once before the process is cloned: remembers where the libraries are whose code is never
 /// interrupted.
 pub fn prepare() {
-    // SAFETY: the function is made for it.
-    unsafe { libc::dl_iterate_phdr(Some(add), core::ptr::null_mut()) };
+    let shared = os::map_shared_memory(size_of::<Known>()).cast::<Known>();
+    // SAFETY: the function is made for it; zeros are no known loops; only one thread exists.
+    unsafe {
+        libc::dl_iterate_phdr(Some(add), core::ptr::null_mut());
+        *KNOWN.get() = shared;
+    }
 }
 
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
@@ -97,15 +149,30 @@ pub fn begin() {
     }
     raw::handle_signal(SIGNAL, on_look as *const () as usize, libc::SA_RESTART);
     watch().armed = true;
+    set_timer(libc::CLOCK_THREAD_CPUTIME_ID, LOOK);
+    look_often();
+}
+
+/// If any loop is known, looks for those more often.
+fn look_often() {
+    if !watch().often && known().is_some_and(Known::any) {
+        watch().often = true;
+        set_timer(libc::CLOCK_MONOTONIC, SHORT_LOOK);
+    }
+}
+
+/// Has the calling thread looked at every so many nanoseconds; a signal's value is the clock.
+fn set_timer(clock: libc::clockid_t, every: i64) {
     // `struct sigevent` of the kernel: value, signal, kind, thread.
     let mut event = [0u32; 16];
+    event[0] = clock as u32;
     event[2] = SIGNAL as u32;
     event[3] = libc::SIGEV_THREAD_ID as u32;
     event[4] = os::thread_id() as u32;
     let mut timer: c_int = -1;
     // An interval and a time: seconds and nanoseconds each.
-    let time: [i64; 4] = [0, LOOK, 0, LOOK];
-    let clock = libc::CLOCK_THREAD_CPUTIME_ID as usize;
+    let time: [i64; 4] = [0, every, 0, every];
+    let clock = clock as usize;
     let (event, into) = (&raw const event as usize, &raw mut timer as usize);
     let at = &raw const time as usize;
     // SAFETY: the kernel reads the structures and writes the timer's number.
@@ -151,7 +218,7 @@ fn state(registers: &[i64; 23]) -> u64 {
     })
 }
 
-extern "C-unwind" fn on_look(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C-unwind" fn on_look(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid context to an SA_SIGINFO handler.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let pc = registers[libc::REG_RIP as usize] as usize;
@@ -159,11 +226,21 @@ extern "C-unwind" fn on_look(_: c_int, _: *mut libc::siginfo_t, context: *mut c_
     if watch().in_library(pc) || !gate::active() || !threads::is_running() {
         return;
     }
+    // SAFETY: as above, with the value of the timer.
+    let often =
+        unsafe { (*info).si_value().sival_ptr as usize as u32 } == libc::CLOCK_MONOTONIC as u32;
+    if often && !known().is_some_and(|known| known.has(pc)) {
+        return;
+    }
     let now = (gate::me(), gate::steps());
     if core::mem::replace(&mut watch().last, now) != now {
         return;
     }
     let waits = watch().seen(state(registers)) >= AGAIN;
+    if waits && let Some(known) = known() {
+        known.add(pc);
+        look_often();
+    }
     if waits && gate::others_go_on() {
         // SAFETY: the running thread's own errno.
         let errno = unsafe { *libc::__errno_location() };
