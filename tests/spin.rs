@@ -148,8 +148,8 @@ const LOCKED: &[(&[&str], &[&str], u64)] = &[
     ),
     (&["-DTRIES"], &["exit 0"], 4),
     (&["-DTRIES", "-DWRONG"], &["exit 0", "livelock"], 2),
-    (&["-DBACKS_OFF"], &["exit 0"], 16),
-    (&["-DBACKS_OFF", "-DWRONG"], &["exit 0", "livelock"], 6),
+    (&["-DBACKS_OFF"], &["exit 0"], 7),
+    (&["-DBACKS_OFF", "-DWRONG"], &["exit 0", "livelock"], 4),
 ];
 
 /// A loop that takes locks and gives them back is parked like one that does not, but it goes round
@@ -181,11 +181,11 @@ fn loops_of_attempts_at_other_objects_are_explored() {
         (&[], "exit 0", 3),
         (&["-DCOUNTS"], "exit 0", 6),
         (&["-DREADS", "-DTWO"], "exit 0", 90),
-        (&["-DTWO"], "exit 0", 62),
+        (&["-DTWO"], "exit 0", 36),
         (&["-DCOUNTS", "-DTWO"], "exit 0", 36),
         (&["-DREADS", "-DWRONG"], "livelock", 1),
         (&["-DCOUNTS", "-DWRONG"], "livelock", 1),
-        (&["-DTWO", "-DWRONG"], "livelock", 6),
+        (&["-DTWO", "-DWRONG"], "livelock", 1),
     ];
     in_parallel(CASES, |&(flags, end, classes)| {
         let two = flags.contains(&"-DTWO") && end == "exit 0";

@@ -1,15 +1,43 @@
 //! The dependence relation: which operations of different threads do not commute.
 //!
 //! Two operations that are enabled in the same state are *independent* when neither disables the
-//! other and both orders lead to the same state and the same results; everything else is a
-//! *conflict*. Exhaustive searches (analyzer) and sleep sets (runtime) share this one definition,
-//! which errs on the side of a conflict: whatever it does not know conflicts with everything.
+//! other, both orders lead to the same state and the same results, and each changes the same in
+//! both; everything else is a *conflict*. Exhaustive searches (analyzer) and sleep sets (runtime)
+//! share this one definition, which errs on the side of a conflict: whatever it does not know
+//! conflicts with everything.
 //!
 //! An operation that makes another one possible at all (the signal that ends a wait, the last
 //! arrival at a barrier) is ordered before it whatever this relation says: the two are never
 //! enabled together.
+//!
+//! # What an operation found decides what it conflicts with
+//! A footprint is that of an operation *in a state*. What leaves its object as it was (a
+//! compare-exchange that fails, an exchange or a store of what is there already, `fetch_add` of 0, an
+//! attempt at a lock that is held, a signal that nobody waits for) only looks at it there: it commutes
+//! with all others that only look. In another state the same operation may change the object, and has
+//! another footprint.
+//!
+//! That is sound because a footprint holds all that the operation's result, its changes, and hence the
+//! footprint itself depend on. If of two operations, performed one directly after the other, neither
+//! changes what the other looks at, then each finds the same in the other order: it has the same
+//! result, changes the same, has the same footprint, and the two do not conflict there either. So
+//! - the executions that come of one by swapping neighbours that do not conflict are exactly those with
+//!   the same partial order of conflicts, and every step has the same footprint in all of them
+//!   (a Mazurkiewicz trace whose letters are operations with their footprints);
+//! - an operation that has been explored from some state and *sleeps* has the footprint that it had
+//!   there for as long as nothing is performed that conflicts with that footprint. What is performed
+//!   meanwhile is looked at with the footprint that it has then, by whoever performs it.
+//!
+//! What is not sound is to take the footprint that an operation has in one place for the one that it
+//! has behind other steps: a failed compare-exchange that is tried before the write it found may
+//! succeed. `analyzer/src/dpor/elsewhere.rs` works that out from [`Kind::Operands`] records; where these
+//! are missing, in every place, the operation is taken to change its object.
+//!
+//! Two stores of one value into something else conflict, although nobody can tell their order: the
+//! first one changes memory, and so a reader between them comes after *it*. (Else what has to come
+//! before a reader would be one or the other, which no partial order says.)
 
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, RW_WRITERS_FIRST};
 use crate::{Slot, slot};
 
 /// Where the things lie that operations touch: [`Part::space`].
@@ -22,6 +50,9 @@ pub mod space {
     pub const QUEUES: u32 = 2;
     /// Rounds of barriers that are being left, by address.
     pub const ROUNDS: u32 = 3;
+    /// Who holds a read-write lock to read: for each lock a place for each slot. They come in any
+    /// order; whether there is one matters to a writer.
+    pub const READERS: u32 = 4;
 }
 
 /// Some of what an operation touches: `first..end` in a space.
@@ -101,13 +132,17 @@ pub struct Footprint {
     pub parts: [Part; 2],
 }
 
-/// What the record of a condition's wait does not say.
+/// What the record of a step does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Waiting {
-    /// The mutex that goes with the condition.
+pub struct Unrecorded {
+    /// Of a wait for a condition that comes to its end: the mutex that goes with the condition.
     pub mutex: u64,
-    /// The waiter is out of the queue already (signalled, or it gave up): only the mutex is left.
+    /// Of such a wait: the waiter is out of the queue already (signalled, or it gave up): only the
+    /// mutex is left.
     pub released: bool,
+    /// Of an access to memory or a futex wait with [`Kind::Operands`]: it leaves the memory, or the
+    /// queue, as it was.
+    pub idle: bool,
 }
 
 /// Sizes of glibc's objects on x86-64, in bytes.
@@ -121,9 +156,8 @@ mod size {
 }
 
 impl Footprint {
-    /// The footprint of a step. `waiting` is used for [`Kind::CondWake`] and [`Kind::CondLeave`]
-    /// only.
-    pub fn of(event: &Event, waiting: Waiting) -> Footprint {
+    /// The footprint of a step.
+    pub fn of(event: &Event, beside: Unrecorded) -> Footprint {
         let Some(kind) = event.kind() else {
             return Footprint::everything(event.thread);
         };
@@ -133,6 +167,7 @@ impl Footprint {
         let queue = Part::new(space::QUEUES, at, 1, true);
         let bytes = u64::from(event.size);
         let access = |len, writes| Part::new(space::MEMORY, at, len, writes);
+        let attempt = |len| [access(len, is_taken(event.value)), Part::NONE];
         let about = |s: u64| Part::new(space::THREADS, s, 1, true);
         let me = about(u64::from(event.thread));
         let (parts, mut marked) = match kind {
@@ -152,21 +187,35 @@ impl Footprint {
             Kind::MutexLock if event.value == OWNER_DEAD => {
                 return Footprint::everything(event.thread);
             }
-            Kind::MutexLock
-            | Kind::MutexTryLock
-            | Kind::MutexUnlock
-            | Kind::MutexInit
-            | Kind::MutexDestroy => ([whole(size::MUTEX), Part::NONE], 0),
-            Kind::MutexTimedLock => ([whole(size::MUTEX), Part::NONE], marks::CLOCK),
-            Kind::CondWait => ([whole(size::COND), mutex(event.value)], 0),
-            Kind::CondWake if waiting.released => ([mutex(waiting.mutex), Part::NONE], 0),
-            Kind::CondWake | Kind::CondLeave => {
-                ([whole(size::COND), mutex(waiting.mutex)], marks::CLOCK)
+            Kind::MutexUnlock | Kind::MutexInit | Kind::MutexDestroy => {
+                ([whole(size::MUTEX), Part::NONE], 0)
             }
-            Kind::CondSignal | Kind::CondBroadcast | Kind::CondDestroy => {
-                ([whole(size::COND), Part::NONE], 0)
+            Kind::MutexLock | Kind::MutexTryLock => (attempt(size::MUTEX), 0),
+            Kind::MutexTimedLock => (attempt(size::MUTEX), marks::CLOCK),
+            Kind::CondWait => ([whole(size::COND), mutex(event.value)], 0),
+            Kind::CondWake if beside.released => ([mutex(beside.mutex), Part::NONE], 0),
+            Kind::CondWake | Kind::CondLeave => {
+                ([whole(size::COND), mutex(beside.mutex)], marks::CLOCK)
+            }
+            Kind::CondSignal => {
+                let wakes = event.value != u64::from(slot::NONE);
+                ([access(size::COND, wakes), Part::NONE], 0)
+            }
+            Kind::CondBroadcast => ([access(size::COND, event.value != 0), Part::NONE], 0),
+            Kind::CondDestroy => ([whole(size::COND), Part::NONE], 0),
+            Kind::RwRead | Kind::RwTryRead if is_taken(event.value) => {
+                let mine = readers(at, event.thread, 1, true);
+                ([access(size::RWLOCK, false), mine], 0)
             }
             Kind::RwRead | Kind::RwTryRead => ([access(size::RWLOCK, false), Part::NONE], 0),
+            // A writer that waited and barred readers does so no more.
+            Kind::RwWrite if event.aux & RW_WRITERS_FIRST != 0 => {
+                ([whole(size::RWLOCK), Part::NONE], 0)
+            }
+            Kind::RwWrite | Kind::RwTryWrite if !is_taken(event.value) => {
+                let all = readers(at, 0, slot::COUNT as u64, false);
+                ([access(size::RWLOCK, false), all], 0)
+            }
             Kind::RwQueue | Kind::RwWrite | Kind::RwTryWrite | Kind::RwUnlock | Kind::RwDestroy => {
                 ([whole(size::RWLOCK), Part::NONE], 0)
             }
@@ -176,30 +225,34 @@ impl Footprint {
                 let round = Part::new(space::ROUNDS, at, 1, true);
                 ([whole(size::BARRIER), round], 0)
             }
-            Kind::SemWait | Kind::SemTryWait | Kind::SemPost | Kind::SemDestroy => {
-                ([whole(size::SEM), Part::NONE], 0)
-            }
-            Kind::SemTimedWait => ([whole(size::SEM), Part::NONE], marks::CLOCK),
+            Kind::SemWait | Kind::SemPost | Kind::SemDestroy => ([whole(size::SEM), Part::NONE], 0),
+            Kind::SemTryWait => (attempt(size::SEM), 0),
+            Kind::SemTimedWait => (attempt(size::SEM), marks::CLOCK),
             Kind::SemGetValue => ([access(size::SEM, false), Part::NONE], 0),
-            Kind::SpinLock
-            | Kind::SpinTryLock
-            | Kind::SpinUnlock
-            | Kind::SpinDestroy
-            | Kind::OnceEnter
-            | Kind::OnceDone => ([whole(size::WORD), Part::NONE], 0),
+            Kind::SpinTryLock => (attempt(size::WORD), 0),
+            Kind::OnceEnter => ([access(size::WORD, event.value == 1), Part::NONE], 0),
+            Kind::SpinLock | Kind::SpinUnlock | Kind::SpinDestroy | Kind::OnceDone => {
+                ([whole(size::WORD), Part::NONE], 0)
+            }
             Kind::Yield | Kind::Return | Kind::Fence => ([Part::NONE; 2], 0),
             Kind::Sleep => ([Part::NONE; 2], marks::CLOCK),
             // At several words: the record names the first one.
             Kind::FutexWait | Kind::FutexResume if event.size != 0 => {
                 return Footprint::everything(event.thread);
             }
+            Kind::FutexWait if beside.idle => ([access(size::WORD, false), Part::NONE], 0),
             Kind::FutexWait => ([access(size::WORD, false), queue], 0),
             // A requeue, or a wake that also changes a word: the record does not say where.
             Kind::FutexWake if event.size != 0 => return Footprint::everything(event.thread),
+            Kind::FutexWake if event.value == 0 => {
+                ([Part::new(space::QUEUES, at, 1, false), Part::NONE], 0)
+            }
             Kind::FutexWake | Kind::FutexResume => ([queue, Part::NONE], 0),
             Kind::Free => ([access(event.value.max(1), true), Part::NONE], 0),
             Kind::Read | Kind::AtomicRead => ([access(bytes, false), Part::NONE], 0),
-            Kind::Write | Kind::AtomicWrite | Kind::Rmw => ([access(bytes, true), Part::NONE], 0),
+            Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
+                ([access(bytes, !beside.idle), Part::NONE], 0)
+            }
             Kind::ReadRange => ([access(event.value, false), Part::NONE], 0),
             Kind::WriteRange => ([access(event.value, true), Part::NONE], 0),
             _ => return Footprint::everything(event.thread),
@@ -279,9 +332,20 @@ fn names(child: u64) -> Part {
     }
 }
 
+/// The places of `count` slots from `first` on among the readers of the lock at `at`.
+fn readers(at: u64, first: Slot, count: u64, changes: bool) -> Part {
+    let place = at.wrapping_mul(slot::COUNT as u64) + u64::from(first);
+    Part::new(space::READERS, place, count, changes)
+}
+
 /// errno values that results have.
 const TIMED_OUT: u32 = 110;
 const OWNER_DEAD: u64 = 130;
+
+/// Does this result of an operation on a lock or a semaphore say that it is taken now?
+pub const fn is_taken(result: u64) -> bool {
+    result == 0 || result == OWNER_DEAD
+}
 
 fn timed_out(kind: Kind, value: u64) -> bool {
     let may = matches!(kind, Kind::RwRead | Kind::RwWrite | Kind::FutexResume);
@@ -292,6 +356,11 @@ fn timed_out(kind: Kind, value: u64) -> bool {
 mod tests {
     use super::*;
     use Kind::*;
+
+    /// The value of an access that changes nothing.
+    const IDLE: u64 = 77;
+    const BUSY: u64 = 16;
+    const NOBODY: u64 = slot::NONE as u64;
 
     fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
         let event = Event {
@@ -305,11 +374,12 @@ mod tests {
             value,
             ..Event::default()
         };
-        let waiting = Waiting {
+        let beside = Unrecorded {
             mutex: 0x500,
             released: kind == CondWake && value == 0,
+            idle: value == IDLE,
         };
-        Footprint::of(&event, waiting)
+        Footprint::of(&event, beside)
     }
 
     /// Operation of thread 1, operation of thread 2, do they conflict?
@@ -325,6 +395,12 @@ mod tests {
             ((Read, 0x104, 0), (Write, 0x100, 0), false),
             ((Rmw, 0x100, 0), (AtomicRead, 0x102, 0), true),
             ((Rmw, 0x100, 0), (Rmw, 0x100, 0), true),
+            ((Rmw, 0x100, IDLE), (Rmw, 0x100, IDLE), false),
+            ((Rmw, 0x100, IDLE), (AtomicRead, 0x100, 0), false),
+            ((Rmw, 0x100, IDLE), (Rmw, 0x100, 0), true),
+            ((Write, 0x100, IDLE), (AtomicWrite, 0x100, IDLE), false),
+            ((Write, 0x100, IDLE), (AtomicWrite, 0x100, 0), true),
+            ((Write, 0x100, IDLE), (Free, 0x100, 32), true),
             ((ReadRange, 0x100, 64), (Write, 0x13c, 0), true),
             ((ReadRange, 0x100, 64), (Write, 0x140, 0), false),
             ((ReadRange, 0x100, 64), (ReadRange, 0x100, 64), false),
@@ -336,7 +412,24 @@ mod tests {
             ((Free, 0x100, 32), (MutexLock, 0x110, 0), true),
             ((MutexLock, 0x100, 0), (MutexLock, 0x100, 0), true),
             ((MutexLock, 0x100, 0), (MutexLock, 0x140, 0), false),
-            ((MutexTryLock, 0x100, 16), (MutexUnlock, 0x100, 0), true),
+            ((MutexTryLock, 0x100, BUSY), (MutexUnlock, 0x100, 0), true),
+            ((MutexTryLock, 0x100, BUSY), (MutexTryLock, 0x100, 0), true),
+            (
+                (MutexTryLock, 0x100, BUSY),
+                (MutexTryLock, 0x100, BUSY),
+                false,
+            ),
+            (
+                (MutexTryLock, 0x100, BUSY),
+                (MutexTimedLock, 0x100, 110),
+                false,
+            ),
+            ((MutexTimedLock, 0x100, 110), (Sleep, 0, 0), true),
+            (
+                (MutexTryLock, 0x100, 130),
+                (MutexTryLock, 0x100, BUSY),
+                true,
+            ),
             ((MutexLock, 0x100, 130), (Read, 0x900, 0), true),
             ((CondWait, 0x100, 0x500), (MutexLock, 0x500, 0), true),
             ((CondWait, 0x100, 0x500), (CondSignal, 0x100, 9), true),
@@ -346,13 +439,30 @@ mod tests {
             ((CondWake, 0x100, 0), (MutexLock, 0x500, 0), true),
             ((CondWake, 0x100, 0), (MutexLock, 0x600, 0), false),
             ((CondLeave, 0x100, 110), (MutexUnlock, 0x500, 0), true),
+            ((CondSignal, 0x100, 9), (CondBroadcast, 0x100, 1), true),
             ((CondSignal, 0x100, 9), (CondBroadcast, 0x100, 0), true),
+            (
+                (CondSignal, 0x100, NOBODY),
+                (CondBroadcast, 0x100, 0),
+                false,
+            ),
+            ((CondSignal, 0x100, NOBODY), (CondWait, 0x100, 0x500), true),
+            ((CondWait, 0x100, 0x500), (CondBroadcast, 0x100, 0), true),
             ((RwRead, 0x100, 0), (RwRead, 0x100, 0), false),
             ((RwRead, 0x100, 0), (RwTryRead, 0x100, 0), false),
             ((RwRead, 0x100, 0), (RwWrite, 0x100, 0), true),
             ((RwRead, 0x100, 0), (RwUnlock, 0x100, 0), true),
             ((RwRead, 0x100, 0), (RwQueue, 0x100, 0), true),
             ((RwRead, 0x100, 110), (Sleep, 0, 0), true),
+            ((RwTryRead, 0x100, BUSY), (RwTryWrite, 0x100, BUSY), false),
+            ((RwTryRead, 0x100, BUSY), (RwRead, 0x100, 0), false),
+            ((RwTryRead, 0x100, BUSY), (RwUnlock, 0x100, 0), true),
+            ((RwTryWrite, 0x100, BUSY), (RwTryWrite, 0x100, BUSY), false),
+            ((RwTryWrite, 0x100, BUSY), (RwRead, 0x100, 0), true),
+            ((RwTryWrite, 0x100, BUSY), (RwRead, 0x138, 0), false),
+            ((RwTryWrite, 0x100, BUSY), (RwTryWrite, 0x100, 0), true),
+            ((RwWrite, 0x100, 110), (RwTryRead, 0x100, 0), true),
+            ((RwWrite, 0x100, 110), (RwTryRead, 0x100, BUSY), false),
             ((BarrierArrive, 0x100, 0), (BarrierArrive, 0x100, 0), true),
             ((BarrierLeave, 0x100, 0), (BarrierLeave, 0x100, 0), false),
             ((BarrierLeave, 0x100, 0), (BarrierArrive, 0x100, 0), false),
@@ -360,12 +470,29 @@ mod tests {
             ((SemPost, 0x100, 0), (SemWait, 0x100, 0), true),
             ((SemGetValue, 0x100, 0), (SemGetValue, 0x100, 0), false),
             ((SemGetValue, 0x100, 0), (SemPost, 0x100, 0), true),
+            ((SemTryWait, 0x100, 11), (SemGetValue, 0x100, 0), false),
+            ((SemTryWait, 0x100, 11), (SemTimedWait, 0x100, 110), false),
+            ((SemTryWait, 0x100, 11), (SemPost, 0x100, 0), true),
             ((SpinLock, 0x100, 0), (SpinTryLock, 0x100, 0), true),
+            (
+                (SpinTryLock, 0x100, BUSY),
+                (SpinTryLock, 0x100, BUSY),
+                false,
+            ),
+            ((SpinTryLock, 0x100, BUSY), (SpinUnlock, 0x100, 0), true),
             ((SpinLock, 0x100, 0), (SpinLock, 0x104, 0), false),
             ((OnceEnter, 0x100, 1), (OnceEnter, 0x100, 0), true),
+            ((OnceEnter, 0x100, 0), (OnceEnter, 0x100, 0), false),
+            ((OnceEnter, 0x100, 0), (OnceDone, 0x100, 0), true),
             ((FutexWait, 0x100, 0), (Write, 0x100, 0), true),
             ((FutexWait, 0x100, 0), (AtomicRead, 0x100, 0), false),
             ((FutexWait, 0x100, 0), (FutexWake, 0x100, 1), true),
+            ((FutexWait, 0x100, 0), (FutexWake, 0x100, 0), true),
+            ((FutexWait, 0x100, 11), (FutexWake, 0x100, 1), true),
+            ((FutexWait, 0x100, IDLE), (FutexWake, 0x100, 1), false),
+            ((FutexWait, 0x100, IDLE), (Write, 0x100, 0), true),
+            ((FutexWake, 0x100, 0), (FutexWake, 0x100, 0), false),
+            ((FutexWake, 0x100, 0), (FutexWake, 0x100, 1), true),
             ((FutexWake, 0x100, 1), (Write, 0x100, 0), false),
             ((FutexResume, 0x100, 0), (FutexWake, 0x100, 1), true),
             ((FutexResume, 0x100, 0), (FutexWake, 0x200, 1), false),
@@ -466,7 +593,7 @@ mod tests {
                 ..Event::default()
             };
             let known = event.kind().is_some_and(|kind| KNOWN.contains(&kind));
-            let foot = Footprint::of(&event, Waiting::default());
+            let foot = Footprint::of(&event, Unrecorded::default());
             assert_eq!(foot == Footprint::everything(1), !known, "{n}");
             assert_eq!(foot.conflicts(&harmless), !known, "{n}");
             assert_eq!(harmless.conflicts(&foot), !known, "{n}");

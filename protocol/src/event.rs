@@ -374,6 +374,12 @@ kinds! {
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,
     /// which is no write.
     Order = 220, false, "order";
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`], before the record of a [`Kind::Write`], a
+    /// [`Kind::AtomicWrite`] or a [`Kind::Rmw`] of at most eight bytes (and before its
+    /// [`Kind::Order`]), and before the [`Kind::Pending`] of such an access: what it finds and what it
+    /// makes of that, see [`crate::update::Operands::record`]. Of a [`Kind::FutexWait`] at one word:
+    /// that changes its queue if a compare-exchange with these operands would change the word.
+    Operands = 222, false, "operands";
     /// A memory fence in a run with [`crate::shared::flags::SYMBOLIC`], where it is no step. `value`:
     /// C11 order, or [`Event::ASSEMBLY`].
     Fenced = 221, false, "fence";

@@ -23,6 +23,7 @@ pub mod library;
 pub mod outcome;
 pub mod schedule;
 pub mod shared;
+pub mod update;
 
 #[cfg(feature = "alloc")]
 pub mod job;

@@ -22,6 +22,7 @@ use crate::heap::{self, Operation};
 use crate::shadow::one_body;
 use core::ffi::c_void;
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::update::Operands;
 
 type Address = *mut c_void;
 
@@ -68,6 +69,13 @@ fn enter(kind: Kind, at: Address, size: u64, pc: usize) {
     if !matches!(kind, Kind::Read | Kind::AtomicRead | Kind::ReadRange) {
         gate::writes(at as u64, size);
     }
+}
+
+/// [`enter`] for an access that may change memory: it computes this.
+#[inline]
+fn enter_update(kind: Kind, at: Address, size: u64, operands: Operands, pc: usize) {
+    gate::intends(at as u64, size, operands);
+    enter(kind, at, size, pc);
 }
 
 /// Ends the execution if the access at `at` leaves the heap block or hits a freed one.
@@ -158,7 +166,14 @@ macro_rules! plain {
             }
             let scheduled = scheduled();
             if scheduled {
-                enter(Kind::Write, at, size_of::<$ty>() as u64, pc);
+                let operands = Operands::store(value.into());
+                enter_update(Kind::Write, at, size_of::<$ty>() as u64, operands, pc);
+                if gate::exhaustive() {
+                    // SAFETY: what is written can be read: no memory of this machine can be
+                    // written only.
+                    let found = unsafe { at.cast::<$ty>().read_unaligned() };
+                    gate::found(found.into(), operands);
+                }
             }
             // SAFETY: the program writes here.
             unsafe { at.cast::<$ty>().write_unaligned(value) };
@@ -264,7 +279,13 @@ pub unsafe extern "C-unwind" fn atomic_store(
     }
     let scheduled = scheduled();
     if scheduled {
-        enter(Kind::AtomicWrite, at, u64::from(size), pc);
+        let operands = Operands::store(value);
+        enter_update(Kind::AtomicWrite, at, u64::from(size), operands, pc);
+        if gate::exhaustive() {
+            // SAFETY: as in `write1` and its kin.
+            let found = unsafe { load(at as u64, size, memory::order(0)) };
+            gate::found(found, operands);
+        }
     }
     // SAFETY: the program writes here, atomically.
     unsafe { store(at as u64, value, size, memory::order(order)) };
@@ -291,12 +312,14 @@ pub unsafe extern "C-unwind" fn atomic_rmw(
         return one_body::update(at as u64, size, update, value, pc);
     }
     let scheduled = scheduled();
+    let operands = Operands::update(update, value);
     if scheduled {
-        enter(Kind::Rmw, at, u64::from(size), pc);
+        enter_update(Kind::Rmw, at, u64::from(size), operands, pc);
     }
     // SAFETY: the program updates this, atomically.
     let (old, new) = unsafe { memory::update(at as u64, value, update, size) };
     if scheduled {
+        gate::found(old, operands);
         log_order(order, false);
         log_update(at, size, old, new, pc);
     }
@@ -319,14 +342,16 @@ pub unsafe extern "C-unwind" fn atomic_cas(
         return one_body::compare_exchange(at as u64, size, expected, new, pc);
     }
     let scheduled = scheduled();
+    let operands = Operands::compare_exchange(expected, new);
     if scheduled {
-        enter(Kind::Rmw, at, u64::from(size), pc);
+        enter_update(Kind::Rmw, at, u64::from(size), operands, pc);
     }
     // SAFETY: the program updates this, atomically.
     let (old, written) = unsafe { memory::compare_exchange(at as u64, expected, new, size) };
     if scheduled {
         let failed = old != memory::cut(expected, size);
         let (success, failure) = raddle_protocol::hooks::cas_orders(order);
+        gate::found(old, operands);
         log_order(if failed { failure } else { success }, failed);
         log_update(at, size, old, written, pc);
     }

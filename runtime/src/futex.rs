@@ -25,6 +25,7 @@ use libc::{
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
+use raddle_protocol::update::Operands;
 
 /// Who waits at each address at which anybody has waited.
 static MODELS: Models<Queue> = Models::new();
@@ -137,7 +138,9 @@ unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc:
     gate::simple(Kind::FutexWait, object, pc);
     check_alive("a futex", object, pc);
     // SAFETY: the program's word; volatile because the program's threads change it.
-    if unsafe { address.read_volatile() } != expected {
+    let found = unsafe { address.read_volatile() };
+    gate::found(found.into(), Operands::wait(expected));
+    if found != expected {
         gate::log(Kind::FutexWait, object, EAGAIN as u64, pc);
         return -EAGAIN;
     }

@@ -529,16 +529,25 @@ pub unsafe fn copy_page(from: usize, to: usize) {
     }
 }
 
+/// Copies memory that may not be readable; false: it is not.
+pub fn try_read(from: usize, to: &mut [u8]) -> bool {
+    let (here, there) = ([to.as_mut_ptr() as usize, to.len()], [from, to.len()]);
+    let (here, there) = (here.as_ptr() as usize, there.as_ptr() as usize);
+    let call = libc::SYS_process_vm_readv;
+    // SAFETY: `to` can be written; the kernel checks the other memory.
+    let copied = unsafe { syscall(call, process() as usize, here, 1, there, 1, 0) };
+    copied == to.len() as isize
+}
+
 /// Copies a page that may not be readable; false: it is not.
 ///
 /// # Safety
-/// `to` is a writable page.
+/// `to` is a writable page, and nobody has a reference to it.
 pub unsafe fn try_copy_page(from: usize, to: usize) -> bool {
-    let (here, there) = ([to, PAGE], [from, PAGE]);
-    let (here, there) = (here.as_ptr() as usize, there.as_ptr() as usize);
-    let call = libc::SYS_process_vm_readv;
-    // SAFETY: the caller's promise; the kernel checks the other page.
-    unsafe { syscall(call, process() as usize, here, 1, there, 1, 0) == PAGE as isize }
+    // SAFETY: the caller's promise.
+    try_read(from, unsafe {
+        core::slice::from_raw_parts_mut(to as *mut u8, PAGE)
+    })
 }
 
 /// Fills a page with zeros, without help from anybody.

@@ -29,10 +29,10 @@ enum Change {
 
 /// Who holds a lock.
 #[derive(Debug, Default)]
-struct Holders {
+pub struct Holders {
     /// Exclusively; once for each time.
-    writer: Vec<Slot>,
-    readers: Vec<Slot>,
+    pub writer: Vec<Slot>,
+    pub readers: Vec<Slot>,
     /// Writers that wait and bar readers.
     queued: Vec<Slot>,
 }
@@ -61,6 +61,11 @@ impl Holders {
 
     fn leave_queue(&mut self, who: Slot) {
         self.queued.retain(|&s| s != who);
+    }
+
+    /// Does somebody write, or wait to and bar readers?
+    pub fn bar_readers(&self) -> bool {
+        !self.writer.is_empty() || !self.queued.is_empty()
     }
 
     fn others_write(&self, who: Slot) -> bool {
@@ -111,7 +116,7 @@ impl Locks {
             // Only a thread that runs the routine holds it.
             Some(Kind::OnceEnter) => !self.holders(execution, at, in_context).others_write(me),
             Some(Kind::CondWake) => {
-                let mutex = self.holders(execution, step.mutex, in_context);
+                let mutex = self.holders(execution, step.beside.mutex, in_context);
                 enabled_by() && !mutex.others_write(me)
             }
             Some(Kind::RwRead) => {
@@ -123,7 +128,7 @@ impl Locks {
                 let holders = self.holders(execution, at, in_context);
                 !holders.others_write(me) && holders.readers.is_empty()
             }
-            Some(Kind::SemWait) => self.count(at, in_context) > 0,
+            Some(Kind::SemWait) => self.count(at, in_context).is_some_and(|count| count > 0),
             _ => enabled_by(),
         }
     }
@@ -155,7 +160,8 @@ impl Locks {
         holding
     }
 
-    fn holders(
+    /// Who holds a lock where exactly the steps `in_context` have happened.
+    pub fn holders(
         &self,
         execution: &Execution,
         object: u64,
@@ -170,13 +176,11 @@ impl Locks {
         holders
     }
 
-    /// A semaphore's count. All its operations conflict, so a context holds a first part of them.
-    fn count(&self, object: u64, in_context: &dyn Fn(usize) -> bool) -> u32 {
-        let Some(all) = self.changes.get(&object) else {
-            return 0;
-        };
+    /// A semaphore's count. All operations that change it conflict, so a context holds a first part of
+    /// them.
+    pub fn count(&self, object: u64, in_context: &dyn Fn(usize) -> bool) -> Option<u32> {
         let mut count = None;
-        for &(i, change) in all {
+        for &(i, change) in self.changes.get(&object).into_iter().flatten() {
             let Change::Count(before, after) = change else {
                 continue;
             };
@@ -185,7 +189,7 @@ impl Locks {
                 *count = after;
             }
         }
-        count.unwrap_or(0)
+        count
     }
 }
 
@@ -221,8 +225,7 @@ pub fn count(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) ->
 /// and bars readers.
 pub fn rwlock_word(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> u64 {
     let holders = holders(object, steps, in_context);
-    let bars = !holders.writer.is_empty() || !holders.queued.is_empty();
-    (holders.readers.len() as u64) << 3 | u64::from(bars) << 1
+    (holders.readers.len() as u64) << 3 | u64::from(holders.bar_readers()) << 1
 }
 
 fn holders(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> Holders {
@@ -257,7 +260,7 @@ fn change_of(step: &Step) -> Option<(u64, Change)> {
             (at, Change::Release)
         }
         Kind::OnceEnter if event.value == 1 => (at, Change::Acquire),
-        Kind::CondWake => (step.mutex, Change::Acquire),
+        Kind::CondWake => (step.beside.mutex, Change::Acquire),
         Kind::CondWait => (event.value, Change::Release),
         Kind::SemWait | Kind::SemTryWait | Kind::SemTimedWait if event.value == 0 => {
             return count(event.aux.saturating_add(1), event.aux);

@@ -1,10 +1,11 @@
 //! One execution as a sequence of steps with their footprints, and which step happens before which.
 
 use super::awaited::has_changed;
-use raddle_protocol::conflict::{Footprint, Waiting, marks};
+use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
+use raddle_protocol::update::Operands;
 use raddle_protocol::{Slot, slot};
 use std::collections::HashMap;
 
@@ -25,10 +26,12 @@ pub struct Step {
     pub plain: Footprint,
     /// Its record. Of an operation that did not happen: what is known.
     pub event: Event,
+    /// Of an access that may change memory: what it computes, and what it found; as far as recorded.
+    pub operands: Option<(Operands, Option<u64>)>,
+    /// What else its record does not say.
+    pub beside: Unrecorded,
     /// It had a deadline, so that it could be taken at any time.
     pub timed: bool,
-    /// The mutex of a condition's wait that comes to its end here.
-    pub mutex: u64,
     /// The step that made this one possible, where that is no matter of a lock's state.
     pub enabler: Option<usize>,
     /// The thread was parked before it: what it awaited, any of which makes it possible. All of it
@@ -92,6 +95,8 @@ struct Reader {
     enabled: Vec<Vec<Slot>>,
     gathering: Vec<Slot>,
     timed: Option<Slot>,
+    /// The record of operands that came last.
+    operands: Option<Event>,
     looks: bool,
     others_enabled: bool,
 }
@@ -102,6 +107,19 @@ struct Wait {
     timed: bool,
     released_by: Option<usize>,
     gave_up: bool,
+}
+
+impl Step {
+    /// The footprint of the same operation where it would leave another record than its own, or what
+    /// that does not say is another (but for its ending the process).
+    pub fn foot_if(&self, (event, beside): &(Event, Unrecorded), clock: bool) -> Footprint {
+        let mut foot = Footprint::of(event, *beside).awaiting(words(&self.awaited));
+        foot.marks |= self.plain.marks & marks::CLOCK;
+        if !clock {
+            foot.marks &= !marks::CLOCK;
+        }
+        foot
+    }
 }
 
 impl Execution {
@@ -247,6 +265,7 @@ impl Reader {
                     self.steps[last].plain.marks |= marks::CLOCK;
                 }
             }
+            Some(Kind::Operands) => self.operands = Some(*event),
             Some(Kind::Choice) => self.pick(event),
             Some(Kind::Parked) => self.park(event),
             Some(Kind::Pending) => self.announce(event),
@@ -323,20 +342,41 @@ impl Reader {
             false => None,
         };
         self.note(event, kind, index);
-        let foot = Footprint::of(event, wait.waiting()).awaiting(words(&awaited));
+        let (operands, beside) = self.beside(event, &wait);
+        let foot = Footprint::of(event, beside).awaiting(words(&awaited));
         self.steps.push(Step {
             thread: event.thread,
             picks: Vec::new(),
             foot,
             plain: foot,
             event: *event,
+            operands,
+            beside,
             timed,
-            mutex: wait.mutex,
             enabler,
             awaited,
             previous,
             number,
         });
+    }
+
+    /// What the record of a step does not say.
+    fn beside(
+        &mut self,
+        event: &Event,
+        wait: &Wait,
+    ) -> (Option<(Operands, Option<u64>)>, Unrecorded) {
+        let record = self.operands.take().filter(|r| r.thread == event.thread);
+        let operands = record.map(|record| Operands::of_record(&record));
+        let idle = operands.is_some_and(|(operands, found)| {
+            found.is_some_and(|found| operands.leaves(found, Operands::size_of(event)))
+        });
+        let beside = Unrecorded {
+            mutex: wait.mutex,
+            released: wait.released(),
+            idle,
+        };
+        (operands, beside)
     }
 
     /// The step that made this one possible.
@@ -451,7 +491,8 @@ impl Reader {
             _ if of_state(kind) => None,
             _ => self.unblocked(thread, previous, self.steps.len()),
         };
-        let waits_for_lock = of_state(kind) || (kind == Kind::CondWake && wait.waiting().released);
+        let waits_for_lock = of_state(kind) || (kind == Kind::CondWake && wait.released());
+        let (operands, beside) = self.beside(&event, &wait);
         if !enabled && !waits_for_lock && awaited.is_empty() {
             return;
         }
@@ -459,7 +500,7 @@ impl Reader {
             Kind::ThreadCancel | Kind::ThreadDetach | Kind::FutexWake => {
                 Footprint::everything(thread)
             }
-            _ => Footprint::of(&event, wait.waiting()).awaiting(words(&awaited)),
+            _ => Footprint::of(&event, beside).awaiting(words(&awaited)),
         };
         let number = self.counts.get(&thread).copied().unwrap_or_default() + 1;
         self.announced.push(Step {
@@ -468,9 +509,10 @@ impl Reader {
             foot,
             plain: foot,
             event,
+            operands,
+            beside,
             timed: record.aux & PENDING_TIMED != 0
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
-            mutex: wait.mutex,
             enabler,
             awaited,
             previous,
@@ -497,11 +539,9 @@ fn of_state(kind: Kind) -> bool {
 }
 
 impl Wait {
-    fn waiting(&self) -> Waiting {
-        Waiting {
-            mutex: self.mutex,
-            released: self.released_by.is_some() || self.gave_up,
-        }
+    /// Is it out of the queue?
+    fn released(&self) -> bool {
+        self.released_by.is_some() || self.gave_up
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod awaited;
 mod baseline;
+mod elsewhere;
 mod enabled;
 mod execution;
 mod races;

@@ -6,10 +6,11 @@
 //! earlier one, which [`Locks`] decides.
 
 use super::awaited::has_changed;
+use super::elsewhere::Context;
 use super::enabled::Locks;
 use super::execution::{Execution, Step, Touched, join};
 use raddle_protocol::Slot;
-use raddle_protocol::conflict::{Footprint, Waiting, marks};
+use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
 use raddle_protocol::event::Kind;
 
 /// A step as exploration trees know it: by its thread and, where it has any, its choices.
@@ -151,7 +152,20 @@ pub fn reversals(
         touched.add(j, &step.foot);
     }
     for (k, step) in execution.announced.iter().enumerate() {
-        races.of(step, execution.steps.len() + k, &touched);
+        let mut step = step.clone();
+        let at_the_end = Context {
+            execution,
+            locks: &races.locks,
+            near: &[],
+            lacking: None,
+            holds: &|_| true,
+        };
+        if !ends(&step.foot) {
+            let seen = at_the_end.seen(&step);
+            step.foot = step.foot_if(&seen, execution.clock);
+            (step.plain, step.event, step.beside) = (step.foot, seen.0, seen.1);
+        }
+        races.of(&step, execution.steps.len() + k, &touched);
     }
     races.found
 }
@@ -179,21 +193,21 @@ impl Races<'_> {
             candidates.push(enabler);
             candidates.sort_unstable_by(|a, b| b.cmp(a));
         }
-        for i in candidates {
+        for &i in &candidates {
             let earlier = &execution.steps[i];
             let races = enabler == Some(i) || earlier.foot.conflicts(&later.foot);
             if earlier.thread == later.thread || !races || execution.reached(i, &clock) {
                 continue;
             }
-            if self.reverse(later, i, j) {
+            if self.reverse(later, i, j, &candidates) {
                 join(&mut clock, execution.clock(i));
             }
         }
     }
 
     /// Adds the reversal of the race of step `i` with `later`; false if `later` could not be taken
-    /// before it.
-    fn reverse(&mut self, later: &Step, i: usize, j: usize) -> bool {
+    /// before it. `near`: steps that may touch what it touches.
+    fn reverse(&mut self, later: &Step, i: usize, j: usize, near: &[usize]) -> bool {
         let execution = self.execution;
         let mut gone = vec![i];
         let allowed = |gone: &[usize]| {
@@ -226,7 +240,14 @@ impl Races<'_> {
         let in_context = |k: usize| kept(execution, &gone, k, j);
         let goes_on = later.awaited.is_empty()
             || has_changed(later.thread, &later.awaited, &execution.steps, &in_context).is_some();
-        let foot = self.foot_there(later, i..j.min(execution.steps.len()), &in_context);
+        let context = Context {
+            execution,
+            locks: &self.locks,
+            near,
+            lacking: Some(i),
+            holds: &in_context,
+        };
+        let (foot, plain) = foot_there(later, i..j.min(execution.steps.len()), &context);
         let item = Item {
             thread: later.thread,
             picks: Vec::new(),
@@ -235,7 +256,7 @@ impl Races<'_> {
             seen: false,
         };
         let last = match goes_on && certain(later) {
-            _ if ends(&foot) && !ends(&later.plain) => Last::Ends,
+            _ if ends(&foot) && !ends(&plain) => Last::Ends,
             true => Last::Possible,
             false => Last::Tentative,
         };
@@ -281,34 +302,39 @@ impl Races<'_> {
             last,
         });
     }
+}
 
-    /// The footprint of `later` in a context that lacks some of the steps `between`. A wait whose
-    /// signal has not come yet is taken by letting its time run out; and what ended the process may
-    /// not do so if it depends on what is lacking.
-    fn foot_there(
-        &self,
-        later: &Step,
-        mut between: std::ops::Range<usize>,
-        in_context: &dyn Fn(usize) -> bool,
-    ) -> Footprint {
-        let signalled = later.enabler.is_none_or(in_context);
-        let steps = &self.execution.steps;
-        if between.any(|k| !in_context(k) && steps[k].plain.conflicts(&later.plain)) && signalled {
-            return later.plain;
+/// The footprint of `later` in a context that lacks some of the steps `between`, and that but for its
+/// ending the process. A wait whose signal has not come yet is taken by letting its time run out; and
+/// what ended the process may not do so if it depends on what is lacking.
+fn foot_there(
+    later: &Step,
+    mut between: std::ops::Range<usize>,
+    context: &Context,
+) -> (Footprint, Footprint) {
+    let signalled = later.enabler.is_none_or(context.holds);
+    let steps = &context.execution.steps;
+    let same = (later.event, later.beside);
+    let seen = match later.event.kind() {
+        Some(Kind::CondWake) if !signalled => {
+            let beside = Unrecorded {
+                released: false,
+                ..later.beside
+            };
+            (later.event, beside)
         }
-        if later.event.kind() != Some(Kind::CondWake) || signalled {
-            return later.foot;
-        }
-        let waiting = Waiting {
-            mutex: later.mutex,
-            released: false,
-        };
-        let mut foot = Footprint::of(&later.event, waiting);
-        if !self.execution.clock {
-            foot.marks &= !marks::CLOCK;
-        }
-        foot
+        _ => context.seen(later),
+    };
+    let plain = match seen == same {
+        true => later.plain,
+        false => later.foot_if(&seen, context.execution.clock),
+    };
+    let depends = |k: usize| !(context.holds)(k) && steps[k].plain.conflicts(&later.plain);
+    let may_end = signalled || later.event.kind() != Some(Kind::CondWake);
+    if ends(&later.foot) && !ends(&later.plain) && may_end && !(signalled && between.any(depends)) {
+        return (later.foot, plain);
     }
+    (plain, plain)
 }
 
 /// Does step `k` stay when the steps `gone` (and all that happens after them) come later?
@@ -322,6 +348,6 @@ fn certain(step: &Step) -> bool {
 }
 
 /// Does it conflict with everything, as what ends the process does?
-fn ends(foot: &Footprint) -> bool {
+pub fn ends(foot: &Footprint) -> bool {
     foot.marks & marks::EVERYTHING != 0
 }

@@ -260,6 +260,8 @@ impl Tree {
             ..step.unwrap_or(told).clone()
         };
         *told = learnt.clone();
+        let below = &mut self.node(child).sleep;
+        below.retain(|other| !other.foot.conflicts(&learnt.foot));
         let here = self.node(parent);
         let mut branches = here.started.iter_mut();
         let Some(branch) = branches.find(|b| b.node == Some(child)) else {

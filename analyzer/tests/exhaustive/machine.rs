@@ -1,16 +1,19 @@
 //! A machine with threads, memory and synchronisation objects that runs small programs by the plans
 //! of a search and writes the records that the runtime writes.
 
+mod locks;
 mod loops;
+pub mod swaps;
 
 use loops::Word;
 use raddle_analyzer::search::Plan;
-use raddle_protocol::conflict::{Footprint, Waiting, marks};
+use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::CHOICE_BIT;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::{Outcome, Trace};
+use raddle_protocol::update::{Operands, Update};
 
 /// One line of a thread's program. Numbers name objects; `acc` is a register of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub enum Op {
     Write(usize, u64),
     /// acc = variable; variable += 1, in one step.
     Add(usize),
+    /// acc = variable; variable = what comes of it, in one step.
+    Update(usize, Operands),
     Lock(usize),
     Unlock(usize),
     /// acc = was it taken; an `UnlockIf` gives it back.
@@ -32,7 +37,12 @@ pub enum Op {
     SemPost(usize),
     ReadLock(usize),
     WriteLock(usize),
+    /// acc = was it taken; an `RwUnlockIf` gives it back.
+    TryRead(usize),
+    /// acc = was it taken; an `RwUnlockIf` gives it back.
+    TryWrite(usize),
     RwUnlock(usize),
+    RwUnlockIf(usize),
     /// Waits with mutex 0 held (it takes and gives it); with a deadline acc = did time run out.
     Wait(usize, bool),
     Signal(usize),
@@ -63,6 +73,18 @@ pub enum Op {
     Create(usize),
     /// Main only.
     Join(usize),
+}
+
+impl Op {
+    /// Of an access that may change memory: its kind, and what it computes.
+    fn operands(self) -> Option<(Kind, Operands)> {
+        match self {
+            Op::Write(_, value) => Some((Kind::Write, Operands::store(value))),
+            Op::Add(_) => Some((Kind::Rmw, Operands::update(Update::Add, 1))),
+            Op::Update(_, operands) => Some((Kind::Rmw, operands)),
+            _ => None,
+        }
+    }
 }
 
 /// Threads by number; 0 is main. Those that nobody creates are alive from the start.
@@ -123,6 +145,7 @@ const NOBODY: usize = usize::MAX;
 const TIMED_OUT: u64 = 110;
 
 /// A program at work.
+#[derive(Clone)]
 pub struct Machine<'a> {
     program: &'a Program,
     threads: Vec<Thread>,
@@ -325,6 +348,9 @@ impl<'a> Machine<'a> {
                     self.threads[t].line += 1;
                     self.log(t, Kind::ClockRead, 0, 0, 0);
                 }
+                Op::RwUnlockIf(r) if self.writers[r] != t && !self.readers[r].contains(&t) => {
+                    self.threads[t].line += 1;
+                }
                 _ => return,
             }
         }
@@ -437,19 +463,25 @@ impl<'a> Machine<'a> {
                 self.saw(t, Word::Variable(v), self.memory[v]);
                 self.log(t, Kind::Read, variable(v), self.memory[v], 0);
             }
-            Op::Write(v, value) => {
-                self.memory[v] = value;
-                self.log(t, Kind::Write, variable(v), value, 0);
-            }
-            Op::Add(v) => {
-                self.threads[t].acc = self.memory[v];
-                self.memory[v] += 1;
-                self.log(t, Kind::Rmw, variable(v), self.memory[v], 0);
+            Op::Write(v, _) | Op::Add(v) | Op::Update(v, _) => {
+                let (kind, operands) = op.operands().expect("it has some");
+                let old = self.memory[v];
+                let record = operands.record(t as u16, Some(old));
+                self.events.push(record);
+                self.memory[v] = operands.after(old, 4);
+                if kind == Kind::Rmw {
+                    self.threads[t].acc = old;
+                }
+                let idle = operands.leaves(old, 4);
+                self.log_access(t, kind, variable(v), self.memory[v], idle);
             }
             Op::Poll(set, enough) => next = self.poll(t, set, enough),
             Op::Lock(_) | Op::Unlock(_) | Op::TryLock(_) | Op::UnlockIf(_) => self.mutex(t, op),
             Op::SemWait(_) | Op::SemTry(_) | Op::SemPost(_) => self.semaphore(t, op),
-            Op::ReadLock(_) | Op::WriteLock(_) | Op::RwUnlock(_) => self.rwlock(t, op),
+            Op::ReadLock(_) | Op::WriteLock(_) | Op::RwUnlock(_) | Op::RwUnlockIf(_) => {
+                self.rwlock(t, op);
+            }
+            Op::TryRead(_) | Op::TryWrite(_) => self.rwlock_attempt(t, op),
             Op::Wait(..) | Op::Signal(_) | Op::Broadcast(_) => {
                 next = !matches!(op, Op::Wait(..));
                 self.condition(t, op);
@@ -540,50 +572,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn semaphore(&mut self, t: usize, op: Op) {
-        let (s, kind, value) = match op {
-            Op::SemWait(s) => {
-                self.tokens[s] -= 1;
-                (s, Kind::SemWait, 0)
-            }
-            Op::SemTry(s) => {
-                let there = self.tokens[s] > 0;
-                self.tokens[s] -= u32::from(there);
-                self.threads[t].acc = u64::from(there);
-                (s, Kind::SemTryWait, if there { 0 } else { 11 })
-            }
-            Op::SemPost(s) => {
-                self.tokens[s] += 1;
-                (s, Kind::SemPost, 0)
-            }
-            _ => unreachable!(),
-        };
-        self.log(t, kind, object(SEM, s), value, self.tokens[s]);
-    }
-
-    fn rwlock(&mut self, t: usize, op: Op) {
-        let (r, kind) = match op {
-            Op::ReadLock(r) => {
-                self.readers[r].push(t);
-                (r, Kind::RwRead)
-            }
-            Op::WriteLock(r) => {
-                self.writers[r] = t;
-                (r, Kind::RwWrite)
-            }
-            Op::RwUnlock(r) => {
-                if self.writers[r] == t {
-                    self.writers[r] = NOBODY;
-                } else if let Some(at) = self.readers[r].iter().position(|&other| other == t) {
-                    self.readers[r].remove(at);
-                }
-                (r, Kind::RwUnlock)
-            }
-            _ => unreachable!(),
-        };
-        self.log(t, kind, object(RWLOCK, r), 0, 0);
-    }
-
     fn condition(&mut self, t: usize, op: Op) {
         match op {
             Op::Wait(c, timed) => {
@@ -620,6 +608,14 @@ impl<'a> Machine<'a> {
     }
 
     fn log(&mut self, t: usize, kind: Kind, object: u64, value: u64, aux: u32) {
+        self.log_step(t, kind, object, value, aux, false);
+    }
+
+    fn log_access(&mut self, t: usize, kind: Kind, object: u64, value: u64, idle: bool) {
+        self.log_step(t, kind, object, value, 0, idle);
+    }
+
+    fn log_step(&mut self, t: usize, kind: Kind, object: u64, value: u64, aux: u32, idle: bool) {
         let event = Event {
             kind: kind as u8,
             size: 4 * u8::from(accesses(kind)),
@@ -640,13 +636,14 @@ impl<'a> Machine<'a> {
                 ..Footprint::default()
             }
         } else if kind.is_step() {
-            let waiting = Waiting {
+            let beside = Unrecorded {
+                idle,
                 mutex: self::object(MUTEX, 0),
                 released: matches!(self.threads[t].phase, Phase::Woken | Phase::Left)
                     && kind == Kind::CondWake,
             };
             let awaited = self.threads[t].awaited.iter().copied();
-            Footprint::of(&event, waiting).awaiting(awaited)
+            Footprint::of(&event, beside).awaiting(awaited)
         } else {
             return;
         };
@@ -675,6 +672,14 @@ impl<'a> Machine<'a> {
             let Some((kind, at, value)) = self.announced(t) else {
                 continue;
             };
+            let operands = match self.threads[t].phase {
+                Phase::Line => self.op(t).operands(),
+                _ => None,
+            };
+            if let Some((_, operands)) = operands {
+                let content = self.memory[(at - variable(0)) as usize / 8];
+                self.events.push(operands.record(t as u16, Some(content)));
+            }
             let bytes = 4 * u32::from(accesses(kind));
             let timed = u32::from(self.timed(t)) * PENDING_TIMED;
             let enabled = u32::from(self.enabled(t)) * PENDING_ENABLED;
@@ -714,7 +719,7 @@ impl<'a> Machine<'a> {
                     plain(Kind::Read, variable(next.expect("one is left")))
                 }
                 Op::Write(v, _) => plain(Kind::Write, variable(v)),
-                Op::Add(v) => plain(Kind::Rmw, variable(v)),
+                Op::Add(v) | Op::Update(v, _) => plain(Kind::Rmw, variable(v)),
                 Op::Lock(m) => plain(Kind::MutexLock, object(MUTEX, m)),
                 Op::TryLock(m) => plain(Kind::MutexTryLock, object(MUTEX, m)),
                 Op::Unlock(m) | Op::UnlockIf(m) => plain(Kind::MutexUnlock, object(MUTEX, m)),
@@ -723,7 +728,9 @@ impl<'a> Machine<'a> {
                 Op::SemPost(s) => plain(Kind::SemPost, object(SEM, s)),
                 Op::ReadLock(r) => plain(Kind::RwRead, object(RWLOCK, r)),
                 Op::WriteLock(r) => plain(Kind::RwWrite, object(RWLOCK, r)),
-                Op::RwUnlock(r) => plain(Kind::RwUnlock, object(RWLOCK, r)),
+                Op::RwUnlock(r) | Op::RwUnlockIf(r) => plain(Kind::RwUnlock, object(RWLOCK, r)),
+                Op::TryRead(r) => plain(Kind::RwTryRead, object(RWLOCK, r)),
+                Op::TryWrite(r) => plain(Kind::RwTryWrite, object(RWLOCK, r)),
                 Op::Wait(c, _) => Some((Kind::CondWait, object(COND, c), object(MUTEX, 0))),
                 Op::Signal(c) => plain(Kind::CondSignal, object(COND, c)),
                 Op::Broadcast(c) => plain(Kind::CondBroadcast, object(COND, c)),

@@ -4,7 +4,7 @@
 mod machine;
 mod programs;
 
-use machine::{Machine, Program};
+use machine::{Machine, Op, Program, swaps};
 use raddle_analyzer::bounds::Bound;
 use raddle_analyzer::dfs::Dfs;
 use raddle_analyzer::dpor::{Algorithm, Dpor, Execution};
@@ -12,6 +12,7 @@ use raddle_analyzer::hapset::guided::{Base, Guided, Settings};
 use raddle_analyzer::hapset::knowledge::{Line, Places};
 use raddle_analyzer::search::{Next, Search, Standing};
 use raddle_protocol::outcome::End;
+use raddle_protocol::update::{Operands, Update};
 use std::collections::BTreeSet;
 
 /// What a search found.
@@ -163,6 +164,64 @@ fn optimal_and_source_on_programs_that_poll() {
 #[test]
 fn optimal_and_source_on_programs_that_wait_in_loops_with_locks() {
     compare_seeds(200, "locking", programs::locking);
+}
+
+#[test]
+fn optimal_and_source_on_programs_that_change_nothing() {
+    compare_seeds(500, "idle", |seed| programs::idle(seed, false));
+    compare_seeds(300, "idle and abrupt", |seed| programs::idle(seed, true));
+}
+
+/// The classes are those that come of swapping what commutes, which is tried.
+#[test]
+fn classes_are_those_of_swaps() {
+    let (from, to) = seeds(300);
+    let mut compared = 0;
+    for seed in from..to {
+        let program = programs::idle(seed, seed % 4 == 0);
+        let Some(classes) = swaps::classes(&program, 2000) else {
+            continue;
+        };
+        let label = format!("seed {seed}: {program:?}");
+        let found = explore(&mut Dpor::new(Algorithm::Optimal), &program, 1, 10 * MOST);
+        let found = found.unwrap_or_else(|| panic!("{label}: no end"));
+        assert_eq!(found.executions, classes as u64, "{label}");
+        compared += 1;
+    }
+    assert!(2 * compared > to - from, "only {compared}");
+}
+
+/// Threads that do the same to one variable, which holds 0.
+#[test]
+fn threads_that_change_nothing_have_one_class() {
+    let zero = |update, operand| Op::Update(0, Operands::update(update, operand));
+    let swap = |expected, new| Op::Update(0, Operands::compare_exchange(expected, new));
+    for n in 2..7 {
+        for (op, classes) in [
+            (Op::Write(0, 0), 1),
+            (swap(1, 2), 1),
+            (swap(0, 0), 1),
+            (zero(Update::Add, 0), 1),
+            (zero(Update::Or, 0), 1),
+            (zero(Update::And, 3), 1),
+            (zero(Update::Exchange, 0), 1),
+            (Op::Signal(0), 1),
+            (Op::Broadcast(0), 1),
+            // One succeeds, and the others find what it wrote.
+            (swap(0, 1), n),
+            (Op::TryLock(0), n),
+            (Op::TryWrite(0), n),
+            (Op::SemTry(0), n),
+            (zero(Update::Or, 1), n),
+            (zero(Update::UMax, 2), n),
+            (zero(Update::Exchange, 5), n),
+        ] {
+            let program = programs::alike(n, op);
+            let found = explore(&mut Dpor::new(Algorithm::Optimal), &program, 1, MOST);
+            let executions = found.expect("few").executions;
+            assert_eq!(executions, classes as u64, "{n} times {op:?}");
+        }
+    }
 }
 
 /// What a program computes where every thread comes to its end.

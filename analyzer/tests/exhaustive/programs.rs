@@ -2,6 +2,7 @@
 
 use crate::machine::{Op, Program};
 use Op::*;
+use raddle_protocol::update::{Operands, Update};
 
 fn program(threads: &[&[Op]]) -> Program {
     Program {
@@ -177,7 +178,7 @@ pub fn known() -> Vec<(&'static str, Program, Option<usize>)> {
         (
             "a flag that is set twice",
             program(&[&[Poll(1, 1)], &[Write(0, 0), Write(0, 1)]]),
-            Some(3),
+            Some(2),
         ),
         // The round comes before the section, which wakes it, or after that.
         (
@@ -276,6 +277,9 @@ impl Random {
             7 => lines.push(SemWait(object)),
             8 => lines.push(SemPost(object)),
             9 => lines.push(SemTry(object)),
+            10 if self.below(2) == 0 => {
+                lines.extend([TryRead(object), Read(object), RwUnlockIf(object)]);
+            }
             10 => lines.extend([ReadLock(object), Read(object), RwUnlock(object)]),
             11 => lines.extend([WriteLock(object), Write(object, 3), RwUnlock(object)]),
             12 if !locked => {
@@ -413,4 +417,52 @@ pub fn locking(seed: u64) -> Program {
         tokens: 0,
         rounds: None,
     }
+}
+
+/// A program of a seed whose operations often leave things as they were.
+pub fn idle(seed: u64, abrupt: bool) -> Program {
+    let mut random = Random(seed);
+    let count = 2 + random.below(2);
+    let waiter = random.below(count);
+    let mut thread = |t: usize, most: usize| {
+        let mut lines = Vec::new();
+        for _ in 0..1 + random.below(most) {
+            let v = random.below(2);
+            let value = random.below(3) as u64;
+            let operands = match random.below(7) {
+                0..3 => Operands::compare_exchange(value, random.below(3) as u64),
+                3 => Operands::update(Update::Add, value / 2),
+                4 => Operands::update(Update::Or, value),
+                5 => Operands::update(Update::UMax, value),
+                _ => Operands::store(value),
+            };
+            match random.below(if abrupt { 16 } else { 14 }) {
+                0..4 => lines.push(Op::Update(v, operands)),
+                4 | 5 => lines.push(Write(v, value)),
+                6 => lines.push(Read(v)),
+                7 => lines.extend([TryLock(0), Read(v), UnlockIf(0)]),
+                8 => lines.push(TryLock(1)),
+                9 => lines.push(SemTry(0)),
+                10 => lines.push(SemPost(0)),
+                11 if t == waiter => lines.extend([Lock(0), Wait(0, false), Unlock(0)]),
+                11 => lines.push(Signal(0)),
+                12 => lines.push(Broadcast(0)),
+                13 => lines.extend([TryWrite(0), Read(v), RwUnlockIf(0)]),
+                14 => lines.extend([Op::Update(v, operands), CrashIf(value)]),
+                _ => lines.extend([Op::Update(v, operands), ExitIf(value)]),
+            }
+        }
+        lines.push(Yield);
+        lines
+    };
+    Program {
+        threads: (0..count).map(|t| thread(t, 5 - count)).collect(),
+        tokens: random.below(2) as u32,
+        rounds: None,
+    }
+}
+
+/// So many threads that do the same to one variable.
+pub fn alike(count: usize, op: Op) -> Program {
+    program(&vec![&[op][..]; count])
 }

@@ -2,7 +2,7 @@
 
 use raddle_analyzer::hapset::knowledge::{Line, Places};
 use raddle_analyzer::search::{Next, Plan, Search};
-use raddle_protocol::conflict::{Footprint, Waiting};
+use raddle_protocol::conflict::{Footprint, Unrecorded};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
@@ -171,7 +171,7 @@ impl Program {
             running = next;
             let event = state.step(next);
             if begins {
-                let done = Footprint::of(&event, Waiting::default());
+                let done = Footprint::of(&event, Unrecorded::default());
                 sleepers.retain(|s| !s.conflicts(&done));
             }
             events.push(event);

@@ -7,23 +7,7 @@
 
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
-use raddle_protocol::hooks::rmw;
-
-/// The low `size` bytes of `value`.
-pub fn cut(value: u64, size: u32) -> u64 {
-    match size {
-        1 => value & 0xff,
-        2 => value & 0xffff,
-        4 => value & 0xffff_ffff,
-        _ => value,
-    }
-}
-
-/// `value` of `size` bytes as a signed number.
-fn signed(value: u64, size: u32) -> i64 {
-    let unused = 64 - 8 * size.min(8);
-    (value << unused) as i64 >> unused
-}
+pub use raddle_protocol::update::{Update, cut};
 
 /// A C11 order.
 pub fn order(code: u32) -> Ordering {
@@ -41,73 +25,6 @@ pub fn fence_order(code: u32) -> Ordering {
     match order(code) {
         Relaxed => Acquire,
         other => other,
-    }
-}
-
-/// What an atomic update computes: [`raddle_protocol::hooks::rmw`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Update {
-    Exchange,
-    Add,
-    Sub,
-    And,
-    Nand,
-    Or,
-    Xor,
-    Max,
-    Min,
-    UMax,
-    UMin,
-}
-
-impl Update {
-    /// Decodes; the plugin emits no other codes, and they would exchange.
-    pub fn from_code(code: u32) -> Update {
-        match code {
-            rmw::ADD => Update::Add,
-            rmw::SUB => Update::Sub,
-            rmw::AND => Update::And,
-            rmw::NAND => Update::Nand,
-            rmw::OR => Update::Or,
-            rmw::XOR => Update::Xor,
-            rmw::MAX => Update::Max,
-            rmw::MIN => Update::Min,
-            rmw::UMAX => Update::UMax,
-            rmw::UMIN => Update::UMin,
-            _ => Update::Exchange,
-        }
-    }
-
-    /// The new content of `size` bytes that held `old`.
-    pub fn apply(self, old: u64, operand: u64, size: u32) -> u64 {
-        let (old, operand) = (cut(old, size), cut(operand, size));
-        let less = signed(old, size) < signed(operand, size);
-        let new = match self {
-            Update::Exchange => operand,
-            Update::Add => old.wrapping_add(operand),
-            Update::Sub => old.wrapping_sub(operand),
-            Update::And => old & operand,
-            Update::Nand => !(old & operand),
-            Update::Or => old | operand,
-            Update::Xor => old ^ operand,
-            Update::Max => {
-                if less {
-                    operand
-                } else {
-                    old
-                }
-            }
-            Update::Min => {
-                if less {
-                    old
-                } else {
-                    operand
-                }
-            }
-            Update::UMax => old.max(operand),
-            Update::UMin => old.min(operand),
-        };
-        cut(new, size)
     }
 }
 
@@ -199,6 +116,7 @@ pub unsafe fn compare_exchange(at: u64, expected: u64, new: u64, size: u32) -> (
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_protocol::hooks::rmw;
 
     #[test]
     fn updates() {

@@ -60,6 +60,7 @@ impl Wide {
         if !scheduled() {
             return Turn::Nobody;
         }
+        gate::intends_something();
         enter(self.kind, self.at, len, self.pc);
         Turn::Schedule
     }

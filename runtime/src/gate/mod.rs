@@ -9,6 +9,7 @@ mod facts;
 mod foreign;
 mod freeze;
 mod hooked;
+mod operands;
 mod outside;
 mod prefix;
 mod records;
@@ -39,6 +40,7 @@ use ::core::sync::atomic::{Ordering, compiler_fence};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
+use raddle_protocol::update::Operands;
 use raddle_protocol::{Slot, slot};
 
 /// An announced operation.
@@ -576,6 +578,36 @@ pub fn writes(at: u64, size: u64) {
 #[inline]
 pub fn changed() {
     gate().changed();
+}
+
+/// Does a search that is to miss nothing want to know of everything?
+#[inline]
+pub fn exhaustive() -> bool {
+    flags() & flags::EXHAUSTIVE != 0
+}
+
+/// The running thread is about to announce an access at `at` that computes this.
+#[inline]
+pub fn intends(at: u64, size: u64, operands: Operands) {
+    if exhaustive() {
+        gate().intends(at, size, operands);
+    }
+}
+
+/// The running thread is about to announce an access and does not say what it computes.
+pub fn intends_something() {
+    if exhaustive() {
+        gate().intends_something();
+    }
+}
+
+/// The access whose record comes next found this, where a search wants to know it.
+#[inline]
+pub fn found(content: u64, operands: Operands) {
+    if exhaustive() {
+        let me = gate().running();
+        gate().log(operands.record(me, Some(content)));
+    }
 }
 
 /// [`log`] with all fields; `thread` is filled in.

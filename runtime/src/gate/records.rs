@@ -23,6 +23,9 @@ impl<O: Os> Gate<O> {
                 let mut record = announced_record(s, self.pending(s));
                 if self.flags & flags::EXHAUSTIVE != 0 {
                     record.aux = self.state_of_announced(s, self.pending(s));
+                    if let Some(operands) = self.announced_operands(s, self.pending(s)) {
+                        self.pages.log(operands);
+                    }
                 }
                 self.pages.log(record);
             }

@@ -3,12 +3,14 @@
 //! own has been performed; when all that could go on sleep, the execution is given up.
 
 use super::core::{Gate, Stop};
+use super::operands::Intents;
 use super::{Fatal, Pending};
 use crate::pages::Os;
 use crate::slots::SlotSet;
-use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS, Waiting, marks};
+use raddle_protocol::conflict::{Footprint, MOST_SLEEPERS, Unrecorded, marks};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
+use raddle_protocol::update::Operands;
 use raddle_protocol::{Slot, slot};
 
 /// The sleep set of a job. It begins to count where the prefix ends.
@@ -21,6 +23,9 @@ pub struct Sleep {
     asleep: SlotSet,
     ready: SlotSet,
     timed: SlotSet,
+    /// The [`Kind::Operands`] record of the step whose own comes next.
+    operands: Option<Event>,
+    pub(super) intents: Intents,
 }
 
 impl Sleep {
@@ -32,6 +37,8 @@ impl Sleep {
         asleep: SlotSet::EMPTY,
         ready: SlotSet::EMPTY,
         timed: SlotSet::EMPTY,
+        operands: None,
+        intents: Intents::NONE,
     };
 
     /// Takes the set of a job (the first [`MOST_SLEEPERS`]; fewer sleepers are no mistake).
@@ -39,6 +46,8 @@ impl Sleep {
         self.sleepers = &sleepers[..sleepers.len().min(MOST_SLEEPERS)];
         // An execution that begins as a copy of another one may find that one's sleepers here.
         self.woken = [0; MOST_SLEEPERS / 64];
+        self.operands = None;
+        self.intents.start();
         if self.active {
             self.active = false;
             self.asleep.clear();
@@ -130,6 +139,10 @@ impl<O: Os> Gate<O> {
     #[cold]
     pub(super) fn wake_sleepers(&mut self, event: &Event) {
         let kind = event.kind();
+        if kind == Some(Kind::Operands) {
+            self.sleep.operands = Some(*event);
+            return;
+        }
         let step = if kind == Some(Kind::ClockRead) {
             Footprint {
                 thread: self.running(),
@@ -142,8 +155,9 @@ impl<O: Os> Gate<O> {
                 thread: self.running(),
                 ..*event
             };
-            let waiting = waiting(self.pending(self.running()), &event);
-            Footprint::of(&event, waiting).awaiting(self.awaited())
+            let operands = self.sleep.operands.take();
+            let beside = beside(self.pending(self.running()), &event, operands);
+            Footprint::of(&event, beside).awaiting(self.awaited())
         } else {
             return;
         };
@@ -151,11 +165,16 @@ impl<O: Os> Gate<O> {
     }
 }
 
-/// What the operation `p`, just performed, knows about its wait for a condition.
-fn waiting(p: &Pending, event: &Event) -> Waiting {
+/// What the record of the operation `p`, just performed, does not say.
+fn beside(p: &Pending, event: &Event, operands: Option<Event>) -> Unrecorded {
     let released = p.object != event.object;
-    Waiting {
+    let idle = |record: &Event| match Operands::of_record(record) {
+        (operands, Some(found)) => operands.leaves(found, Operands::size_of(event)),
+        (_, None) => false,
+    };
+    Unrecorded {
         mutex: if released { p.object } else { p.aux },
         released,
+        idle: operands.as_ref().is_some_and(idle),
     }
 }

@@ -1,7 +1,7 @@
 //! Sleep sets.
 
 use super::*;
-use raddle_protocol::conflict::{Footprint, Waiting};
+use raddle_protocol::conflict::{Footprint, Unrecorded};
 
 /// Main runs by the prefix and ends; thread 1 sleeps on a write to 0x100; thread 2 writes to
 /// `address`, then ends. Who goes on then?
@@ -15,7 +15,7 @@ fn sleeper_after_write(address: u64) -> (World, Result<Slot, Stop>) {
         object,
         ..Event::default()
     };
-    let asleep = Footprint::of(&write(1, 0x100), Waiting::default());
+    let asleep = Footprint::of(&write(1, 0x100), Unrecorded::default());
     world.gate.sleep.start(Box::leak(Box::new([asleep])));
     world.gate.logging = true;
     assert_eq!(world.work(), Ok(slot::MAIN));
