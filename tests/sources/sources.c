@@ -117,7 +117,6 @@ int main(int c,char**v){ const char*k=v[1];
  K(getloadavg){double l[3];V(getloadavg(l,3));V(l[0]);V(l[1]);}
  K(sched_getcpu){for(int i=0;i<50;i++)V(sched_getcpu());}
  K(getcpu_syscall){unsigned a=0;for(int i=0;i<50;i++){syscall(SYS_getcpu,&a,0,0);V(a);}}
- K(rseq_cpu){extern const ptrdiff_t __rseq_offset;extern const unsigned __rseq_size;char*p;__asm__("mov %%fs:0,%0":"=r"(p));if(__rseq_size)for(int i=0;i<50;i++)V(*(volatile unsigned*)(p+__rseq_offset+4));}
  K(affinity){cpu_set_t s;sched_getaffinity(0,sizeof s,&s);V(s);}
  K(hostname){char b[64]={0};gethostname(b,64);add(b,64);}
  K(hostid){V(gethostid());}
