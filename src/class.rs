@@ -67,7 +67,7 @@ impl Class {
             Class::DoubleFree => "A block of the heap that is freed twice",
             Class::Misuse => "Wrong use of a synchronisation object; a write outside a block",
             Class::Race => "Two accesses to the same memory in no order, one of them a write",
-            Class::Livelock => "No end within the limit of steps: threads run and nothing changes",
+            Class::Livelock => "No end: threads run and nothing changes",
             Class::Timeout => "No end within the limit of time",
             Class::Leak => "A thread at exit that nobody joined or detached",
             Class::Output => "Other output than in the first execution, or than was expected",
@@ -100,7 +100,8 @@ pub enum Meaning {
     ToolFault,
 }
 
-/// Maps an outcome to its meaning.
+/// Maps an outcome to its meaning. An execution that has reached the limit of steps is a livelock
+/// only if it goes round in circles, for which it has to be looked into.
 pub fn meaning(outcome: &Outcome) -> Meaning {
     if outcome.timed_out {
         return Meaning::Finding(Class::Timeout);
@@ -121,6 +122,9 @@ pub fn meaning(outcome: &Outcome) -> Meaning {
         End::ToolFault | End::None => Meaning::ToolFault,
     }
 }
+
+/// The label of an execution that reached the limit of steps and is no livelock.
+pub const STEP_LIMIT: &str = "step limit";
 
 /// The label under which the summary counts an execution: the exit status for a normal end, the
 /// class for a finding.

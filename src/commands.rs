@@ -20,7 +20,7 @@ use crate::report::{Style, origin, report};
 use crate::rust::{self, suite};
 use crate::setup::{self, Setup};
 use crate::store::{Place, read_witness};
-use crate::summary::Summary;
+use crate::summary::{Summary, Verdict};
 use crate::suppress::Suppressions;
 use crate::terminal::{complain, pass_on, print, tell};
 use crate::triage::{Effort, Triage, Wishes};
@@ -107,9 +107,35 @@ fn recorded(files: &Files, command: impl FnOnce() -> Result<Exit>) -> Result<Exi
 const MAX_STEPS: u64 = 10_000_000;
 
 fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
-    let (policy, executions) = options.plan()?;
     let interrupt = Interrupt::install()?;
-    let mut setup = Setup::new(&options.target, MAX_STEPS, &interrupt)?;
+    interrupt.within(options.time, || {
+        let result = run_in_time(options, files, &interrupt);
+        in_time(result, files, &interrupt, options.output.quiet)
+    })
+}
+
+/// A command that was to stop before it had a verdict of its own says that it has none.
+fn in_time(
+    result: Result<Exit>,
+    files: &Files,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Exit> {
+    match result {
+        Err(error) if error.exit == Exit::Interrupted && interrupt.late() => {
+            let mut summary = Summary::new(String::new(), 0);
+            summary.verdict = Verdict::NothingFoundWithinBounds;
+            let note = format!("bound: the time was up (`--time`) before a search began: {error}");
+            summary.notes.push(note);
+            finish(&summary, None, files, quiet)
+        }
+        result => result,
+    }
+}
+
+fn run_in_time(options: &RunOptions, files: &Files, interrupt: &Interrupt) -> Result<Exit> {
+    let (policy, executions) = options.plan()?;
+    let mut setup = Setup::new(&options.target, MAX_STEPS, interrupt)?;
     if options.watch.spurious {
         setup.base.flags |= flags::SPURIOUS;
     }
@@ -126,7 +152,6 @@ fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
         policy,
         seed: options.seed,
         executions,
-        time: options.time,
         workers: options.jobs,
         keep_going: options.findings.keep_going,
         same_output: options.same_output,
@@ -145,7 +170,7 @@ fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
             options.seed,
         )
     };
-    if let Some(keeper) = keeper(&options.corpus, &setup, &campaign, &interrupt)? {
+    if let Some(keeper) = keeper(&options.corpus, &setup, &campaign, interrupt)? {
         if let Some(summary) = keeper.remembered(policy.to_string(), options.seed)? {
             return finish(&summary, None, files, options.output.quiet);
         }
@@ -153,9 +178,9 @@ fn run_command(options: &RunOptions, files: &Files) -> Result<Exit> {
         wishes.keeper = Some(keeper.clone());
         campaign.keeper = Some(keeper);
     }
-    let triage = Triage::new(&setup, wishes, &interrupt);
+    let triage = Triage::new(&setup, wishes, interrupt);
     let progress = Progress::new(executions, options.output.quiet);
-    let result = explore(&setup, &campaign, triage, &interrupt, &progress);
+    let result = explore(&setup, &campaign, triage, interrupt, &progress);
     progress.done();
     let (mut summary, trouble) = result?;
     if !summary.findings.is_empty() && !setup.program.debug_info {
@@ -199,7 +224,14 @@ const NO_LINES: &str =
 
 fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    let mut setup = Setup::new(&options.target, verify::MAX_STEPS, &interrupt)?;
+    interrupt.within(options.time, || {
+        let result = verify_in_time(options, files, &interrupt);
+        in_time(result, files, &interrupt, options.output.quiet)
+    })
+}
+
+fn verify_in_time(options: &VerifyOptions, files: &Files, interrupt: &Interrupt) -> Result<Exit> {
+    let mut setup = Setup::new(&options.target, verify::MAX_STEPS, interrupt)?;
     outside::apply(&options.outside, &mut setup)?;
     if options.spurious {
         setup.base.flags |= flags::SPURIOUS;
@@ -212,9 +244,9 @@ fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
         wishes.reports = Some(wishes.place);
         wishes.place = Place::Folder(dir.clone());
     }
-    let triage = Triage::new(&setup, wishes, &interrupt);
+    let triage = Triage::new(&setup, wishes, interrupt);
     let progress = Progress::new(None, options.output.quiet);
-    let result = verify::verify(&setup, options, triage, &interrupt, &progress);
+    let result = verify::verify(&setup, options, triage, interrupt, &progress);
     progress.done();
     let (summary, trouble) = result?;
     finish(&summary, trouble, files, options.output.quiet)

@@ -12,6 +12,7 @@ use crate::symbols::{Symbols, readable};
 use crate::waits;
 use crate::watch::Mark;
 use raddle_analyzer::bounds::{Point, points};
+use raddle_analyzer::stop;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Node, Op};
 use raddle_protocol::outcome::End;
@@ -234,6 +235,7 @@ pub fn story(trace: &Trace, symbols: &mut Symbols) -> Story {
     let mut callers = Callers::default();
     let mut before = None;
     for (i, event) in trace.events.iter().enumerate() {
+        stop::point();
         let Some(kind) = event.kind() else { continue };
         let named = before.replace(kind);
         match kind {

@@ -17,7 +17,7 @@ pub enum Exit {
     Diverged = 67,
     /// The program cannot be run under control.
     Unsupported = 68,
-    /// Verified or explored, but only within the bounds that are printed.
+    /// Verified, explored or searched, but only within the bounds that are printed.
     WithinBounds = 69,
     /// A defect of raddle itself.
     ToolFault = 70,
@@ -72,7 +72,7 @@ impl Exit {
                 "the program cannot be run under control (missing, static, a script, 32-bit, …)"
             }
             Exit::WithinBounds => {
-                "verified or explored, but only within the bounds that are printed"
+                "verified, explored or searched, but only within the bounds that are printed"
             }
             Exit::ToolFault => "a defect of raddle itself",
             Exit::MissingTool => "another program that is needed (gdb, clang) is missing",

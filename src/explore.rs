@@ -1,36 +1,37 @@
 //! `raddle run`: many executions of one program, each under another schedule.
 
-use crate::class::{Class, Meaning, label, meaning};
+mod conclude;
+
+use crate::class::{Class, Meaning, STEP_LIMIT, label, meaning};
 use crate::corpus::names::Names;
 use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::{LONG_BLOCKS, Limits, left_out, shares_long_blocks, unseen_modules};
+use crate::limits::{LONG_BLOCKS, Limits, shares_long_blocks, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
-use crate::summary::{
-    Found, Summary, Verdict, count, instrumented, recount, sees_accesses, sees_memory,
-};
+use crate::summary::{Summary, instrumented, recount, sees_accesses, sees_memory};
 use crate::symbols::readable;
 use crate::triage::{
     Examination, Examined, Reference, Refuted, Seen, Sighted, Triage, class_of, counted,
 };
 use crate::unhooked;
-use crate::watch::{Key, Lookout, Mark, Treatment, Watch};
+use crate::watch::{Key, Lookout, Mark, Watch};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
-use raddle_analyzer::search::{Next, Search, Standing};
+use raddle_analyzer::search::{Next, Search};
+use raddle_analyzer::stop;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::Job;
 use raddle_protocol::libraries::RUNTIMES;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::fnv1a;
-use raddle_scheduler::{RunError, Session};
+use raddle_scheduler::{Module, RunError, Session, Stuck};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Which executions are wanted.
@@ -39,7 +40,6 @@ pub struct Campaign {
     pub seed: u64,
     /// `None`: no limit.
     pub executions: Option<u64>,
-    pub time: Option<Duration>,
     pub workers: u16,
     pub keep_going: bool,
     pub same_output: bool,
@@ -68,7 +68,7 @@ pub fn explore(
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
     let started = Instant::now();
-    let search = Shared::new(setup, campaign, started, interrupt)?;
+    let search = Shared::new(setup, campaign, interrupt)?;
     let (reports, inbox) = bounded(usize::from(campaign.workers));
     let explored = || {
         std::thread::scope(|scope| {
@@ -82,14 +82,14 @@ pub fn explore(
             result
         })
     };
-    let left = search
-        .deadline
-        .map(|d| d.saturating_duration_since(Instant::now()));
-    let examining = interrupt.within(left, explored)?;
+    let waited = explored()?;
+    progress.aside(|| triage.look_into_the_rest())?;
+    let nothing_ran = search.first_execution(&mut triage);
     let gathered = triage.done();
     let trouble = gathered.trouble.clone();
     let mut summary = Summary::new(campaign.policy.to_string(), campaign.seed);
     summary.gathered(gathered);
+    summary.notes.extend(nothing_ran);
     summary.interrupted = interrupt.requested();
     let keeper = campaign.keeper.as_deref();
     let (frontier, complete) = {
@@ -101,12 +101,9 @@ pub fn explore(
     }
     let fault = search.conclude(&mut summary);
     let unsaved = keeper.and_then(|keeper| settle(keeper, frontier, &mut summary));
-    // With one worker, which waits meanwhile, looking at findings is not searching.
-    let aside = match campaign.workers {
-        1 => examining,
-        _ => Duration::ZERO,
-    };
-    summary.took(started.elapsed(), started.elapsed().saturating_sub(aside));
+    // A worker that waits until what it has found is looked into does not search.
+    let waited = waited / u32::from(campaign.workers.max(1));
+    summary.took(started.elapsed(), started.elapsed().saturating_sub(waited));
     Ok((summary, trouble.or(unsaved).or(fault)))
 }
 
@@ -129,8 +126,9 @@ fn settle(keeper: &Keeper, frontier: Option<Vec<u64>>, summary: &mut Summary) ->
     trouble
 }
 
-/// Examines what the workers report until all of them have ended; how long that took. On an error
-/// the inbox is dropped, which releases the workers that wait for an answer.
+/// Examines what the workers report until all of them have ended; how long they have waited for
+/// that, together. On an error the inbox is dropped, which releases the workers that wait for an
+/// answer.
 fn attend(
     inbox: Receiver<Report>,
     search: &Shared<'_>,
@@ -139,19 +137,25 @@ fn attend(
     progress: &Progress,
 ) -> Result<Duration> {
     let mut found = 0u64;
-    let mut examining = Duration::ZERO;
+    let mut waited = Duration::ZERO;
     loop {
         {
             let state = search.state();
             progress.executions(state.executions);
             progress.pairs(state.search.pairs_seen());
         }
-        let Report { what, proceed } = match inbox.recv_timeout(Duration::from_millis(200)) {
+        let Report {
+            what,
+            since,
+            proceed,
+        } = match inbox.recv_timeout(Duration::from_millis(200)) {
             Ok(report) => report,
             Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => return Ok(examining),
+            Err(RecvTimeoutError::Disconnected) => return Ok(waited),
         };
-        let started = Instant::now();
+        if let Some(modules) = search.modules.get() {
+            triage.know(modules);
+        }
         let n = match &what {
             What::Failed(seen) => Some(seen.execution - 1),
             What::Shown(_) => None,
@@ -167,7 +171,7 @@ fn attend(
             }),
         })?;
         let examined = examination.examined;
-        examining += started.elapsed();
+        waited += since.elapsed();
         if let (Some(keeper), Some(n)) = (&campaign.keeper, n) {
             keeper.examined(n);
         }
@@ -177,6 +181,11 @@ fn attend(
             match examined {
                 Examined::Finding => found += 1,
                 Examined::Known => state.known += 1,
+                Examined::Endless => {
+                    let (from, to) = (Class::Livelock, STEP_LIMIT.to_string());
+                    recount(&mut state.outcomes, from, to);
+                    state.limits.step_limited += 1;
+                }
                 Examined::Unfair | Examined::Suppressed => {}
             }
             if examined == Examined::Finding && !campaign.keep_going {
@@ -196,6 +205,7 @@ fn attend(
 /// What a worker has come upon; it waits until that has been examined.
 struct Report {
     what: What,
+    since: Instant,
     proceed: Sender<()>,
 }
 
@@ -206,18 +216,16 @@ enum What {
     Shown(Sighted),
 }
 
-/// Said where races are asked for and cannot be judged.
-const NO_RACES: &str = "races were not looked for: of the accesses to memory only atomic \
-                        operations are seen";
-
-/// Said where nothing was found in a program without hooks.
-const ONLY_CALLS: &str = "only calls were places to switch: no module was built with `raddle cc` or \
-                          `raddle cargo`";
-
 /// Has something examined; `false` when nobody does so any more.
 fn report(reports: &Sender<Report>, what: What) -> bool {
     let (proceed, answer) = bounded(1);
-    reports.send(Report { what, proceed }).is_ok() && answer.recv().is_ok()
+    let since = Instant::now();
+    let report = Report {
+        what,
+        since,
+        proceed,
+    };
+    reports.send(report).is_ok() && answer.recv().is_ok()
 }
 
 /// One worker: takes jobs from the search until there are no more.
@@ -226,6 +234,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         Ok(session) => session,
         Err(error) => return search.failed(error),
     };
+    search.modules.get_or_init(|| session.modules().to_vec());
     {
         let mut state = search.state();
         state.instrumented = instrumented(session.modules());
@@ -248,11 +257,13 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         let started = Instant::now();
         let trace = match search.run(&mut session, &job) {
             Ok(trace) => trace,
-            Err(RunError::Stopped) => return search.lost(n, !interrupt.requested()),
+            Err(RunError::Stopped) => return search.lost(n, session.cut_off()),
             Err(error) => return search.failed(error.into()),
         };
         let took = started.elapsed();
-        let failed = search.observe(n, &trace);
+        let Some(failed) = search.observe(n, &trace) else {
+            return;
+        };
         let marks = search.new_marks(n, &trace, took);
         let mut proceed = true;
         // What it was asked for besides is in the steps that it took.
@@ -297,6 +308,8 @@ fn run(session: &mut Session, job: &Job) -> std::result::Result<Trace, RunError>
     session.run(job)
 }
 
+/// Learning from an execution with fewer records takes no time worth mentioning.
+const LONG: usize = 20_000;
 /// So often in a row the program is started anew when the process that is cloned went away.
 const RETRIES: u32 = 3;
 
@@ -305,7 +318,8 @@ struct Shared<'a> {
     setup: &'a Setup,
     campaign: &'a Campaign,
     interrupt: &'a Interrupt,
-    deadline: Option<Instant>,
+    /// Of the program, once a session has begun.
+    modules: OnceLock<Vec<Module>>,
     state: Mutex<State>,
     /// An execution was observed or lost, or the search is over.
     changed: Condvar,
@@ -334,8 +348,10 @@ struct State {
     unseen_modules: BTreeSet<String>,
     /// Findings of earlier runs, with `--new-only`.
     known: u64,
-    /// Executions that were under way when the time was up.
-    cut_off: u64,
+    /// What executions were doing that were under way when the search was stopped, and how many
+    /// there were.
+    cut_off: Vec<Stuck>,
+    cut_short: u64,
     unsupported: Option<String>,
     /// How an execution left its schedule.
     astray: Option<String>,
@@ -345,6 +361,8 @@ struct State {
     output: Option<Vec<u8>>,
     /// What executions have shown besides their ends.
     marks: BTreeMap<Key, u32>,
+    /// The search is half way through an execution, where it was stopped; the frontier before.
+    torn: Option<Option<Vec<u64>>>,
 }
 
 /// The search that the campaign wants, at its start.
@@ -364,7 +382,6 @@ impl<'a> Shared<'a> {
     fn new(
         setup: &'a Setup,
         campaign: &'a Campaign,
-        started: Instant,
         interrupt: &'a Interrupt,
     ) -> Result<Shared<'a>> {
         let mut search = begin(setup, campaign, interrupt)?;
@@ -382,7 +399,7 @@ impl<'a> Shared<'a> {
             setup,
             campaign,
             interrupt,
-            deadline: campaign.time.map(|time| started + time),
+            modules: OnceLock::new(),
             state: Mutex::new(State {
                 search,
                 next: 0,
@@ -398,13 +415,15 @@ impl<'a> Shared<'a> {
                 sees_memory: false,
                 unseen_modules: BTreeSet::new(),
                 known: 0,
-                cut_off: 0,
+                cut_off: Vec::new(),
+                cut_short: 0,
                 unsupported: None,
                 astray: None,
                 fault: None,
                 reference,
                 output: None,
                 marks: BTreeMap::new(),
+                torn: None,
             }),
             changed: Condvar::new(),
             lookout: Lookout::new(campaign.watch),
@@ -427,8 +446,7 @@ impl<'a> Shared<'a> {
         loop {
             let most = self.campaign.executions;
             let enough = most.is_some_and(|most| state.next >= most);
-            let late = self.deadline.is_some_and(|d| Instant::now() >= d);
-            if state.finished || enough || late {
+            if state.finished || enough || self.interrupt.stopped() {
                 return None;
             }
             let keeper = self.campaign.keeper.as_deref();
@@ -507,7 +525,8 @@ impl<'a> Shared<'a> {
 
     /// What an execution shows besides its end and none before it has shown.
     fn new_marks(&self, n: u64, trace: &Trace, took: Duration) -> Vec<Mark> {
-        let mut marks = self.lookout.look(n, trace, took);
+        let look = || self.lookout.look(n, trace, took);
+        let mut marks = stop::unless(&self.interrupt.asked_of_search(), look).unwrap_or_default();
         let mut state = self.state();
         let judges_races = state.judges_races();
         marks.retain(|mark| match mark {
@@ -523,20 +542,25 @@ impl<'a> Shared<'a> {
         marks
     }
 
-    /// Counts an execution; its class and the output that was expected if it failed.
-    fn observe(&self, n: u64, trace: &Trace) -> Option<(Class, Option<Arc<Reference>>)> {
-        let mut events = trace.events.iter();
-        let passed_over = events.any(|e| e.kind() == Some(Kind::PassedOver));
+    /// Counts an execution; its class and the output that was expected if it failed. `None`: the
+    /// search was stopped before it had learnt from it, so that it counts for nothing.
+    #[allow(clippy::option_option)]
+    fn observe(&self, n: u64, trace: &Trace) -> Option<Option<(Class, Option<Arc<Reference>>)>> {
+        let shows = |kind| trace.events.iter().any(|e| e.kind() == Some(kind));
+        let (passed_over, inputs) = (shows(Kind::PassedOver), shows(Kind::Input));
         let mut state = self.state();
+        if !state.stale.remove(&n) && !self.learn(&mut state, n, trace) {
+            drop(state);
+            self.finish();
+            return None;
+        }
         state.executions += 1;
         state.output.get_or_insert_with(|| trace.stdout.clone());
         state.out.remove(&n);
         let names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
         state.limits.uncontrolled.extend(names.iter().cloned());
-        if !state.stale.remove(&n) {
-            state.search.observe(n, trace);
-        }
         state.limits.fair_only |= passed_over;
+        state.limits.inputs |= inputs;
         let exhaustive = self.campaign.policy.executions() == Some(Executions::All);
         if exhaustive && shares_long_blocks(&trace.events) {
             state.limits.uncontrolled.insert(LONG_BLOCKS.into());
@@ -592,17 +616,38 @@ impl<'a> Shared<'a> {
         if let Some((keeper, pending)) = due {
             keeper.write(pending);
         }
-        class.map(|class| (class, reference))
+        Some(class.map(|class| (class, reference)))
     }
 
-    /// Execution `n` came to nothing; `late`: since the time was up.
-    fn lost(&self, n: u64, late: bool) {
+    /// Lets the search learn from an execution. `false`: it was stopped in the middle of that, and
+    /// knows what it knew before.
+    fn learn(&self, state: &mut State, n: u64, trace: &Trace) -> bool {
+        if trace.events.len() < LONG {
+            state.search.observe(n, trace);
+            return true;
+        }
+        // What is left half done is not to be saved.
+        let before = state.frontier();
+        let search = &mut state.search;
+        let learnt = stop::unless(&self.interrupt.asked_of_search(), || {
+            search.observe(n, trace)
+        });
+        if learnt.is_none() {
+            state.torn = Some(before);
+            state.cut_short += 1;
+        }
+        learnt.is_some()
+    }
+
+    /// Execution `n` came to nothing, since the search was stopped while it was `doing` this.
+    fn lost(&self, n: u64, doing: Option<&Stuck>) {
         let mut state = self.state();
         state.out.remove(&n);
         if !state.stale.remove(&n) {
             state.search.lost(n);
         }
-        state.cut_off += u64::from(late);
+        state.cut_off.extend(doing.cloned());
+        state.cut_short += 1;
         drop(state);
         self.changed.notify_all();
     }
@@ -612,80 +657,15 @@ impl<'a> Shared<'a> {
         self.state().fault.get_or_insert(error);
         self.finish();
     }
-
-    /// Fills in the summary; an error that is to be shown besides.
-    fn conclude(self, summary: &mut Summary) -> Option<Error> {
-        let state = self
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut standing = state.search.standing();
-        if self.campaign.policy.executions() == Some(Executions::All) {
-            standing.bounds.extend(state.limits.bounds());
-            standing.bounds.extend(state.unseen());
-            let left_out = left_out(self.setup.base.flags);
-            standing.bounds.extend(left_out.map(String::from));
-        }
-        let astray = standing.mismatches.max(state.limits.diverged);
-        summary.executions = state.executions;
-        summary.complete = standing.complete && astray == 0;
-        let unbounded = standing.bounds.is_empty() && state.limits.uncontrolled.is_empty();
-        if summary.complete && unbounded {
-            let deadlock = Class::Deadlock.to_string();
-            summary.possibilities.retain(|p| p.class != deadlock);
-        }
-        summary.classes = standing.classes;
-        summary.notes.extend(state.notes(astray, &standing));
-        summary.notes.extend(self.lookout.note());
-        let judges_races = state.judges_races();
-        summary.outcomes = state.outcomes;
-        summary.output = summary.output.take().or(state.output);
-        summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
-        summary.instrumented = state.instrumented;
-        let fault = state.fault.filter(|e| e.exit != Exit::Interrupted);
-        let unsupported = state.unsupported.is_some()
-            || fault.as_ref().is_some_and(|e| e.exit == Exit::Unsupported);
-        // What is not under control may be why an execution did not end.
-        let in_time = |finding: &Found| finding.class != Class::Timeout.to_string();
-        let forbidden = self.campaign.strict && !summary.uncontrolled.is_empty();
-        let failed = match forbidden {
-            true => summary.findings.iter().any(in_time),
-            false => !summary.findings.is_empty(),
-        };
-        summary.verdict = if failed {
-            Verdict::Finding
-        } else if unsupported {
-            Verdict::Unsupported
-        } else if fault.as_ref().is_some_and(|e| e.exit != Exit::InputOutput) {
-            Verdict::ToolFault
-        } else if astray > 0 {
-            Verdict::Diverged
-        } else if !summary.complete {
-            Verdict::NothingFound
-        } else if unbounded {
-            Verdict::Explored
-        } else {
-            Verdict::ExploredWithinBounds
-        };
-        if summary.verdict == Verdict::NothingFound && summary.instrumented.is_empty() {
-            summary.notes.push(ONLY_CALLS.to_string());
-        }
-        if self.campaign.watch.races != Treatment::Off && !judges_races {
-            summary.notes.push(NO_RACES.to_string());
-        }
-        if summary.verdict == Verdict::Finding {
-            let early = fault.map(|fault| format!("the search ended early: {fault}"));
-            summary.notes.extend(early);
-            return None;
-        }
-        fault
-    }
 }
 
 impl State {
     /// Where a later run is to go on; `None`: from where it could before. What made the tool give up
     /// is to come up again.
     fn frontier(&self) -> Option<Vec<u64>> {
+        if let Some(before) = &self.torn {
+            return before.clone();
+        }
         let faulty = |error: &Error| error.exit != Exit::Interrupted;
         let gave_up = self.unsupported.is_some() || self.fault.as_ref().is_some_and(faulty);
         let search = self.search.save().filter(|_| !gave_up)?;
@@ -696,75 +676,5 @@ impl State {
     /// rest of it orders would pass for races.
     fn judges_races(&self) -> bool {
         self.sees_memory || self.instrumented.is_empty()
-    }
-
-    /// What an exhaustive search cannot know of this program.
-    fn unseen(&self) -> Vec<String> {
-        let mut bounds: Vec<String> = Vec::new();
-        if !self.sees_memory {
-            let text = match self.instrumented.is_empty() {
-                true => {
-                    "the program was not built with raddle cc: its accesses to memory are no steps"
-                }
-                false => "of its accesses to memory only atomic operations are steps",
-            };
-            bounds.push(text.to_string());
-        } else {
-            bounds.extend(self.unseen_modules.iter().cloned());
-        }
-        let uncontrolled = self.limits.uncontrolled.iter();
-        bounds.extend(uncontrolled.map(|name| format!("not under control: {name}")));
-        bounds
-    }
-
-    /// What limits the verdict.
-    fn notes(&self, astray: u64, standing: &Standing) -> Vec<String> {
-        let mut notes = Vec::new();
-        if astray > 0 {
-            let how = self.astray.as_ref();
-            notes.push(format!(
-                "{} left their schedule: something is not under control{}",
-                count(astray, "execution"),
-                how.map_or(String::new(), |how| format!(" (the first one: {how})"))
-            ));
-        }
-        if self.cut_off > 0 {
-            notes.push(format!(
-                "the time was up in the middle of {}, which came to nothing",
-                count(self.cut_off, "execution")
-            ));
-        }
-        if let Some(executions) = self.in_vain {
-            notes.push(format!(
-                "{} seemed to wait for ever, and did not: after {} the search began again, in \
-                 doubt of such loops",
-                self.limits.doubted_loops(),
-                count(executions, "execution")
-            ));
-        } else if self.limits.unfair > 0 {
-            let why = match self.limits.doubted.is_empty() {
-                true => String::new(),
-                false => format!(
-                    " ({} may depend on what no hook tells; `--busy-waits run` takes none for one \
-                     that waits)",
-                    self.limits.doubted_loops()
-                ),
-            };
-            notes.push(format!(
-                "{} seemed to have no end, and came to one when run on fairly: no finding{why}",
-                count(self.limits.unfair, "execution")
-            ));
-        }
-        if self.known > 0 {
-            notes.push(format!(
-                "{} failing executions were findings that the corpus knows (--new-only)",
-                self.known
-            ));
-        }
-        notes.extend(self.unsupported.clone());
-        let bounds = standing.bounds.iter();
-        notes.extend(bounds.map(|bound| format!("bound: {bound}")));
-        notes.extend(standing.notes.iter().cloned());
-        notes
     }
 }

@@ -1,12 +1,13 @@
-//! Ctrl-C and SIGTERM: the first one ends the search, the second one also what comes after it. A
-//! limit of time ends the search alone.
+//! Ctrl-C, SIGTERM and the limit of time: they end the search at once, and after a short grace, or
+//! at the second signal, what comes after it. What was found is told in any case, as it stands then.
 
 use crate::error::{Error, Result};
+use raddle_analyzer::stop::Asked;
 use raddle_scheduler::StopFlag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the signals set.
 #[derive(Clone, Debug)]
@@ -16,9 +17,15 @@ pub struct Interrupt {
     pub search: StopFlag,
     /// Set by the first signal.
     asked: Arc<AtomicBool>,
-    /// Set by the second signal: findings are reported as they stand.
+    /// Set by the second signal, or when the search has been over for [`GRACE`]: what is being
+    /// looked into is told as it stands.
     pub everything: StopFlag,
 }
+
+/// So long after the end of the search, executions that look into what was found may go on.
+const GRACE: Duration = Duration::from_millis(1000);
+/// How often it is looked whether the time is up.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl Interrupt {
     /// Flags that are set by SIGINT, SIGTERM and SIGHUP from now on.
@@ -52,14 +59,50 @@ impl Interrupt {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Calls `work`, and stops the search if that takes longer than `limit` (`None`: for ever).
+    /// Was the search stopped, by a signal or by the limit of time?
+    pub fn stopped(&self) -> bool {
+        self.search.is_set()
+    }
+
+    /// Was it stopped by the limit of time?
+    pub fn late(&self) -> bool {
+        self.stopped() && !self.requested()
+    }
+
+    /// Why the search is to stop, for loops of the analyzer.
+    pub fn asked_of_search(&self) -> Arc<Asked> {
+        let interrupt = self.clone();
+        Arc::new(move || match interrupt.stopped() {
+            true if interrupt.late() => Some("the time was limited"),
+            true => Some("it was interrupted"),
+            false => None,
+        })
+    }
+
+    /// Why what looks into findings is to stop, likewise.
+    pub fn asked_of_all(&self) -> Arc<Asked> {
+        let everything = self.everything.clone();
+        Arc::new(move || everything.is_set().then_some("the time was limited"))
+    }
+
+    /// Calls `work`, and stops the search if that takes longer than `limit` (`None`: for ever), and
+    /// all else when the grace after the end of the search, whatever ended it, is over.
     pub fn within<T>(&self, limit: Option<Duration>, work: impl FnOnce() -> T) -> T {
-        let Some(limit) = limit else { return work() };
+        let started = Instant::now();
         let (done, over) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                if over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                    self.search.set();
+                let mut stopped: Option<Instant> = None;
+                while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                    if limit.is_some_and(|limit| started.elapsed() >= limit) {
+                        self.search.set();
+                    }
+                    if self.stopped() {
+                        let since = stopped.get_or_insert_with(Instant::now);
+                        if since.elapsed() >= GRACE {
+                            self.everything.set();
+                        }
+                    }
                 }
             });
             // Dropped when the work is done, or has panicked.

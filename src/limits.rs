@@ -2,6 +2,7 @@
 //! run takes over what limited that one.
 
 use crate::report::base_name;
+use crate::summary::count;
 use raddle_analyzer::words::{Row, put_list, put_text};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::libraries::{SYSTEM, is_among};
@@ -22,6 +23,10 @@ pub struct Limits {
     pub doubted: BTreeSet<String>,
     /// Executions that left their schedule.
     pub diverged: u64,
+    /// Executions that reached the limit of steps, and of which it is not known how they end.
+    pub step_limited: u64,
+    /// The program asked for inputs, which are all 0.
+    pub inputs: bool,
 }
 
 impl Limits {
@@ -33,6 +38,7 @@ impl Limits {
         let doubted: Vec<&String> = self.doubted.iter().collect();
         put_list(&mut row, &doubted, |row, at| put_text(row, at));
         row.extend([u64::from(self.fair_only), self.unfair, self.diverged]);
+        row.extend([self.step_limited, u64::from(self.inputs)]);
         row.append(&mut search);
         row
     }
@@ -46,6 +52,8 @@ impl Limits {
             fair_only: row.flag()?,
             unfair: row.number()?,
             diverged: row.number()?,
+            step_limited: row.number()?,
+            inputs: row.flag()?,
         };
         Some((limits, row.0))
     }
@@ -65,7 +73,21 @@ impl Limits {
         if self.unfair > 0 {
             bounds.push(UNFAIR.into());
         }
+        if self.inputs {
+            bounds.push(INPUTS.into());
+        }
         bounds
+    }
+
+    /// The executions that reached the limit of `steps`, in words; `None` where there are none.
+    pub fn step_limit(&self, steps: u64) -> Option<String> {
+        let executions = count(self.step_limited, "execution");
+        (self.step_limited > 0).then(|| {
+            format!(
+                "step limit reached: {executions} did not come to an end within {steps} steps \
+                 (`--max-steps N` sets another limit, 0 none)"
+            )
+        })
     }
 
     /// The loops that are doubted, in words.
@@ -84,6 +106,10 @@ const FAIR_ONLY: &str = "a thread that waits in a loop of calls lets another one
 /// The bound that [`Limits::unfair`] is.
 const UNFAIR: &str =
     "executions that seemed to have no end, and have one, were not followed further";
+
+/// The bound that [`Limits::inputs`] is.
+pub const INPUTS: &str =
+    "the program asks for inputs, and each was 0: `raddle verify` explores all";
 
 /// What is not under control where [`shares_long_blocks`].
 pub const LONG_BLOCKS: &str = "the order within a copy or fill of more than 8192 bytes";
@@ -170,6 +196,8 @@ mod tests {
             unfair: 3,
             doubted: ["wait.c:7".to_string()].into(),
             diverged: u64::MAX,
+            step_limited: 7,
+            inputs: true,
         };
         let row = limits.put(vec![8, 9]);
         assert_eq!(Limits::take(&row), Some((limits, &[8, 9][..])));

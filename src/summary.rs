@@ -20,6 +20,8 @@ use std::time::Duration;
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     NothingFound,
+    /// The same, of a search that did less than it set out to do: the notes say what.
+    NothingFoundWithinBounds,
     Finding,
     Verified,
     VerifiedWithinBounds,
@@ -301,7 +303,9 @@ impl Summary {
             Verdict::Unsupported => Exit::Unsupported,
             Verdict::ToolFault => Exit::ToolFault,
             _ if self.interrupted => Exit::Interrupted,
-            Verdict::VerifiedWithinBounds | Verdict::ExploredWithinBounds => Exit::WithinBounds,
+            Verdict::NothingFoundWithinBounds
+            | Verdict::VerifiedWithinBounds
+            | Verdict::ExploredWithinBounds => Exit::WithinBounds,
             Verdict::NothingFound | Verdict::Verified | Verdict::Explored => Exit::Clean,
         }
     }
@@ -400,7 +404,10 @@ impl Summary {
             (true, true) => "no failure so far",
         };
         let (claim, good) = match self.verdict {
-            Verdict::NothingFound if self.interrupted => (format!("stopped, {nothing}"), true),
+            Verdict::NothingFound | Verdict::NothingFoundWithinBounds if self.interrupted => {
+                (format!("stopped, {nothing}"), true)
+            }
+            Verdict::NothingFoundWithinBounds => (format!("{nothing}, within bounds"), true),
             Verdict::NothingFound => (nothing.to_string(), true),
             Verdict::Finding => ("failed".to_string(), false),
             Verdict::Verified => ("verified".to_string(), true),
@@ -515,6 +522,11 @@ mod tests {
     fn verdicts_have_their_names_and_codes() {
         let table = [
             (Verdict::NothingFound, "nothing-found", Exit::Clean),
+            (
+                Verdict::NothingFoundWithinBounds,
+                "nothing-found-within-bounds",
+                Exit::WithinBounds,
+            ),
             (Verdict::Finding, "finding", Exit::Finding),
             (Verdict::Verified, "verified", Exit::Clean),
             (

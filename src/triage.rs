@@ -2,12 +2,14 @@
 
 mod again;
 mod depth;
+mod endless;
 mod inputs;
 mod marks;
 mod paths;
 mod returns;
 mod shrink;
 
+pub use endless::is_doubtful;
 pub use marks::Sighted;
 pub use shrink::Effort;
 
@@ -15,6 +17,7 @@ use crate::class::{Class, Meaning, label, meaning};
 use crate::corpus::{Keeper, Known, NewFinding};
 use crate::describe::{self, Failure, Story};
 use crate::error::Result;
+use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::report::{Style, place, report};
 use crate::setup::Setup;
@@ -24,17 +27,18 @@ use crate::suppress::{Case, Suppressions};
 use crate::symbols::{Symbols, readable};
 use crate::terminal::tell;
 use crate::watch::{Treatment, Watch};
-use raddle_protocol::event::Kind;
+use endless::{DOUBTED_STEPS, Fair, cut_short, is_long_way};
+use raddle_analyzer::stop;
 use raddle_protocol::job::{Job, total_steps};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{Step, Tail};
 use raddle_protocol::shared::flags;
-use raddle_protocol::trace::{Outcome, Trace};
+use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
-use raddle_scheduler::{RunError, Session};
-use std::collections::BTreeSet;
+use raddle_scheduler::{Module, RunError, Session};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What becomes of findings.
 pub struct Wishes {
@@ -138,6 +142,8 @@ pub enum Examined {
     Known,
     /// It only failed because its schedule was unfair.
     Unfair,
+    /// It reached the limit of steps, and nothing says that it would have no end.
+    Endless,
     /// A rule of the suppression file keeps it quiet.
     Suppressed,
 }
@@ -161,16 +167,15 @@ pub struct Triage<'a> {
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
     output: Option<Vec<u8>>,
+    /// Of the program, where they are known without a session.
+    modules: Option<Vec<Module>>,
+    /// Executions that were [`Examined::Endless`].
+    endless: u64,
+    started: Instant,
+    /// What is being looked into is given up then: it does not fail the run.
+    deadline: Option<Instant>,
 }
 
-/// What never ends does not end within so many fair steps either.
-const FAIR_STEPS: u64 = 1_000_000;
-/// Loops that seem to wait for ever, and do not, end within so many steps; and where such a livelock
-/// was found before.
-const DOUBTED_STEPS: u64 = 200_000;
-const DOUBTED_AGAIN_STEPS: u64 = 20_000;
-/// The witness of a livelock holds so many steps.
-const LIVELOCK_STEPS: u64 = 20_000;
 /// So much of what the program printed goes into the witness, from the end.
 const OUTPUT_KEPT: usize = 16 << 10;
 
@@ -191,7 +196,23 @@ impl<'a> Triage<'a> {
             notes: Vec::new(),
             trouble: None,
             output: None,
+            modules: None,
+            endless: 0,
+            started: Instant::now(),
+            deadline: None,
         }
+    }
+
+    /// The program has these modules.
+    pub fn know(&mut self, modules: &[Module]) {
+        self.modules.get_or_insert_with(|| modules.to_vec());
+    }
+
+    /// Where this instruction is in the source; `None` where that is not known.
+    pub fn place_of(&mut self, pc: u64) -> Option<String> {
+        let symbols = self.symbols().ok().filter(|_| pc != 0)?;
+        let site = symbols.site(pc);
+        Some(place(&symbols.sites()[site as usize]))
     }
 
     /// All that was found.
@@ -216,7 +237,12 @@ impl<'a> Triage<'a> {
         let endless = seen.trace.outcome.end == End::StepLimit;
         if seen.class == Class::Livelock && (endless || is_doubtful(&seen)) {
             let ended = match self.ends_anyway(&seen)? {
-                Fair::GoesOn => None,
+                Fair::GoesOn { in_circles: false } if endless => {
+                    self.endless += 1;
+                    let examined = Examined::Endless;
+                    return Ok(Examination { examined, refuted });
+                }
+                Fair::GoesOn { .. } => None,
                 Fair::Ends(outcome) => Some((label(&outcome), None)),
                 Fair::Fails(other) => Some((counted(other.class, &other.trace), Some(other))),
             };
@@ -237,23 +263,6 @@ impl<'a> Triage<'a> {
         Ok(Examination { examined, refuted })
     }
 
-    /// Does this livelock end when it goes on fairly?
-    fn ends_anyway(&mut self, seen: &Seen) -> Result<Fair> {
-        let failure = self.describe_in_depth(seen)?;
-        let mut found = self.findings.iter();
-        let known = found.any(|f| f.fingerprint == failure.fingerprint);
-        if known && is_long_way(seen) {
-            // Only the limit of time would show it again.
-            return Ok(Fair::GoesOn);
-        }
-        // Others that were alike may have had no end: each is asked for itself.
-        let doubted_steps = match known {
-            true => DOUBTED_AGAIN_STEPS,
-            false => DOUBTED_STEPS,
-        };
-        self.fairly(seen, &seen.trace.taken, doubted_steps)
-    }
-
     /// What an execution that failed for sure means for the run.
     fn judge(&mut self, mut seen: Seen) -> Result<Examined> {
         let failure = self.describe_in_depth(&seen)?;
@@ -268,25 +277,6 @@ impl<'a> Triage<'a> {
         }
         self.keep(seen, failure)?;
         Ok(Examined::Finding)
-    }
-
-    /// Where the loops are that seem to wait for ever; nothing where only the limit of steps was
-    /// reached.
-    fn loops(&mut self, seen: &Seen) -> Result<Vec<String>> {
-        if !is_doubtful(seen) {
-            return Ok(Vec::new());
-        }
-        let symbols = self.symbols()?;
-        symbols.enter(&seen.trace.loaded);
-        let waits = &seen.trace.outcome.waits;
-        let goes_round = |kind: u8| Kind::from_u8(kind).is_some_and(|k| IN_LOOPS.contains(&k));
-        let some = waits.iter().any(|w| goes_round(w.kind));
-        let mut loops = BTreeSet::new();
-        for wait in waits.iter().filter(|w| !some || goes_round(w.kind)) {
-            let site = symbols.site(wait.pc);
-            loops.insert(place(&symbols.sites()[site as usize]));
-        }
-        Ok(loops.into_iter().collect())
     }
 
     /// Counts a finding that is known already; `None` when it is not, or is to be told again.
@@ -317,18 +307,22 @@ impl<'a> Triage<'a> {
 
     /// Reproduces, shrinks, writes and prints a new finding.
     fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<()> {
+        let shrinks = self.wishes.shrink.executions > 0;
         // A run that does not end takes as long as the limit.
         let cut_off = seen.trace.outcome.end != End::Livelock;
         let endless = matches!(seen.class, Class::Timeout | Class::Livelock) && cut_off;
         let records = match endless {
             true => witness_records(&seen.trace.taken),
+            false if !shrinks => witness_records(&seen.trace.taken),
             false => flags::EVENTS | records_for(&failure, &seen.trace.taken),
         };
         let again = self.rerun(&seen.job, &seen.trace.taken, records)?;
         let reproduced = self.is_same(again.as_ref(), &seen, &failure)?;
         let (mut fewest, mut note) = (false, None);
         let (trace, reproduced) = match again {
-            Some(again) if reproduced && seen.class == Class::Timeout => (again, true),
+            Some(again) if reproduced && (seen.class == Class::Timeout || !shrinks) => {
+                (again, true)
+            }
             Some(again) if reproduced => {
                 let again = match endless {
                     true => again,
@@ -342,7 +336,7 @@ impl<'a> Triage<'a> {
                 let stays = match (endless || is_doubtful(&seen)) && !asked {
                     true => matches!(
                         self.fairly(&seen, &shrunk.steps, DOUBTED_STEPS)?,
-                        Fair::GoesOn
+                        Fair::GoesOn { .. }
                     ),
                     false => true,
                 };
@@ -441,7 +435,13 @@ impl<'a> Triage<'a> {
         if self.interrupt.everything.is_set() {
             return Ok(None);
         }
-        match self.session()?.run(job) {
+        let deadline = self.deadline;
+        let session = match self.session() {
+            Err(error) if error.exit == Exit::Interrupted => return Ok(None),
+            session => session?,
+        };
+        session.until(deadline);
+        match session.run(job) {
             Ok(trace) => Ok(Some(trace)),
             Err(RunError::Stopped) => Ok(None),
             Err(error) => {
@@ -464,7 +464,10 @@ impl<'a> Triage<'a> {
     fn symbols(&mut self) -> Result<&mut Symbols> {
         if self.symbols.is_none() {
             let program = self.setup.program.path.clone();
-            let modules = self.session()?.modules().to_vec();
+            let modules = match &self.modules {
+                Some(modules) => modules.clone(),
+                None => self.session()?.modules().to_vec(),
+            };
             self.symbols = Some(Symbols::new(&modules, &program));
         }
         Ok(self.symbols.as_mut().expect("it has just been put there"))
@@ -477,9 +480,13 @@ impl<'a> Triage<'a> {
         trace: &Trace,
         expected_output: Option<u64>,
     ) -> Result<Vec<Failure>> {
+        let asked = self.interrupt.asked_of_all();
         let symbols = self.symbols()?;
         Ok(match class {
-            Class::Race | Class::Leak => crate::marks::failures(class, trace, symbols),
+            Class::Race | Class::Leak => {
+                let look = || crate::marks::failures(class, trace, symbols);
+                stop::unless(&asked, look).unwrap_or_default()
+            }
             _ => match class_of(trace, expected_output) {
                 Some(class) => vec![describe::failure(class, trace, symbols)],
                 None => Vec::new(),
@@ -532,47 +539,6 @@ impl<'a> Triage<'a> {
         }))
     }
 
-    /// A schedule without end may only be unfair: one thread spins while the one that it waits
-    /// for is never chosen; or it depends on what no hook tells, so that loops that seem to wait for
-    /// ever do not. Does the execution end when it goes on fairly from here?
-    fn fairly(&mut self, seen: &Seen, taken: &[Step], doubted_steps: u64) -> Result<Fair> {
-        let mut job = seen.job.clone();
-        job.prefix = taken.to_vec();
-        job.tail = Tail::Random { seed: 1 };
-        job.flags |= flags::TOLERANT;
-        // Who sleeps gets its turn.
-        job.flags &= !flags::LAZY_TIME;
-        match is_doubtful(seen) {
-            true => {
-                job.flags |= flags::DOUBT_SPINS;
-                job.max_steps = total_steps(taken) + doubted_steps;
-            }
-            false => job.max_steps = job.max_steps.saturating_add(FAIR_STEPS),
-        }
-        if is_long_way(seen) {
-            job.flags |= flags::LONG_WAYS;
-        }
-        if job.flags & flags::DOUBT_SPINS != 0 {
-            // To be run, not to be searched.
-            job.flags &= !flags::EXACT_SPINS;
-        }
-        let Some(trace) = self.run(&job)? else {
-            return Ok(Fair::GoesOn);
-        };
-        job.flags &= !flags::TOLERANT;
-        Ok(match class_of(&trace, seen.expected_output()) {
-            Some(Class::Livelock | Class::Timeout) => Fair::GoesOn,
-            None => Fair::Ends(trace.outcome),
-            Some(class) => Fair::Fails(Box::new(Seen {
-                execution: seen.execution,
-                class,
-                job,
-                trace,
-                reference: seen.reference.clone(),
-            })),
-        })
-    }
-
     fn witness(
         &mut self,
         seen: &Seen,
@@ -589,12 +555,14 @@ impl<'a> Triage<'a> {
             failure.message = message;
         }
         let other = self.other(seen, &mut failure, trace)?;
+        let asked = self.interrupt.asked_of_all();
         let (policy, seed) = (self.wishes.policy.clone(), self.wishes.seed);
         let symbols = self.symbols()?;
         if seen.job.flags & flags::SPURIOUS != 0 {
             failure.notes.extend(marks::spurious(trace, symbols));
         }
-        let mut story = describe::story(trace, symbols);
+        let told = stop::unless(&asked, || describe::story(trace, symbols));
+        let mut story = told.unwrap_or_else(|| describe::story(&end_of(trace), symbols));
         story.place(&mut failure, trace);
         let left_out = leave_out_middle(&mut story.records);
         let faults = crate::faults::notes(&story.records);
@@ -690,32 +658,12 @@ pub fn witness_records(steps: &[Step]) -> u32 {
     flags::EVENTS | flags::ENABLED | stacks
 }
 
-/// What threads wait with that go round loops; others may be blocked.
-const IN_LOOPS: [Kind; 9] = [
-    Kind::Read,
-    Kind::AtomicRead,
-    Kind::Rmw,
-    Kind::Fence,
-    Kind::Yield,
-    Kind::Return,
-    Kind::MutexTryLock,
-    Kind::SpinTryLock,
-    Kind::SemTryWait,
-];
-
 /// The label under which the summary counts an execution.
 pub fn counted(class: Class, trace: &Trace) -> String {
     match class {
         Class::Output => Class::Output.to_string(),
         _ => label(&trace.outcome),
     }
-}
-
-/// What a livelock does when every thread gets its turn.
-enum Fair {
-    GoesOn,
-    Ends(Outcome),
-    Fails(Box<Seen>),
 }
 
 /// The class of a run's failure; `None` when it ended well or says nothing.
@@ -729,39 +677,20 @@ pub fn class_of(trace: &Trace, expected_output: Option<u64>) -> Option<Class> {
     }
 }
 
-/// Do threads seem to wait in loops for ever? (Under `verify` the compiler knows such loops.)
-pub fn is_doubtful(seen: &Seen) -> bool {
-    seen.trace.outcome.end == End::Livelock && seen.job.flags & flags::SYMBOLIC == 0
-}
-
-/// Has one thread decided so often without a step that the limit was reached?
-fn is_long_way(seen: &Seen) -> bool {
-    let outcome = &seen.trace.outcome;
-    outcome.end == End::StepLimit && outcome.detail[1] != 0
-}
-
-/// The start of an execution without end says as much as millions of steps.
-fn cut_short(seen: &mut Seen) {
-    let limit = match seen.job.max_steps {
-        0 => LIVELOCK_STEPS,
-        limit => limit.min(LIVELOCK_STEPS),
-    };
-    seen.job.max_steps = limit;
-    let mut left = limit;
-    seen.trace.taken.retain_mut(|step| {
-        // Choices belong to the step before them and count for nothing themselves.
-        if step.is_choice() {
-            return left > 0;
-        }
-        step.count = u64::from(step.count).min(left) as u16;
-        left -= u64::from(step.count);
-        step.count > 0
-    });
-}
-
 fn last_bytes(output: &[u8]) -> Bytes {
     let from = output.len().saturating_sub(OUTPUT_KEPT);
     Bytes(output[from..].to_vec())
+}
+
+/// The last events of an execution, where there is no time for all of them.
+fn end_of(trace: &Trace) -> Trace {
+    const LAST: usize = 1000;
+    let from = trace.events.len().saturating_sub(LAST);
+    let events = trace.events[from..].to_vec();
+    Trace {
+        loaded: trace.loaded.clone(),
+        ..Trace::new(events, trace.taken.clone(), trace.outcome.clone())
+    }
 }
 
 /// Cuts a very long list of events down to its start and its end; how many were left out.

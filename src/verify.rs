@@ -1,6 +1,6 @@
 //! `raddle verify`: all schedules and all inputs of an instrumented program.
 
-use crate::class::{Class, label};
+use crate::class::{Class, STEP_LIMIT, label};
 use crate::cli::{StrategyName, VerifyOptions};
 use crate::corpus::{self, Journal};
 use crate::cpp;
@@ -29,7 +29,7 @@ use raddle_protocol::trace::Trace;
 use raddle_scheduler::{Module, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Step limit of an execution, where the options name none.
 pub const MAX_STEPS: u64 = 100_000;
@@ -44,7 +44,7 @@ const ENOUGH: &str = "a finding";
 pub fn verify(
     setup: &Setup,
     options: &VerifyOptions,
-    triage: Triage<'_>,
+    mut triage: Triage<'_>,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<(Summary, Option<Error>)> {
@@ -62,6 +62,7 @@ pub fn verify(
     let workers = usize::from(options.jobs);
     let modules = setup.session(&interrupt.search)?.modules().to_vec();
     check_instrumented(setup, &modules)?;
+    triage.know(&modules);
     let strategy = match options.strategy {
         StrategyName::Frontier => Strategy::Frontier,
         StrategyName::MpcS1 => Strategy::MpcS1,
@@ -70,7 +71,8 @@ pub fn verify(
     };
     let bounds = Bounds {
         executions: options.max_executions,
-        time: options.time,
+        // The whole command has a limit.
+        time: None,
         steps: setup.base.max_steps,
         branches: options.loop_bound,
     };
@@ -91,6 +93,7 @@ pub fn verify(
         uncontrolled: BTreeSet::new(),
         failed: None,
         found: 0,
+        examining: Duration::ZERO,
     };
     if options.spurious {
         exploration.verifier.allow_spurious();
@@ -102,8 +105,8 @@ pub fn verify(
     let globals = symbols.instrumented_variables(EXPECTED_BYTES).into_iter();
     let heap = (arena::BASE, arena::END);
     (exploration.verifier).expect_shared(globals.chain([heap]));
-    let stopped = interrupt.clone();
-    exploration.verifier.stop_when(move || stopped.requested());
+    let verifier = &mut exploration.verifier;
+    verifier.stop_when(interrupt.asked_of_search());
     if !earlier.is_empty() {
         let again = count(earlier.len() as u64, "execution");
         let note = format!("{again} of earlier runs were done again");
@@ -124,13 +127,16 @@ pub fn verify(
         }
     };
     let explored = || crew(workers, setup, interrupt, explore);
-    let report = interrupt.within(options.time, explored)?;
+    let report = explored()?;
+    let examining = exploration.examining;
+    exploration.triage.look_into_the_rest()?;
     let left_out = exploration.verifier.races_left_out();
     let (mut summary, trouble, fault) = exploration.done();
     summary.notes.extend(left_out.into_iter().map(String::from));
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
-    summary.took(started.elapsed(), started.elapsed());
+    let took = started.elapsed();
+    summary.took(took, took.saturating_sub(examining));
     let job_flags = setup.base.flags;
     conclude(&mut summary, &report, job_flags, &modules, &mut symbols);
     if let Some(fault) = &fault
@@ -252,6 +258,8 @@ struct Exploration<'a> {
     /// What keeps the exploration from its end.
     failed: Option<Error>,
     found: u64,
+    /// How long it took to look into what was found.
+    examining: Duration,
 }
 
 impl Exploration<'_> {
@@ -332,7 +340,10 @@ impl Exploration<'_> {
             trace: trace.clone(),
         };
         let triage = &mut self.triage;
-        if self.progress.aside(|| triage.look_into(sighted))? {
+        let started = Instant::now();
+        let is_finding = self.progress.aside(|| triage.look_into(sighted))?;
+        self.examining += started.elapsed();
+        if is_finding {
             self.count_finding();
         }
         Ok(())
@@ -355,7 +366,12 @@ impl Exploration<'_> {
             reference: None,
         };
         let triage = &mut self.triage;
+        let started = Instant::now();
         let examination = self.progress.aside(|| triage.examine(seen))?;
+        self.examining += started.elapsed();
+        if examination.examined == Examined::Endless {
+            recount(&mut self.summary.outcomes, class, STEP_LIMIT.to_string());
+        }
         if let Some(refuted) = examination.refuted {
             recount(&mut self.summary.outcomes, class, refuted.label);
         }
@@ -481,6 +497,8 @@ fn conclude(
     bounds.extend(last_decisions(&report.bounded_at, symbols));
     summary.verdict = match (summary.findings.is_empty(), bounds.is_empty()) {
         (false, _) => Verdict::Finding,
+        // What was stopped by hand claims nothing.
+        (true, _) if summary.interrupted => Verdict::NothingFoundWithinBounds,
         (true, true) => Verdict::Verified,
         (true, false) => Verdict::VerifiedWithinBounds,
     };

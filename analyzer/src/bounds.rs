@@ -1,5 +1,6 @@
 //! What a schedule costs under a bound: preemptions or delays.
 
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::schedule::CHOICE_BIT;
@@ -98,6 +99,7 @@ pub fn points(events: &[Event]) -> Vec<Point> {
     let mut enabled: Vec<u16> = Vec::new();
     let mut running = 0;
     for event in events {
+        stop::point();
         match event.kind() {
             Some(Kind::Enabled) => {
                 enabled.extend(event.enabled_slots());
@@ -135,6 +137,7 @@ fn mark_waits(events: &[Event], points: &mut [Point]) {
     let mut next = std::collections::HashMap::new();
     let mut at = points.len();
     for event in events.iter().rev() {
+        stop::point();
         if event.kind() == Some(Kind::Choice) {
             at -= 1;
             continue;

@@ -4,6 +4,7 @@
 use crate::bounds::{Bound, Point, points};
 use crate::dpor::{Execution, RECORDS};
 use crate::search::{Next, Plan, Search, Standing};
+use crate::stop;
 use crate::words::{Row, put_list};
 use raddle_protocol::job::push_step;
 use raddle_protocol::schedule::{Step, Tail};
@@ -126,7 +127,9 @@ impl Dfs {
         let base: Arc<[u16]> = points.iter().map(|p| p.taken).collect();
         let mut spent = branch.cost;
         for (len, point) in points.iter().enumerate().skip(known) {
+            stop::point();
             for &what in point.all.iter().rev().filter(|&&what| what != point.taken) {
+                stop::point();
                 let cost = spent + self.bound.cost(point, what);
                 let branch = Branch {
                     base: base.clone(),
@@ -157,6 +160,7 @@ impl Search for Dfs {
         };
         let mut prefix = Vec::new();
         for what in branch.prefix() {
+            stop::point();
             push_step(&mut prefix, what);
         }
         self.out.insert(n, branch);
@@ -179,6 +183,7 @@ impl Search for Dfs {
             return;
         }
         for (clock, classes) in [false, true].into_iter().zip(&mut self.classes) {
+            stop::point();
             let execution = Execution::new(trace, clock);
             self.looks |= execution.looks;
             classes.insert(execution.class());
@@ -230,6 +235,7 @@ impl Search for Dfs {
         let limit = self.limit.map_or(0, |limit| u64::from(limit) + 1);
         saved.extend([self.mismatches, limit]);
         for classes in &self.classes {
+            stop::point();
             let mut classes: Vec<&[u64; 2]> = classes.iter().filter(|_| !many).collect();
             classes.sort_unstable();
             put_list(&mut saved, &classes, |row, class| row.extend(*class));
@@ -269,6 +275,7 @@ impl Dfs {
         (bound.limit().is_some() == (limit > 0)).then_some(())?;
         dfs.limit = limit.checked_sub(1);
         for classes in &mut dfs.classes {
+            stop::point();
             let all = row.list(|row| Some([row.number()?, row.number()?]))?;
             *classes = all.into_iter().collect();
         }
@@ -284,6 +291,7 @@ impl Dfs {
             })
         })?;
         for branch in branches {
+            stop::point();
             match dfs.limit {
                 Some(limit) if branch.cost > limit => {
                     dfs.later.entry(branch.cost).or_default().push(branch);

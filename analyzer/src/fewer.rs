@@ -3,6 +3,7 @@
 //! known one.
 
 use crate::bounds::{Bound, Point, points};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::job::push_step;
 use raddle_protocol::outcome::End;
@@ -69,6 +70,7 @@ impl Fewer {
         let mut switches = HashMap::new();
         let mut counts = Counts::default();
         for point in &points(&failing.events) {
+            stop::point();
             if let Some(from) = counts.switch(point, point.taken) {
                 switches.insert(from, point.taken);
             }
@@ -100,6 +102,7 @@ impl Fewer {
         self.under_way = self.waiting.pop();
         let mut prefix = Vec::new();
         for what in self.under_way.as_ref()?.prefix() {
+            stop::point();
             push_step(&mut prefix, what);
         }
         Some(prefix)
@@ -138,11 +141,13 @@ impl Fewer {
         let mut counts = Counts::default();
         let (mut spent, mut alike) = (0, 0);
         for (len, point) in points.iter().enumerate() {
+            stop::point();
             if spent > self.limit {
                 return;
             }
             let others = point.all.iter().filter(|&&what| what != point.taken);
             for &what in others.filter(|_| len >= known) {
+                stop::point();
                 let cost = spent + BOUND.cost(point, what);
                 if cost > self.limit {
                     continue;

@@ -1,5 +1,6 @@
 //! Threads that nobody joined or detached and that were alive when the process ended.
 
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub struct Leak {
 pub fn leaks(events: &[Event]) -> Vec<Leak> {
     let mut open: BTreeMap<Slot, usize> = BTreeMap::new();
     for (index, event) in events.iter().enumerate() {
+        stop::point();
         let other = event.value as Slot;
         match event.kind() {
             Some(Kind::ThreadCreate) if event.size == 0 && other != raddle_protocol::slot::NONE => {

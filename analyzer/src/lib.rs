@@ -18,5 +18,6 @@ pub mod sampling;
 pub mod search;
 pub mod shrink;
 pub mod steer;
+pub mod stop;
 pub mod verify;
 pub mod words;

@@ -8,6 +8,7 @@
 
 use crate::races::clock::Clock;
 use crate::races::order::{Order, acquired};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use std::collections::{HashMap, HashSet};
@@ -116,6 +117,7 @@ impl Search<'_> {
         let last = &nested[self.path[self.path.len() - 1]];
         let holders = self.by_held.get(&last.wanted.lock).cloned();
         for next in holders.unwrap_or_default() {
+            stop::point();
             self.steps += 1;
             if self.steps > MOST_STEPS || self.found.len() >= MOST_CYCLES {
                 return;
@@ -192,6 +194,7 @@ fn change(kind: Kind, event: &Event) -> Change {
 pub fn held(events: &[Event]) -> HashMap<Slot, Vec<Held>> {
     let mut threads: HashMap<Slot, Locks> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
+        stop::point();
         let Some(kind) = event.kind().filter(|kind| kind.is_step()) else {
             continue;
         };
@@ -215,6 +218,7 @@ fn nested(events: &[Event]) -> Vec<Nested> {
     let mut seen: HashMap<_, Vec<Clock>> = HashMap::new();
     let mut all = Vec::new();
     for (index, event) in events.iter().enumerate() {
+        stop::point();
         let Some(kind) = event.kind().filter(|kind| kind.is_step()) else {
             continue;
         };

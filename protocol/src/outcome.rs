@@ -48,7 +48,8 @@ ends! {
     /// A write outside a block was found. Fields as UseAfterFree.
     HeapOverflow = 9;
     /// The step limit was reached. `detail[0]`: the limit; `detail[1]`: 1 when it was reached by
-    /// decisions and inputs since the last step (symbolic runs).
+    /// decisions and inputs since the last step (symbolic runs); `detail[2]`: 1 when all threads
+    /// have come back to the same states again and again.
     StepLimit = 10;
     /// The run left its schedule. `detail[0]`: step; `detail[1]`: wanted thread or choice;
     /// `detail[2]`: a [`Divergence`]; `detail[3]`: thread that was running.

@@ -6,7 +6,9 @@
 //! again and again (registers and the top of its stack), it goes round a loop that changes nothing
 //! of its own: it yields where it is, and others go first. A preemption at any place is a legal
 //! one; that only such loops are preempted keeps executions the same from run to run, whatever else
-//! the machine does. Only fibers need this, and AddressSanitizer's own loops are left alone.
+//! the machine does. A thread that computes for very long without an operation, in whatever states,
+//! may wait in a loop that counts: it yields as well, at the next look. Only fibers need this, and
+//! AddressSanitizer's own loops are left alone.
 //!
 //! Where such a loop has been found, it is known to all later executions ([`Known`]), and a second timer,
 //! of real time, looks for the known ones alone, much more often: a timer of CPU time comes with the
@@ -34,6 +36,8 @@ const LOOP: usize = 32;
 const LOOPS: usize = 64;
 /// So often in the same state it waits.
 const AGAIN: u32 = 3;
+/// So many looks in a row, in whatever states, are very long: 0.3 s.
+const VERY_LONG: u32 = 75;
 /// How many states are remembered.
 const STATES: usize = 64;
 /// Bytes of the stack that belong to a state.
@@ -48,6 +52,8 @@ struct Watch {
     often: bool,
     /// The running thread and the number of steps at the last look.
     last: (Slot, u64),
+    /// So many looks before that one found the same.
+    looks: u32,
     /// States, and how often each was seen; written round and round.
     states: [(u64, u32); STATES],
     next: usize,
@@ -94,6 +100,7 @@ static WATCH: Serial<Watch> = Serial::new(Watch {
     armed: false,
     often: false,
     last: (0, 0),
+    looks: 0,
     states: [(0, 0); STATES],
     next: 0,
     libraries: [(0, 0); LIBRARIES],
@@ -234,13 +241,16 @@ extern "C-unwind" fn on_look(_: c_int, info: *mut libc::siginfo_t, context: *mut
     }
     let now = (gate::me(), gate::steps());
     if core::mem::replace(&mut watch().last, now) != now {
+        watch().looks = 0;
         return;
     }
-    let waits = watch().seen(state(registers)) >= AGAIN;
-    if waits && let Some(known) = known() {
+    watch().looks += u32::from(!often);
+    let again = watch().seen(state(registers)) >= AGAIN;
+    if again && let Some(known) = known() {
         known.add(pc);
         look_often();
     }
+    let waits = again || watch().looks >= VERY_LONG;
     if waits && gate::others_go_on() {
         // SAFETY: the running thread's own errno.
         let errno = unsafe { *libc::__errno_location() };

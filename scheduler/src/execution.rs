@@ -120,7 +120,8 @@ impl Followed {
 pub enum Trouble {
     Corrupt(Corruption),
     TooManyRecords,
-    Stopped,
+    /// It was to stop; what it was doing then.
+    Stopped(Box<Stuck>),
     Os(&'static str, io::Error),
 }
 
@@ -138,7 +139,7 @@ impl Trouble {
             Trouble::TooManyRecords => RunError::TooManyRecords {
                 limit: limits.record_bytes,
             },
-            Trouble::Stopped => RunError::Stopped,
+            Trouble::Stopped(_) => RunError::Stopped,
             Trouble::Os(action, source) => RunError::Os { action, source },
         }
     }
@@ -188,7 +189,8 @@ impl Watch<'_> {
             let [ended, asked, stopped] =
                 sys::poll_in(fds, Some(next)).map_err(os("wait for the execution"))?;
             if stopped {
-                return Err(Trouble::Stopped);
+                let stuck = Stuck::look(pid, || self.pages.progress());
+                return Err(Trouble::Stopped(Box::new(stuck)));
             }
             if asked {
                 // The value says nothing; reading makes it unreadable again.

@@ -34,4 +34,5 @@ pub use modules::{Module, Sanitizer};
 pub use sanitizers::Sanitizers;
 pub use session::Session;
 pub use stop::StopFlag;
+pub use stuck::Stuck;
 pub use target::{Limits, Reuse, Statuses, Stdin, Target};

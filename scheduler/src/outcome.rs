@@ -157,6 +157,7 @@ mod tests {
             doing,
             moving,
             place: None,
+            address: None,
             waits_outside: false,
         };
         let unlock = Kind::MutexUnlock as u32;

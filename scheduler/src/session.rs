@@ -58,6 +58,10 @@ pub struct Session {
     patience: Option<Duration>,
     /// The last execution was ended while it computed without taking steps.
     computed: bool,
+    /// See [`Session::cut_off`].
+    cut_off: Option<Stuck>,
+    /// See [`Session::until`].
+    deadline: Option<Instant>,
 }
 
 /// [`Session::patience`], until the program has shown that it computes for longer.
@@ -102,6 +106,8 @@ impl Session {
             waits_busily: false,
             patience: Some(limits.wall.min(PATIENCE)),
             computed: false,
+            cut_off: None,
+            deadline: None,
         };
         session.serve()?;
         Ok(session)
@@ -176,7 +182,7 @@ impl Session {
 
     /// As [`Session::run`], once. `patience`: see [`Watch::patience`].
     fn run_within(&mut self, job: &Job, patience: Option<Duration>) -> Result<Trace, RunError> {
-        if self.stop.is_set() {
+        if self.stop.is_set() || self.is_late() {
             return Err(RunError::Stopped);
         }
         self.serve()?;
@@ -219,9 +225,19 @@ impl Session {
             fate,
             patience,
         };
-        let limit = Some(self.limits.wall);
+        let left = self
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(started));
+        let limit = left.map_or(self.limits.wall, |left| left.min(self.limits.wall));
         let pid = execution.pid();
-        let followed = watch.follow(execution.process(), pid, limit, &mut records);
+        let mut followed = watch.follow(execution.process(), pid, Some(limit), &mut records);
+        if let (Ok(Followed::Stuck(stuck)), true) = (&followed, self.is_late()) {
+            followed = Err(Trouble::Stopped(Box::new(stuck.clone())));
+        }
+        self.cut_off = match &followed {
+            Err(Trouble::Stopped(stuck)) => Some(Stuck::clone(stuck)),
+            _ => None,
+        };
         let stuck = followed.as_ref().ok().and_then(Followed::stuck);
         self.computed = stuck.is_some_and(Stuck::computes);
         let head_only = |trouble: Trouble| trouble.into_error(Ended::Exit(0), &self.limits);
@@ -349,6 +365,21 @@ impl Session {
             copy: Some(copy),
             again: false,
         })
+    }
+
+    /// Until another moment is given, executions are stopped at this one, as by the stop flag.
+    pub fn until(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// What the last execution was doing when the stop flag ended it; `None` where it came to an end
+    /// of its own.
+    pub fn cut_off(&self) -> Option<&Stuck> {
+        self.cut_off.as_ref()
     }
 
     /// How many copies of executions stand ready.

@@ -25,6 +25,8 @@ pub struct Stuck {
     pub moving: bool,
     /// The function and module of the instruction that it executes or that called the kernel.
     pub place: Option<String>,
+    /// The address of that instruction.
+    pub address: Option<u64>,
     /// Does the runtime wait for something outside of the process, since nobody can go on?
     pub waits_outside: bool,
 }
@@ -74,10 +76,20 @@ impl Stuck {
         };
         Stuck {
             place,
+            address: address.filter(|_| !in_runtime),
             progress,
             doing,
             moving: progress.steps - before.steps > SAMPLES as u64,
             waits_outside,
+        }
+    }
+
+    /// The instruction by which the execution is best told: of the step that was announced last where
+    /// steps go on, or of what it executes now.
+    pub fn pc(&self) -> u64 {
+        match self.address {
+            Some(address) if !self.moving => address,
+            _ => self.progress.pc,
         }
     }
 

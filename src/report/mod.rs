@@ -23,30 +23,74 @@ use std::fmt::Write as _;
 use std::path::Path;
 use text::{cut, full_place, short_function};
 
-/// The whole report. `file` is where the witness lies, for the command that replays it.
+/// Lines of a report that is not [`Style::full`].
+pub const MOST_LINES: usize = 60;
+/// Lines that the interleaving has at least.
+const LEAST_ROWS: usize = 16;
+/// Lines that every other part has at least, if it is longer.
+const LEAST_PART: usize = 3;
+
+/// The whole report, of at most [`MOST_LINES`] unless all is wanted. `file` is where the witness
+/// lies, for the command that replays it.
 pub fn report(witness: &Witness, file: Option<&Path>, style: Style) -> String {
     let witness = &clean(witness, true);
     let names = Names::new(&witness.events);
-    let mut lines = head(witness, &names, style);
-    lines.extend(stack(witness, &names, style));
-    lines.extend(sides::accesses(witness, &names, style));
-    lines.extend(waits::who_waits(witness, &names, style));
-    lines.extend(waits::stacks(witness, &names, style));
-    lines.extend(sides::threads(witness, &names, style));
-    lines.extend(notes(witness, style));
-    lines.extend(inputs(witness, &names, style));
-    if !style.brief {
-        lines.extend(interleaving(witness, &names, style));
-        lines.extend(blocks(witness, &names, style));
-        lines.extend(output("standard output", &witness.finding.stdout, style));
-        lines.extend(output("standard error", &witness.finding.stderr, style));
+    let head = head(witness, &names, style);
+    let foot = foot(witness, file, style);
+    let mut before = [
+        stack(witness, &names, style),
+        sides::accesses(witness, &names, style),
+        waits::who_waits(witness, &names, style),
+        waits::stacks(witness, &names, style),
+        sides::threads(witness, &names, style),
+        notes(witness, style),
+        inputs(witness, &names, style),
+    ];
+    let mut after = [
+        blocks(witness, &names, style),
+        output("standard output", &witness.finding.stdout, style),
+        output("standard error", &witness.finding.stderr, style),
+    ];
+    let mut table = interleaving(witness, &names, style);
+    if style.brief {
+        table.clear();
+        after.iter_mut().for_each(Vec::clear);
     }
-    lines.extend(foot(witness, file, style));
+    if !style.full {
+        let parts = || before.iter().chain(&after).map(Vec::len);
+        let rows = table.len().min(LEAST_ROWS);
+        let room = MOST_LINES.saturating_sub(head.len() + foot.len() + rows);
+        let longest = parts().max().unwrap_or(0).max(LEAST_PART);
+        let fits = |most: &usize| parts().map(|len| len.min(*most)).sum::<usize>() <= room;
+        let most = (LEAST_PART..=longest).rev().find(fits);
+        let most = most.unwrap_or(LEAST_PART);
+        for part in before.iter_mut().chain(&mut after) {
+            shorten(part, most, most - 1, style);
+        }
+        let others: usize = before.iter().chain(&after).map(Vec::len).sum();
+        let room = MOST_LINES.saturating_sub(head.len() + foot.len() + others);
+        let room = room.max(LEAST_ROWS);
+        shorten(&mut table, room, room / 4, style);
+    }
+    let parts = before.into_iter().chain([table]).chain(after);
+    let lines = head.into_iter().chain(parts.flatten()).chain(foot);
     let mut text = String::new();
     for line in lines {
         let _ = writeln!(text, "{line}");
     }
     text
+}
+
+/// Leaves lines out of a part that has more than `most`, behind so many of the first.
+fn shorten(lines: &mut Vec<String>, most: usize, first: usize, style: Style) {
+    let Some(too_many) = lines.len().checked_sub(most).filter(|&n| n > 0) else {
+        return;
+    };
+    let left_out = too_many + 1;
+    let gap = style.dim(&format!(
+        "      … {left_out} more lines (`raddle show --full`) …"
+    ));
+    lines.splice(first..first + left_out, [gap]);
 }
 
 fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {

@@ -252,7 +252,7 @@ fn list(items: &[Item], names: &Names, style: Style) -> Vec<String> {
         match item {
             Item::Gap(n) => lines.push(style.dim(&gap(*n))),
             Item::Row(row) => {
-                let did = row.did.join("; ");
+                let did = in_a_line(&row.did);
                 let source = row.source.as_deref().unwrap_or("");
                 // What is cut off for want of room is the source, not what happened.
                 let parts = [row.place.as_str(), did.as_str(), source];
@@ -267,6 +267,16 @@ fn list(items: &[Item], names: &Names, style: Style) -> Vec<String> {
     lines
 }
 
+/// What happened, without the middle where there is much of it.
+fn in_a_line(did: &[String]) -> String {
+    match did {
+        [first, middle @ .., last] if middle.len() > 1 => {
+            format!("{first}; … {} more; {last}", middle.len())
+        }
+        _ => did.join("; "),
+    }
+}
+
 fn gap(rows: usize) -> String {
     format!("      … {rows} more lines …")
 }
@@ -279,7 +289,7 @@ fn margin(row: &Row, first: bool, style: Style) -> String {
     }
 }
 
-/// At most three lines: place and source, then what happened.
+/// At most four lines: place and source, then what happened, first and last.
 fn cell(row: &Row, width: usize) -> Vec<String> {
     let source = row.source.as_deref().unwrap_or("");
     let mut lines = Vec::new();
@@ -287,7 +297,7 @@ fn cell(row: &Row, width: usize) -> Vec<String> {
         let text = format!("{}  {source}", row.place);
         lines.push(cut(text.trim_end(), width));
     }
-    const MOST: usize = 2;
+    const MOST: usize = 3;
     let mut wrapped: Vec<String> = Vec::new();
     for did in &row.did {
         match wrapped.last_mut() {
@@ -300,8 +310,7 @@ fn cell(row: &Row, width: usize) -> Vec<String> {
     }
     if wrapped.len() > MOST {
         let rest = wrapped.len() - (MOST - 1);
-        wrapped.truncate(MOST - 1);
-        wrapped.push(format!("… {rest} more"));
+        wrapped.splice(1..=rest, [format!("… {rest} more")]);
     }
     // Without a line of source the words stand for themselves.
     let indent = if lines.is_empty() { "" } else { "  " };

@@ -195,6 +195,43 @@ fn long_runs_are_shortened_and_preemptions_stay() {
 }
 
 #[test]
+fn a_report_has_sixty_lines_at_most_and_the_last_step() {
+    let mut witness = sample();
+    let some = witness.events.clone();
+    for _ in 0..500 {
+        witness.events.extend(some.iter().cloned());
+    }
+    witness.events.iter_mut().for_each(|e| e.preempts = true);
+    let last = witness.events.len();
+    let text = "line\n".repeat(100);
+    witness.finding.stdout = Bytes(text.clone().into_bytes());
+    witness.finding.stderr = Bytes(text.into_bytes());
+    let note = Note {
+        text: "a note".to_string(),
+        site: None,
+    };
+    witness.finding.notes = vec![note; 200];
+    for width in [40, 120] {
+        let lines = |style| report(&witness, None, style).lines().count();
+        let short = plain(width);
+        assert!(lines(short) <= MOST_LINES, "{}", lines(short));
+        let full = Style {
+            full: true,
+            ..short
+        };
+        assert!(lines(full) > 10 * MOST_LINES);
+        let names = Names::new(&witness.events);
+        let rows = rows(&witness, &names);
+        let number = rows.iter().rev().find_map(|row| row.number).unwrap();
+        let text = report(&witness, None, short);
+        let shown = text
+            .lines()
+            .any(|l| l.trim_start().starts_with(&format!("{number} ")));
+        assert!(shown && number + 3 > last, "{number} of {last}: {text}");
+    }
+}
+
+#[test]
 fn inputs_are_numbers_where_they_have_a_numbers_size() {
     let table: [(&str, &[u8], &str); 10] = [
         ("x", &[3, 0, 0, 0], "x = 3"),

@@ -18,7 +18,8 @@ use raddle_analyzer::locks::Cycle;
 use raddle_analyzer::races::{Race, Subject};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Note, Other};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 /// An execution that shows something.
 pub struct Sighted {
@@ -39,10 +40,26 @@ pub struct Marked {
     left_out: u64,
     /// Marks that were not there when the same schedule was run again.
     vanished: u64,
+    /// Time spent on what does not fail the run.
+    spent: Duration,
+    /// What there was no time for yet.
+    later: Vec<Sighted>,
+    /// Variables with a report of a race, and how many races there were besides on one of them.
+    variables: BTreeSet<String>,
+    others: u64,
 }
 
 /// So many executions are taken as a start to make a deadlock of the same cycle.
 const ATTEMPTS: u32 = 3;
+/// Before the first finding, what does not fail the run takes one part in so many of the time at
+/// most, and a moment.
+const SHARE: u32 = 10;
+const MOMENT: Duration = Duration::from_millis(500);
+/// At the end of a run without a finding it may take so long, whatever the run took.
+const AT_THE_END: Duration = Duration::from_secs(10);
+/// So much is kept for the end: sightings, and records of all of them.
+const MOST_LATER: usize = 64;
+const MOST_RECORDS: usize = 4_000_000;
 /// So many reports are made that do not fail the run.
 const MOST_REPORTS: usize = 50;
 /// Libraries whose own synchronisation is not seen, and whose threads live as long as the process.
@@ -62,6 +79,12 @@ impl Marked {
                 "{n} more races and leaked threads were not looked into"
             ));
         }
+        if self.others > 0 {
+            notes.push(format!(
+                "{} more pairs of accesses race on variables that are reported",
+                self.others
+            ));
+        }
         if self.vanished > 0 {
             notes.push(format!(
                 "{} races or leaked threads were not seen again under the same schedule: \
@@ -74,30 +97,132 @@ impl Marked {
 }
 
 impl Triage<'_> {
-    /// Looks into a mark. `true`: it is a finding that fails the run.
+    /// Looks into a mark. `true`: it is a finding that fails the run. What does not fail it may have
+    /// to wait until there is time for it.
     pub fn look_into(&mut self, sighted: Sighted) -> Result<bool> {
-        match &sighted.mark {
-            Mark::Cycle(cycle) => {
-                let cycle = cycle.clone();
-                self.confirm(&sighted, &cycle)
+        if self.fails(&sighted.mark) || !self.findings.is_empty() {
+            return self.look(&sighted);
+        }
+        let allowed = self.started.elapsed() / SHARE + MOMENT;
+        self.look_within(allowed.saturating_sub(self.marked.spent), sighted)
+    }
+
+    fn fails(&self, mark: &Mark) -> bool {
+        let treatment = self.wishes.watch.treatment(mark.class());
+        !matches!(mark, Mark::Cycle(_)) && treatment == Treatment::Fail
+    }
+
+    /// Looks into a mark for so long at most; what takes longer is kept for the end.
+    fn look_within(&mut self, time: Duration, sighted: Sighted) -> Result<bool> {
+        let started = Instant::now();
+        let deadline = started + time;
+        let before = self.reports.len();
+        let mut fails = false;
+        if !time.is_zero() {
+            self.deadline = Some(deadline);
+            let looked = self.look(&sighted);
+            self.deadline = None;
+            self.marked.spent += started.elapsed();
+            fails = looked?;
+        }
+        let told = fails || self.reports.len() > before;
+        if Instant::now() >= deadline && !told {
+            let later = &mut self.marked.later;
+            let records = later.iter().chain([&sighted]).map(|s| s.trace.events.len());
+            let records: usize = records.sum();
+            match later.len() < MOST_LATER && records < MOST_RECORDS {
+                true => later.push(sighted),
+                false => self.marked.left_out += 1,
             }
+        }
+        Ok(fails)
+    }
+
+    /// The search is over: looks into what there was no time for, as long as that is short beside the
+    /// search, or nothing else is told. The rest is listed as possible.
+    ///
+    /// # Errors
+    /// The program cannot be started again.
+    pub fn look_into_the_rest(&mut self) -> Result<()> {
+        let most = AT_THE_END.max(self.started.elapsed() / SHARE);
+        let end = Instant::now() + most;
+        for sighted in std::mem::take(&mut self.marked.later) {
+            let left = end.saturating_duration_since(Instant::now());
+            let time = match self.interrupt.stopped() || !self.findings.is_empty() {
+                true => Duration::ZERO,
+                false => left,
+            };
+            self.look_within(time, sighted)?;
+        }
+        for sighted in std::mem::take(&mut self.marked.later) {
+            let key = sighted.mark.key(&sighted.trace);
+            let class = sighted.mark.class();
+            let failures = match &sighted.mark {
+                Mark::Cycle(cycle) => {
+                    self.list_cycle(&sighted.trace, cycle, &sighted.trace)?;
+                    continue;
+                }
+                Mark::Race(_) | Mark::Leak(_) => self.failures(class, &sighted.trace, None)?,
+            };
+            let same = |m: &Mark| m.key(&sighted.trace) == key;
+            let is_it = |f: &Failure| f.mark.as_ref().is_some_and(same);
+            if let Some(failure) = failures.into_iter().find(is_it)
+                && !self.is_suppressed(&failure, &sighted.trace)?
+            {
+                let places = self.places_of(&failure)?;
+                self.possible(Possibility {
+                    class: class.to_string(),
+                    message: format!("{}; there was no time to look into it", failure.message),
+                    fingerprint: failure.fingerprint.clone(),
+                    places,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, sighted: &Sighted) -> Result<bool> {
+        match &sighted.mark {
+            Mark::Cycle(cycle) => self.confirm(sighted, cycle),
             Mark::Race(_) | Mark::Leak(_) => self.keep_mark(sighted),
         }
     }
 
-    fn keep_mark(&mut self, sighted: Sighted) -> Result<bool> {
+    /// Where the accesses of a race are, or the creation of a thread.
+    fn places_of(&mut self, failure: &Failure) -> Result<Vec<String>> {
+        let symbols = self.symbols()?;
+        let accesses = failure.accesses.iter().map(|a| &a.stack);
+        let stacks = accesses.chain(failure.threads.iter().map(|t| &t.stack));
+        let tops = stacks.filter_map(|stack| stack.first());
+        Ok(tops.map(|&s| place(&symbols.sites()[s as usize])).collect())
+    }
+
+    fn keep_mark(&mut self, sighted: &Sighted) -> Result<bool> {
         let class = sighted.mark.class();
-        let fails = self.wishes.watch.treatment(class) == Treatment::Fail;
+        let fails = self.fails(&sighted.mark);
         if !fails && self.reports.len() >= MOST_REPORTS {
             self.marked.left_out += 1;
+            return Ok(false);
+        }
+        let variable = match &sighted.mark {
+            Mark::Race(race) if !fails && race.subject == Subject::Memory => {
+                let variable = self.symbols()?.variable(race.address);
+                variable.map(|(name, _)| name.to_string())
+            }
+            _ => None,
+        };
+        if let Some(name) = &variable
+            && self.marked.variables.contains(name)
+        {
+            self.marked.others += 1;
             return Ok(false);
         }
         let key = sighted.mark.key(&sighted.trace);
         let seen = Seen {
             execution: sighted.execution,
             class,
-            job: sighted.job,
-            trace: sighted.trace,
+            job: sighted.job.clone(),
+            trace: sighted.trace.clone(),
             reference: None,
         };
         let records = witness_records(&seen.trace.taken);
@@ -128,6 +253,7 @@ impl Triage<'_> {
             return Ok(fails && known == Examined::Finding);
         }
         self.keep(seen, failure)?;
+        self.marked.variables.extend(variable);
         Ok(fails)
     }
 
@@ -159,9 +285,7 @@ impl Triage<'_> {
         let Some(library) = names.into_iter().find(|name| has_own_ways(name)) else {
             return Ok(false);
         };
-        let symbols = self.symbols()?;
-        let tops = failure.accesses.iter().filter_map(|a| a.stack.first());
-        let places = tops.map(|&s| place(&symbols.sites()[s as usize])).collect();
+        let places = self.places_of(failure)?;
         self.possible(Possibility {
             class: Class::Race.to_string(),
             message: format!(

@@ -116,7 +116,10 @@ impl Triage<'_> {
         let mut budget = Budget {
             executions: effort.executions,
             search: search.min(STEPS_LOOKED_AT / steps.max(1)),
-            deadline: Instant::now() + effort.time,
+            deadline: self
+                .deadline
+                .into_iter()
+                .fold(Instant::now() + effort.time, Instant::min),
             late: false,
         };
         let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
@@ -145,12 +148,17 @@ impl Triage<'_> {
             }
             break;
         }
-        shrunk.note = budget.late.then(|| Note {
-            text: format!(
-                "shrinking ended after {:?} (--shrink-time) with {} executions to go: a simpler \
-                 schedule may do",
-                effort.time, budget.executions
-            ),
+        let left = budget.executions;
+        let why = match (self.interrupt.stopped(), budget.late) {
+            (true, _) => Some("shrinking ended with the search".to_string()),
+            (false, true) => Some(format!(
+                "shrinking ended after {:?} (--shrink-time)",
+                effort.time
+            )),
+            (false, false) => None,
+        };
+        shrunk.note = why.filter(|_| left > 0).map(|why| Note {
+            text: format!("{why} with {left} executions to go: a simpler schedule may do"),
             site: None,
         });
         Ok(shrunk)
@@ -200,7 +208,7 @@ impl Triage<'_> {
     fn reduce(&mut self, case: &Case, shrinker: &mut Shrinker, budget: &mut Budget) -> Result<()> {
         let records = flags::TOLERANT | case.records(shrinker.best());
         while let Some(candidate) = shrinker.next()
-            && !self.interrupt.requested()
+            && !self.interrupt.stopped()
             && budget.spend()
         {
             let tried = self.rerun(&case.job, &candidate, records)?;
@@ -227,7 +235,7 @@ impl Triage<'_> {
         let mut all = Fewer::new(&start, preemptions);
         while budget.search > 0
             && let Some(prefix) = all.next()
-            && !self.interrupt.requested()
+            && !self.interrupt.stopped()
             && budget.spend()
         {
             budget.search -= 1;
@@ -259,7 +267,7 @@ impl Triage<'_> {
         job.flags |= case.records(known);
         let steps = total_steps(known).max(1);
         for seed in 0..FRESH_STARTS {
-            if self.interrupt.requested() || !budget.spend() {
+            if self.interrupt.stopped() || !budget.spend() {
                 break;
             }
             job.tail = Tail::Pct {

@@ -2,6 +2,7 @@
 
 use super::enabled::{count, is_taken, rwlock_word};
 use super::execution::{Awaited, Step};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::marks;
 use raddle_protocol::event::Kind;
@@ -90,6 +91,7 @@ pub fn has_changed(
     let mut words: Vec<Option<Word>> = awaited.iter().map(|a| Some(Word::of(a))).collect();
     let mut known = true;
     for (k, step) in steps.iter().enumerate().skip(from) {
+        stop::point();
         if step.thread == thread || !in_context(k) {
             continue;
         }

@@ -4,6 +4,7 @@
 
 use super::races::Item;
 use crate::bounds::{Bound, Point, points};
+use crate::stop;
 use raddle_protocol::conflict::Footprint;
 use raddle_protocol::schedule::CHOICE_BIT;
 use raddle_protocol::trace::Trace;
@@ -21,6 +22,7 @@ impl Alternatives {
         let mut spent = 0;
         let mut steps = Vec::new();
         for point in points(&trace.events) {
+            stop::point();
             let before = spent;
             spent += bound.cost(&point, point.taken);
             if point.taken & CHOICE_BIT == 0 {

@@ -3,6 +3,7 @@
 
 use super::awaited::has_changed;
 use super::execution::{Execution, Step};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Kind, RW_WRITERS_FIRST};
 use std::collections::HashMap;
@@ -80,6 +81,7 @@ impl Locks {
     pub fn new(execution: &Execution) -> Locks {
         let mut locks = Locks::default();
         for (i, step) in execution.steps.iter().enumerate() {
+            stop::point();
             if let Some((object, change)) = change_of(step) {
                 locks.changes.entry(object).or_default().push((i, change));
             }
@@ -142,6 +144,7 @@ impl Locks {
     ) -> Vec<usize> {
         let mut holding: Vec<usize> = Vec::new();
         for &(i, change) in self.changes.get(&object).into_iter().flatten() {
+            stop::point();
             if !in_context(i) {
                 continue;
             }
@@ -169,6 +172,7 @@ impl Locks {
     ) -> Holders {
         let mut holders = Holders::default();
         for &(i, change) in self.changes.get(&object).into_iter().flatten() {
+            stop::point();
             if in_context(i) {
                 holders.change(execution.steps[i].thread, change);
             }
@@ -181,6 +185,7 @@ impl Locks {
     pub fn count(&self, object: u64, in_context: &dyn Fn(usize) -> bool) -> Option<u32> {
         let mut count = None;
         for &(i, change) in self.changes.get(&object).into_iter().flatten() {
+            stop::point();
             let Change::Count(before, after) = change else {
                 continue;
             };
@@ -209,6 +214,7 @@ pub fn is_taken(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool)
 pub fn count(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> Option<u32> {
     let mut count = None;
     for (k, step) in steps.iter().enumerate() {
+        stop::point();
         if let Some((at, Change::Count(before, after))) = change_of(step)
             && at == object
         {
@@ -231,6 +237,7 @@ pub fn rwlock_word(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bo
 fn holders(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> Holders {
     let mut holders = Holders::default();
     for (k, step) in steps.iter().enumerate() {
+        stop::point();
         if let Some((at, change)) = change_of(step)
             && at == object
             && in_context(k)

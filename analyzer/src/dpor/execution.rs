@@ -1,6 +1,7 @@
 //! One execution as a sequence of steps with their footprints, and which step happens before which.
 
 use super::awaited::has_changed;
+use crate::stop;
 use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::outcome::End;
@@ -91,7 +92,7 @@ struct Reader {
     awaited: HashMap<Slot, Vec<Awaited>>,
     cancels: HashMap<Slot, usize>,
     exits: HashMap<Slot, usize>,
-    /// Before each step: who was enabled.
+    /// Before each step: who was enabled, in order.
     enabled: Vec<Vec<Slot>>,
     gathering: Vec<Slot>,
     timed: Option<Slot>,
@@ -128,6 +129,7 @@ impl Execution {
     pub fn new(trace: &Trace, clock: bool) -> Execution {
         let mut reader = Reader::default();
         for event in &trace.events {
+            stop::point();
             reader.take(event);
         }
         let mut execution = Execution {
@@ -174,6 +176,7 @@ impl Execution {
         let mut touched = Touched::default();
         let threads = self.dense.len();
         for j in 0..self.steps.len() {
+            stop::point();
             let step = &self.steps[j];
             let mut clock = match step.previous {
                 Some(previous) => self.clocks[previous].clone(),
@@ -183,6 +186,7 @@ impl Execution {
                 join(&mut clock, &self.clocks[enabler]);
             }
             for i in touched.candidates(&step.foot) {
+                stop::point();
                 if !self.reached(i, &clock) && self.steps[i].foot.conflicts(&step.foot) {
                     join(&mut clock, &self.clocks[i]);
                     self.dependent.push((i, j));
@@ -239,6 +243,7 @@ impl Execution {
                 add(1 << 40 | u64::from(pick.value));
             }
             for &(slot, dense) in &threads {
+                stop::point();
                 add(u64::from(slot) << 32 | u64::from(self.clocks[i][dense]));
             }
         }
@@ -321,7 +326,8 @@ impl Reader {
 
     fn step(&mut self, event: &Event, kind: Kind) {
         let index = self.steps.len();
-        let enabled = std::mem::take(&mut self.gathering);
+        let mut enabled = std::mem::take(&mut self.gathering);
+        enabled.sort_unstable();
         self.enabled.push(enabled);
         let waits = matches!(kind, Kind::CondWake | Kind::FutexResume);
         let previous = self.last.insert(event.thread, index);
@@ -401,8 +407,8 @@ impl Reader {
     /// step; `None` if it was possible at once.
     fn unblocked(&self, thread: Slot, previous: Option<usize>, end: usize) -> Option<usize> {
         let first = previous.map_or(0, |p| p + 1);
-        let blocked = |&k: &usize| !self.enabled[k].contains(&thread);
-        (first..end).rev().find(blocked)
+        let blocked = |&k: &usize| self.enabled[k].binary_search(&thread).is_err();
+        (first..end).rev().inspect(|_| stop::point()).find(blocked)
     }
 
     /// Remembers who waits where and who was released.

@@ -9,6 +9,7 @@ use super::awaited::has_changed;
 use super::elsewhere::Context;
 use super::enabled::Locks;
 use super::execution::{Execution, Step, Touched, join};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
 use raddle_protocol::event::Kind;
@@ -62,6 +63,7 @@ impl Item {
 /// without changing what the sequence does? Its place if it is in there.
 pub fn weak_initial(item: &Item, sequence: &[Item]) -> Option<Option<usize>> {
     for (k, other) in sequence.iter().enumerate() {
+        stop::point();
         if other.thread == item.thread {
             return item.agrees(other).then_some(Some(k));
         }
@@ -145,6 +147,7 @@ pub fn reversals(
     };
     let mut touched = Touched::default();
     for (j, step) in execution.steps.iter().enumerate() {
+        stop::point();
         if j >= from {
             races.of(step, j, &touched);
             races.choices(step, j);
@@ -194,6 +197,7 @@ impl Races<'_> {
             candidates.sort_unstable_by(|a, b| b.cmp(a));
         }
         for &i in &candidates {
+            stop::point();
             let earlier = &execution.steps[i];
             let races = enabler == Some(i) || earlier.foot.conflicts(&later.foot);
             if earlier.thread == later.thread || !races || execution.reached(i, &clock) {

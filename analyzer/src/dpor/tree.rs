@@ -28,6 +28,7 @@
 mod saved;
 
 use super::races::{Item, Last, weak_initial};
+use crate::stop;
 use std::collections::BTreeSet;
 
 /// What is to be explored from one state.
@@ -426,6 +427,7 @@ fn insert(mut branches: &mut Vec<Wakeup>, mut sequence: Vec<Item>, last: Last, o
         place.map(|n| (n, cover(&branches[n], sequence)))
     };
     while let Some((n, how)) = covering(branches, &sequence) {
+        stop::point();
         let branch = &mut branches[n];
         if how == Cover::AsGuessed {
             return branch.deferred.push((sequence, last));

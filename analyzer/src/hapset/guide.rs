@@ -6,6 +6,7 @@ use super::operation::{Operation, operations};
 use super::pairs::predecessors;
 use crate::dpor::{Execution, Guide, Race, Step};
 use crate::fast::FastMap;
+use crate::stop;
 use crate::words::{Row, put_list};
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
@@ -89,6 +90,7 @@ impl Tested {
     pub fn learn(&mut self) {
         let run = std::mem::take(&mut self.run);
         for (before, after) in run.pairs.into_keys() {
+            stop::point();
             self.knowledge.count(before, after, 1);
         }
         self.others.extend(run.others.into_keys());
@@ -137,11 +139,13 @@ impl Tested {
     fn look(&self, operations: &[Operation], execution: &Execution, run: &mut Run) {
         let step = |operation: u32| operations[operation as usize].step as usize;
         for pair in predecessors(operations) {
+            stop::point();
             let (before, after) = (step(pair.before), step(pair.after));
             let order = (run.steps[before].id, run.steps[after].id);
             run.pairs.entry(order).or_insert(after);
         }
         for &(before, after) in &execution.dependent {
+            stop::point();
             let (one, other) = (&run.steps[before], &run.steps[after]);
             if !self.is_of_sets(one, other) {
                 run.others.entry((one.id, other.id)).or_insert(after);
@@ -166,10 +170,12 @@ impl Guide for Tested {
             ..Run::default()
         };
         for operation in &operations {
+            stop::point();
             run.steps[operation.step as usize].operation = Some(*operation);
         }
         let done = execution.steps.len();
         for (step, place) in execution.announced.iter().zip(&mut run.steps[done..]) {
+            stop::point();
             let operation = Operation::announced(&step.event);
             place.operation = operation.filter(|operation| self.counts(operation));
         }
@@ -204,6 +210,7 @@ fn codes(events: &[Event], execution: &Execution, most: usize) -> Vec<Code> {
     let mut callers: FastMap<Slot, Vec<u64>> = FastMap::default();
     let mut codes = Vec::new();
     for event in events {
+        stop::point();
         match event.kind() {
             Some(Kind::Stack) if most > 0 => {
                 let own = callers.entry(event.thread).or_default();

@@ -7,6 +7,7 @@
 //! later search, also of a program that was built anew ([`crate::steer::Steer::knowing`]): to that,
 //! what is in it is tested already.
 
+use crate::stop;
 use crate::words::{Row, put_list, put_text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -77,12 +78,14 @@ impl Knowledge {
     pub fn add(&mut self, pairs: &[Counted], places: &mut dyn Places) {
         let mut most: BTreeMap<(Id, Id), u64> = BTreeMap::new();
         for pair in pairs {
+            stop::point();
             let before = self.id_of(&pair.before, places);
             let after = self.id_of(&pair.after, places);
             let executions = most.entry((before, after)).or_default();
             *executions = pair.executions.max(*executions);
         }
         for ((before, after), executions) in most {
+            stop::point();
             self.count(before, after, executions);
         }
     }
@@ -140,6 +143,7 @@ impl Knowledge {
         let statements = other.statements.iter().cloned();
         let ids: Vec<Id> = statements.map(|s| self.id(s)).collect();
         for (&(before, after), &executions) in &other.pairs {
+            stop::point();
             self.count(ids[before as usize], ids[after as usize], executions);
         }
     }
@@ -199,6 +203,7 @@ impl Knowledge {
         })?;
         let mut knowledge = Knowledge::default();
         for (n, statement) in statements.into_iter().enumerate() {
+            stop::point();
             (knowledge.id(statement) as usize == n).then_some(())?;
         }
         let count = knowledge.statements.len();
@@ -233,6 +238,7 @@ impl From<Stored> for Knowledge {
             .map(|s| knowledge.id(s))
             .collect();
         for (before, after, n) in stored.pairs {
+            stop::point();
             let known = (ids.get(before as usize), ids.get(after as usize));
             if let (Some(&b), Some(&a)) = known {
                 knowledge.count(b, a, n);

@@ -1,6 +1,7 @@
 //! What in a trace counts for predecessor sets: accesses, and operations that synchronise.
 
 use crate::fast::FastMap;
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 
@@ -164,6 +165,7 @@ pub fn operations(events: &[Event]) -> Vec<Operation> {
     let mut walk = Walk::default();
     let mut found = Vec::new();
     for (index, event) in events.iter().enumerate() {
+        stop::point();
         let Some(kind) = event.kind().filter(|k| k.is_step()) else {
             continue;
         };

@@ -2,6 +2,7 @@
 
 use super::operation::Operation;
 use crate::fast::FastMap;
+use crate::stop;
 use raddle_protocol::Slot;
 use std::ops::RangeInclusive;
 
@@ -35,13 +36,16 @@ pub fn predecessors(operations: &[Operation]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let owners = Owners::of(operations);
     for (i, operation) in operations.iter().enumerate() {
+        stop::point();
         let known = pairs.len();
         for word in words(operation).filter(|&word| owners.has_several(word)) {
+            stop::point();
             let here = index.entry(word).or_default();
             let own = here.iter().filter(|o| o.thread == operation.thread);
             let own = own.filter(|o| operations[o.operation as usize].overlaps(operation));
             let since = own.map(|o| o.operation).max();
             for other in here.iter().filter(|o| o.thread != operation.thread) {
+                stop::point();
                 if since.is_some_and(|own| own > other.operation) {
                     continue;
                 }

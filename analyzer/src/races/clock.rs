@@ -27,6 +27,7 @@ impl Clock {
             self.0.resize(other.0.len(), 0);
         }
         for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
+            crate::stop::point();
             *mine = (*mine).max(theirs);
         }
     }
@@ -35,6 +36,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stop;
 
     #[test]
     fn the_later_time_wins() {

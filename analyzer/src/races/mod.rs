@@ -20,6 +20,7 @@ pub(crate) mod objects;
 pub(crate) mod order;
 mod shadow;
 
+use crate::stop;
 use order::Order;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
@@ -87,6 +88,7 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
     let mut order = Order::default();
     let (mut shadow, mut objects) = (Shadow::default(), Shadow::default());
     for (index, event) in events.iter().enumerate() {
+        stop::point();
         let Some(kind) = event.kind() else { continue };
         let Some((from, to)) = span(kind, event) else {
             if let Some(write) = objects::begins_or_ends(kind) {

@@ -5,6 +5,7 @@
 use super::order::Order;
 use super::shadow::{Shadow, Touch};
 use super::{Access, Race, Subject, access_of};
+use crate::stop;
 use raddle_protocol::event::{Event, Kind};
 use std::ops::Range;
 
@@ -96,6 +97,7 @@ pub fn descriptors(events: &[Event], mut found: impl FnMut(Race)) {
     let mut order = Order::without_descriptors();
     let mut shadow = Shadow::default();
     for (index, event) in events.iter().enumerate() {
+        stop::point();
         let Some(kind) = event.kind() else { continue };
         for fd in made(event).into_iter().flatten() {
             let bytes = place(fd);

@@ -4,6 +4,7 @@
 use super::atomics::{Atomics, Strength};
 use super::clock::Clock;
 use crate::fast::FastMap;
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind, handlers};
@@ -214,6 +215,7 @@ impl Order {
     /// All that any thread has done so far.
     fn all(&mut self, into: &mut Clock) {
         for other in 0..self.threads.len() {
+            stop::point();
             into.join(&self.threads[other].clock);
             self.tick(other as u32);
         }

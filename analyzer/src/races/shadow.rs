@@ -1,6 +1,7 @@
 //! What is remembered of every byte: its last accesses, as few as suffice.
 
 use crate::fast::FastMap;
+use crate::stop;
 use std::collections::BTreeMap;
 
 /// One access as the shadow keeps it.
@@ -69,6 +70,7 @@ impl Shadow {
     ) {
         let mut at = from;
         while at < to {
+            stop::point();
             let granule = at >> 3;
             let end = to.min((granule + 1) << 3);
             let bytes = mask(at, end);
@@ -247,6 +249,7 @@ fn add(
         return;
     }
     touches.retain(|old| {
+        stop::point();
         let before = old.thread == touch.thread || ordered(old);
         if !before && old.conflicts(&touch) {
             race(old);

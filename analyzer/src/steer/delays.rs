@@ -9,6 +9,7 @@ use super::order::Order;
 use super::table::StatementId;
 use crate::fast::{FastMap, Multiply};
 use crate::hapset::operation::{Class, Operation};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::schedule::Step;
 use std::hash::{Hash, Hasher};
@@ -68,6 +69,7 @@ pub fn delays(seen: &Seen) -> Vec<Delay> {
     let mut walk = Walk::new(seen);
     let mut found = Vec::new();
     for i in 0..seen.ops.len() {
+        stop::point();
         if found.len() >= MOST || walk.effort == 0 {
             break;
         }
@@ -114,6 +116,7 @@ impl<'a> Walk<'a> {
         let mut by_word: FastMap<u64, Vec<u32>> = FastMap::default();
         let mut last = FastMap::default();
         for (i, op) in seen.ops.iter().enumerate() {
+            stop::point();
             last.insert(op.thread, i as u32);
             by_word.entry(op.object / 8).or_default().push(i as u32);
         }
@@ -152,6 +155,7 @@ impl<'a> Walk<'a> {
         let same = &self.by_word[&(a.object / 8)];
         let from = same.partition_point(|&j| j as usize <= i);
         for &j in &same[from..] {
+            stop::point();
             self.effort = self.effort.saturating_sub(1);
             if self.effort == 0 {
                 break;
@@ -182,6 +186,7 @@ impl<'a> Walk<'a> {
         let next = self.next.get(&a.thread).filter(|next| next.0 < a.step);
         let places = [Some((a.step, None)), next.map(|&(s, id)| (s, Some(id)))];
         for (nth, &j) in others.iter().enumerate() {
+            stop::point();
             let other = ops[j as usize].thread;
             let again = others[..nth]
                 .iter()
@@ -189,7 +194,9 @@ impl<'a> Walk<'a> {
             let inside = self.inside.contains_key(&(a.thread, other));
             let ends = (!again).then_some(None);
             for until in [Some(Some(j)), ends].into_iter().flatten() {
+                stop::point();
                 for (step, after) in places.into_iter().flatten() {
+                    stop::point();
                     let (first, then) = (ids[j as usize], ids[i]);
                     let at = after.unwrap_or(then);
                     let sort = match inside && after.is_none() {
@@ -210,6 +217,7 @@ impl<'a> Walk<'a> {
             }
         }
         for &j in others {
+            stop::point();
             self.inside.insert((a.thread, ops[j as usize].thread), ());
         }
     }
@@ -232,7 +240,9 @@ impl<'a> Walk<'a> {
             reads.push(i as u32);
         }
         for r in old {
+            stop::point();
             for (other, write) in self.writers_after(r, i) {
+                stop::point();
                 found.push(Delay {
                     step: a.step,
                     held: a.thread,
@@ -259,6 +269,7 @@ impl<'a> Walk<'a> {
         let known = writers.get(&(ops[read].object / 8));
         let mut found: Vec<(Slot, StatementId)> = Vec::new();
         for &(other, write) in known.into_iter().flatten() {
+            stop::point();
             self.effort = self.effort.saturating_sub(1);
             let Some(&last) = self.last.get(&other) else {
                 continue;

@@ -2,6 +2,7 @@
 
 use crate::fast::FastMap;
 use crate::hapset::operation::Operation;
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 
@@ -27,6 +28,7 @@ impl Order {
     pub fn of(events: &[Event]) -> Order {
         let mut order = Order::default();
         for (i, event) in events.iter().enumerate() {
+            stop::point();
             let other = event.value as Slot;
             match event.kind() {
                 Some(Kind::ThreadCreate) => {

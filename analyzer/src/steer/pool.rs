@@ -5,6 +5,7 @@ use super::draw::Draw;
 use super::table::StatementId;
 use crate::fast::FastMap;
 use crate::hapset::operation::Operation;
+use crate::stop;
 use raddle_protocol::constraint::{Constraint, Point, Rule};
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
@@ -82,6 +83,7 @@ impl Pool {
         if let Some(old) = self.bases.get(at) {
             let lost = self.fresh.iter().filter(|&&(of, _)| of == at);
             for &(_, i) in lost {
+                stop::point();
                 self.tries.remove(&old.delays[i].class);
             }
             self.fresh.retain(|&(of, _)| of != at);
@@ -104,6 +106,7 @@ impl Pool {
         // Their places among the fresh ones, and how many there were to choose from.
         let mut new: FastMap<u64, (Vec<usize>, usize)> = FastMap::default();
         for (i, delay) in delays.iter().enumerate() {
+            stop::point();
             if let Some((places, count)) = new.get_mut(&delay.class) {
                 let first = &delays[self.fresh[places[0]].1];
                 if (first.held, first.other) != (delay.held, delay.other) {
@@ -209,6 +212,7 @@ pub fn cut(taken: &[Step], steps: u32) -> Vec<Step> {
     let mut left = steps;
     let mut prefix: Vec<Step> = Vec::new();
     for step in taken {
+        stop::point();
         if step.is_choice() {
             push_step(&mut prefix, step.what);
         } else {

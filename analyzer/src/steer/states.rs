@@ -9,6 +9,7 @@
 
 use super::draw::Draw;
 use crate::fast::{FastMap, Multiply};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
@@ -104,11 +105,13 @@ impl States {
         let mut alive: Vec<Slot> = Vec::new();
         let mut effort = EFFORT;
         for (n, event) in steps.enumerate() {
+            stop::point();
             let Some(kind) = event.kind() else { continue };
             self.tried.insert(state.choice(event.thread), ());
             let from = draw.below(alive.len());
             let (before, after) = alive.split_at(from);
             for &thread in after.iter().chain(before).take(THREADS.min(effort)) {
+                stop::point();
                 effort -= 1;
                 if thread != event.thread
                     && let Entry::Vacant(new) = self.tried.entry(state.choice(thread))
@@ -138,6 +141,7 @@ impl States {
     fn share<'a>(&mut self, steps: impl Iterator<Item = &'a Event>) {
         let mut left: FastMap<u64, Slot> = FastMap::default();
         for event in steps.filter(|event| event.object != 0) {
+            stop::point();
             let word = event.object / 4;
             let last = left.get(&word).is_some_and(|&t| t != event.thread);
             let (reads, writes) = match event.kind() {
@@ -160,6 +164,7 @@ impl States {
         self.missing.truncate(most);
         let shared: Arc<[Step]> = taken.into();
         for &(step, thread) in found {
+            stop::point();
             let missing = Missing {
                 taken: shared.clone(),
                 step,
@@ -194,6 +199,7 @@ impl States {
 fn lives<'a>(steps: impl Iterator<Item = &'a Event>) -> FastMap<Slot, u32> {
     let mut ends = FastMap::default();
     for (n, event) in steps.enumerate() {
+        stop::point();
         ends.insert(event.thread, n as u32);
     }
     ends

@@ -6,6 +6,7 @@ use crate::fast::FastMap;
 use crate::hapset::knowledge::{Code, Counted, Knowledge, Places, Statement};
 use crate::hapset::operation::{Class, Operation};
 use crate::hapset::pairs::Pair as Found;
+use crate::stop;
 use raddle_protocol::Slot;
 
 /// Objects that one statement keeps apart; beyond, it is one statement for all others.
@@ -146,11 +147,13 @@ impl Table {
     /// pairs were never seen before.
     pub fn learn(&mut self, ops: &[Operation], ids: &[StatementId], found: &[Found]) -> u32 {
         for (op, &id) in ops.iter().zip(ids) {
+            stop::point();
             self.statements[id as usize].repeats |= op.nth > 1;
         }
         let mut news = 0;
         let mut counted: Vec<PairId> = Vec::new();
         for pair in found {
+            stop::point();
             let (before, after) = (pair.before as usize, pair.after as usize);
             let id = self.pair(ids[before], ids[after], &ops[before], &ops[after]);
             counted.push(id);
@@ -158,6 +161,7 @@ impl Table {
         counted.sort_unstable();
         counted.dedup();
         for id in counted {
+            stop::point();
             let pair = &mut self.pairs[id as usize];
             news += u32::from(pair.seen == 0);
             pair.seen += 1;
@@ -199,6 +203,7 @@ impl Table {
     pub fn propose(&mut self, ops: &[Operation], ids: &[StatementId], order: &Order) {
         let mut new = false;
         for (op, &id) in ops.iter().zip(ids) {
+            stop::point();
             if self.doers.insert((op.object, id, op.thread), ()).is_some() {
                 continue;
             }
@@ -213,8 +218,11 @@ impl Table {
         }
         let mut effort = EFFORT;
         for group in by_object(ops, ids) {
+            stop::point();
             for &a in &group {
+                stop::point();
                 for &b in &group {
+                    stop::point();
                     effort = effort.saturating_sub(1);
                     if effort == 0 {
                         return;
@@ -240,6 +248,7 @@ fn by_object(ops: &[Operation], ids: &[StatementId]) -> Vec<Vec<u32>> {
     let mut last: FastMap<(u64, StatementId, Slot), usize> = FastMap::default();
     let mut threads: FastMap<(u64, StatementId), usize> = FastMap::default();
     for (i, (op, &id)) in ops.iter().zip(ids).enumerate() {
+        stop::point();
         let word = op.object / 8;
         let next = groups.len();
         let group = *at.entry(word).or_insert(next);

@@ -5,6 +5,7 @@
 //! it has grown shares all with the one before that did not change, and the solver is told of the
 //! rest alone (`sat`).
 
+use crate::stop;
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -64,7 +65,9 @@ pub fn enter(circuit: &Shared) {
     CURRENT.set(circuit.clone());
 }
 
+/// All formulas are made by this, so it is where making them is stopped.
 fn with<T>(change: impl FnOnce(&mut Circuit) -> T) -> T {
+    stop::point();
     CURRENT.with_borrow(|current| change(&mut current.borrow_mut()))
 }
 

@@ -11,6 +11,7 @@ use super::report::Unreached;
 use super::solver::{Answer, Context, Effort, Limits};
 use super::together::Hope;
 use super::untested;
+use crate::stop;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// What to do next.
@@ -237,7 +238,10 @@ impl Frontier {
                     ..due
                 };
                 let hope = self.hope;
-                scope.spawn(move || part(forest, missed, limits, (share, hope)))
+                let asked = stop::current();
+                scope.spawn(move || {
+                    stop::under(asked, || part(forest, missed, limits, (share, hope)))
+                })
             };
             let threads: Vec<_> = (0..workers).map(ask).collect();
             let joined = threads.into_iter().map(|thread| thread.join());

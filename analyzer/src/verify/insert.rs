@@ -6,6 +6,7 @@ use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
 use super::places::Place;
 use super::terms::{Term, TermId, mask};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind, RW_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::expr::{Op, Why};
@@ -67,6 +68,7 @@ pub fn insert(
         idle: HashMap::new(),
     };
     for (i, event) in trace.events.iter().enumerate() {
+        stop::point();
         let kind = event.kind().ok_or(Corrupt::Kind(i))?;
         insertion.record(i, event, kind)?;
     }

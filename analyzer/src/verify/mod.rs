@@ -48,6 +48,7 @@ mod word_locks;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Unreached, Verdict};
 
+use crate::stop::{self, Asked};
 use cores::Cores;
 use forest::{Forest, What};
 use frontier::{Decision, Frontier};
@@ -62,8 +63,9 @@ use raddle_protocol::schedule::{Moment, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use ranges::{Ranges, suspects_in_vain};
-use solver::{Asked, Effort, Limits};
+use solver::{Effort, Limits};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use untested::Tested;
 
@@ -104,7 +106,9 @@ pub struct Verifier {
     corrupt: u64,
     uncontrolled: BTreeSet<String>,
     stopped: Option<String>,
-    asked: Option<Box<Asked>>,
+    asked: Option<Arc<Asked>>,
+    /// What the forest and the strategy know is half done.
+    torn: bool,
 }
 
 impl Verifier {
@@ -137,6 +141,7 @@ impl Verifier {
             uncontrolled: BTreeSet::new(),
             stopped: None,
             asked: None,
+            torn: false,
         }
     }
 
@@ -197,15 +202,39 @@ impl Verifier {
             .filter(|text| !text.is_empty())
     }
 
-    /// Ends the exploration when `asked` says so, also in the middle of a question to the solver.
-    pub fn stop_when(&mut self, asked: impl Fn() -> bool + Send + Sync + 'static) {
-        self.asked = Some(Box::new(asked));
+    /// Ends the exploration when `asked` says why, also in the middle of a question or of what is
+    /// done with an execution.
+    pub fn stop_when(&mut self, asked: Arc<Asked>) {
+        self.asked = Some(asked);
     }
 
     /// Up to so many jobs that can be run at the same time, or the end. Only the strategy `frontier`
     /// has more than one at a time; it looks for them at the same time, too (papers/mpc.txt,
     /// section 3.5).
     pub fn next_several(&mut self, workers: usize) -> Several {
+        match self.unless_stopped(|verifier| verifier.find_several(workers)) {
+            Some(several) => several,
+            None => Several::Done(self.report()),
+        }
+    }
+
+    /// Does a part of the exploration. `None`: it was stopped in the middle of that, which ends it.
+    fn unless_stopped<T>(&mut self, part: impl FnOnce(&mut Verifier) -> T) -> Option<T> {
+        if self.torn {
+            return None;
+        }
+        let Some(asked) = self.asked.clone() else {
+            return Some(part(self));
+        };
+        let done = stop::unless(&asked, || part(self));
+        if done.is_none() {
+            self.torn = true;
+            self.stop(asked().unwrap_or("it was interrupted"));
+        }
+        done
+    }
+
+    fn find_several(&mut self, workers: usize) -> Several {
         self.look_at_bounds();
         let alone = workers < 2 || self.strategy != Strategy::Frontier || self.observed == 0;
         if !alone && self.stopped.is_none() {
@@ -232,7 +261,7 @@ impl Verifier {
                 return Several::Run(jobs);
             }
         }
-        match self.next() {
+        match self.find_next() {
             Next::Run(job) => Several::Run(vec![job]),
             Next::Done(report) => Several::Done(report),
         }
@@ -245,14 +274,21 @@ impl Verifier {
         if self.deadline().is_some_and(|d| Instant::now() >= d) {
             self.stop("the time was limited");
         }
-        if self.asked.as_ref().is_some_and(|asked| asked()) {
-            self.stop("it was interrupted");
+        if let Some(why) = self.asked.as_ref().and_then(|asked| asked()) {
+            self.stop(why);
         }
     }
 
     /// The next job or the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Next {
+        match self.unless_stopped(Verifier::find_next) {
+            Some(next) => next,
+            None => Next::Done(self.report()),
+        }
+    }
+
+    fn find_next(&mut self) -> Next {
         let next = self.choose();
         self.given = Some(Instant::now());
         next
@@ -385,6 +421,11 @@ impl Verifier {
 
     /// Learns from the execution of the job that [`Verifier::next`] gave.
     pub fn observe(&mut self, job: &Job, trace: &Trace) -> Vec<Noted> {
+        let noted = self.unless_stopped(|verifier| verifier.learn(job, trace));
+        noted.unwrap_or_else(|| vec![Noted::Nothing])
+    }
+
+    fn learn(&mut self, job: &Job, trace: &Trace) -> Vec<Noted> {
         let given = self.given.take();
         self.executing += given.map_or(Duration::ZERO, |given| given.elapsed());
         self.executions += 1;
@@ -535,7 +576,10 @@ impl Verifier {
     }
 
     fn report(&self) -> Report {
-        let unreached = self.frontier.unreached(&self.forest);
+        let unreached = match self.torn {
+            true => Vec::new(),
+            false => self.frontier.unreached(&self.forest),
+        };
         let limits = self.limits(&unreached);
         let verdict = match limits.is_empty() {
             true => Verdict::Verified,

@@ -1,6 +1,7 @@
 //! Addresses that more than one thread touches.
 
 use super::insert::{ends_announced, ends_in_a_step, is_access};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
@@ -72,6 +73,7 @@ impl Ranges {
         let keeps_all = is_little(vain, trace);
         let mut differ = usize::from(trace.outcome.end == End::StepLimit);
         for event in &trace.events {
+            stop::point();
             let Some(bytes) = bytes_of(event) else {
                 continue;
             };
@@ -193,6 +195,7 @@ impl Touches {
     fn of<'e>(events: impl Iterator<Item = &'e Event>) -> Touches {
         let mut touches = HashMap::new();
         for event in events {
+            stop::point();
             for byte in bytes_of(event).into_iter().flatten() {
                 let touch = touches.entry(byte).or_insert(Touch {
                     first: event.thread,

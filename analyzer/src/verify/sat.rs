@@ -7,6 +7,7 @@
 
 use super::circuit::{Bool, Circuit, Gate, Shared};
 use super::vectors::BV;
+use crate::stop;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -176,6 +177,7 @@ impl Sat {
     fn define(&mut self, circuit: &Circuit) {
         self.told.resize(circuit.len(), 0);
         while let Some(truth) = self.open.pop() {
+            stop::point();
             let (gate, sign) = (truth / 2, truth & 1);
             let matters = if sign == 0 { HOLDS } else { FAILS };
             if self.told[gate as usize] & matters != 0 {

@@ -3,6 +3,7 @@
 use super::circuit::{self, Bool, Shared};
 use super::sat::{Guard, Model, Sat};
 use super::vectors::Values;
+use crate::stop::Asked;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,9 +18,6 @@ pub enum Answer {
     /// Out of time or out of its depth.
     Unknown,
 }
-
-/// Says that the exploration is to end; asked from another thread.
-pub type Asked = dyn Fn() -> bool + Send + Sync;
 
 /// When to give up a question.
 #[derive(Clone, Copy)]
@@ -314,7 +312,7 @@ fn unless<T>(asked: &Asked, stop: &AtomicBool, check: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
-                if asked() {
+                if asked().is_some() {
                     stop.store(true, Ordering::Relaxed);
                 }
                 std::thread::park_timeout(GLANCE);

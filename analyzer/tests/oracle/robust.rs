@@ -129,7 +129,7 @@ fn a_question_can_be_interrupted() {
             panic!("there is a first job")
         };
         verifier.observe(&job, &play(&program, &job).trace);
-        verifier.stop_when(|| true);
+        verifier.stop_when(std::sync::Arc::new(|| Some("asked to")));
         let Next::Done(report) = verifier.next() else {
             panic!("it goes on")
         };

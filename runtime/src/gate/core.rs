@@ -130,7 +130,9 @@ pub struct Gate<O: Os> {
     pub(super) created: u64,
     /// See [`Gate::several`].
     pub(super) alone: u32,
-    clock: u64,
+    pub(super) clock: u64,
+    /// See [`Gate::oversleeps`].
+    pub(super) ticked: u64,
 }
 
 impl<O: Os> Gate<O> {
@@ -168,6 +170,7 @@ impl<O: Os> Gate<O> {
             created: 0,
             alone: 0,
             clock: 0,
+            ticked: 0,
         }
     }
 
@@ -336,6 +339,9 @@ impl<O: Os> Gate<O> {
         if p.deadline != 0 {
             self.measure(me);
         }
+        if p.kind == Kind::Sleep {
+            self.ticked = self.steps;
+        }
         if !self.evaluate(me) && p.deadline == 0 {
             self.check_cycle(me)?;
         }
@@ -501,7 +507,8 @@ impl<O: Os> Gate<O> {
             return true;
         }
         let lazy = self.flags & flags::LAZY_TIME != 0;
-        self.timed.contains(s) && (!lazy || (self.ready.is_empty() && s == self.earliest()))
+        self.timed.contains(s)
+            && (!lazy || (self.ready.is_empty() && s == self.earliest()) || self.oversleeps(s))
     }
 
     #[inline]
@@ -542,7 +549,11 @@ impl<O: Os> Gate<O> {
         if self.steps >= self.limit {
             let limit = self.limit;
             let message = format_args!("still running after {limit} steps (--max-steps)");
-            return Err(self.fault(End::StepLimit, message, [limit, 0, 0, 0]));
+            return Err(self.fault(
+                End::StepLimit,
+                message,
+                [limit, 0, self.comes_back().into(), 0],
+            ));
         }
         Ok(())
     }
@@ -584,7 +595,7 @@ impl<O: Os> Gate<O> {
         if !all_timed.is_empty() {
             earliest = self.earliest_of(all_timed);
             lazy = self.flags & flags::LAZY_TIME != 0;
-            if lazy && self.ready.is_empty() {
+            if (lazy && self.ready.is_empty()) || self.oversleeps(earliest) {
                 return earliest;
             }
         }

@@ -3,6 +3,7 @@
 mod alone;
 mod callers;
 mod children;
+mod circles;
 mod core;
 mod deadlock;
 mod facts;

@@ -92,12 +92,6 @@ impl Sleep {
 }
 
 impl<O: Os> Gate<O> {
-    /// Who of these has the earliest deadline.
-    pub(super) fn earliest_of(&self, timed: &SlotSet) -> Slot {
-        let deadline = |s: &Slot| self.threads[*s].pending().deadline;
-        timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
-    }
-
     /// To be called when the prefix is used up, before the policy chooses: finds who is awake.
     /// `Err`: nobody is, and the outcome says so.
     #[inline]

@@ -22,6 +22,7 @@
 //! time (fairness, as in Musuvathi and Qadeer, PLDI 2008, section 3).
 
 use super::Pending;
+use super::circles::Circle;
 use super::core::{Gate, Stop};
 use super::foreign::{DEEPEST, Foreign};
 use super::rounds::Rounds;
@@ -135,6 +136,7 @@ pub(super) struct Track {
     next_pause: u32,
     /// Equal iterations in a row.
     rounds: u32,
+    pub(super) circle: Circle,
     /// Waits until something that it saw has changed.
     parked: bool,
     /// The operation announced last was announced by a parked thread: so many of `seen` decide
@@ -161,6 +163,7 @@ impl Track {
         (self.pc, self.object) = (pc, object);
         self.has_state = false;
         (self.pause, self.next_pause, self.rounds) = (0, 1, 0);
+        self.circle.begin();
         (self.takes, self.tries) = (false, false);
         self.iterate(kind, object, changes);
     }
@@ -220,6 +223,11 @@ impl Track {
     pub(super) fn take_over(&mut self, seen: &[Seen]) {
         self.seen[..seen.len()].copy_from_slice(seen);
         self.reads = seen.len() as u32;
+    }
+
+    /// Equal iterations in a row.
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds
     }
 
     /// Has nothing that the iteration read changed since?
@@ -300,6 +308,11 @@ impl Spins {
             doubted: (0, 0),
             doubter: (slot::MAIN, u64::MAX),
         }
+    }
+
+    /// Are they tracked?
+    pub(super) fn is_on(&self) -> bool {
+        self.on
     }
 
     /// The thread waits until something that it has seen changes. Has nothing changed yet?
@@ -497,9 +510,14 @@ impl<O: Os> Gate<O> {
         let (changes, patience) = (self.spins.changes, self.spins.patience);
         let exact = self.flags & flags::EXACT_SPINS != 0;
         let doubted = self.flags & flags::DOUBT_SPINS != 0 && !exact;
+        let near = self.is_near_the_limit();
         let os = &mut self.pages.os;
         let track = &mut self.spins.tracks[me];
         let foreign = &self.spins.foreign[me];
+        if near {
+            let seen = &track.seen[..track.reads as usize];
+            track.circle.iterated(os.state(pc, Known { seen, foreign }));
+        }
         let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
         let tells = track.reads > 0 && track.state.tells;
         let known = tells && !doubted;

@@ -17,6 +17,9 @@ use raddle_protocol::{Slot, slot};
 
 /// The longest short wait, in nanoseconds.
 const SHORT: u64 = 1_000_000_000;
+/// So many steps after the clock has moved, and after anybody began to sleep, whoever sleeps goes on,
+/// though others could: they may do nothing but wait for that, in loops that count something.
+const LONG_SLEEP: u64 = 100_000;
 
 /// Who waits long, and can go on only by letting the time run out. [`Gate::timed`] has the others.
 pub struct Patient {
@@ -78,6 +81,22 @@ impl<O: Os> Gate<O> {
         alive.map(|s| self.pending(s).deadline).min()
     }
 
+    /// Who of these has the earliest deadline.
+    pub(super) fn earliest_of(&self, timed: &SlotSet) -> Slot {
+        let deadline = |s: &Slot| self.threads[*s].pending().deadline;
+        timed.iter().min_by_key(deadline).unwrap_or(slot::NONE)
+    }
+
+    /// Has `s`, which has the earliest deadline, slept while others took very many steps? Timed waits
+    /// are not meant: that one of them ends by its time-out may be a failure.
+    #[inline]
+    pub(super) fn oversleeps(&self, s: Slot) -> bool {
+        self.steps - self.ticked > LONG_SLEEP
+            && self.timed.contains(s)
+            && self.pending(s).kind == Kind::Sleep
+            && s == self.earliest()
+    }
+
     /// Who of `timed` has the earliest deadline.
     pub(super) fn earliest(&self) -> Slot {
         self.earliest_of(&self.timed)
@@ -89,6 +108,7 @@ impl<O: Os> Gate<O> {
             return;
         }
         self.set_clock(ns);
+        self.ticked = self.steps;
         self.pages.control().clock.store(ns, Ordering::Relaxed);
         self.evaluate_all(|gate| &gate.timed);
         self.evaluate_all(|gate| &gate.patient.waiting);
