@@ -174,8 +174,10 @@ pub fn noun(kind: Kind) -> &'static str {
         SpinLock | SpinTryLock | SpinUnlock | SpinDestroy => "spinlock",
         OnceEnter | OnceDone => "once",
         FutexWait | FutexWake | FutexResume => "futex",
-        ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadJoin | ThreadDetach
-        | ThreadCancel => "thread",
+        ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadDetach | ThreadCancel => {
+            "thread"
+        }
+        kind if kind.joins() => "thread",
         _ => "memory",
     }
 }

@@ -175,14 +175,8 @@ impl Footprint {
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave => ([me, Part::NONE], 0),
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
-            Kind::ThreadJoin => {
-                let clock = if event.aux == TIMED_OUT {
-                    marks::CLOCK
-                } else {
-                    0
-                };
-                ([about(event.value), Part::NONE], clock)
-            }
+            Kind::ThreadJoin | Kind::ThreadTryJoin => ([about(event.value), Part::NONE], 0),
+            Kind::ThreadTimedJoin => ([about(event.value), Part::NONE], marks::CLOCK),
             Kind::ThreadCancel => ([about(event.value), Part::NONE], marks::CANCELS),
             Kind::MutexLock if event.value == OWNER_DEAD => {
                 return Footprint::everything(event.thread);
@@ -506,6 +500,10 @@ mod tests {
             ((ThreadCreate, 0, 2), (ThreadStart, 0, 0), true),
             ((ThreadJoin, 0, 2), (ThreadExit, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadExit, 0, 0), false),
+            ((ThreadTryJoin, 0, 2), (ThreadExit, 0, 0), true),
+            ((ThreadTryJoin, 0, 3), (ThreadExit, 0, 0), false),
+            ((ThreadTimedJoin, 0, 2), (ThreadExit, 0, 0), true),
+            ((ThreadTimedJoin, 0, 3), (Sleep, 0, 5), true),
             ((ThreadJoin, 0, 2), (ThreadLeave, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadDetach, 0, 3), true),
             ((ThreadCancel, 0, 2), (Write, 0x100, 0), true),
@@ -529,6 +527,8 @@ mod tests {
         ThreadLeave,
         ThreadCreate,
         ThreadJoin,
+        ThreadTryJoin,
+        ThreadTimedJoin,
         ThreadDetach,
         ThreadCancel,
         MutexLock,

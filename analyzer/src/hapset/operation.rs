@@ -58,6 +58,8 @@ impl Class {
             | Kind::ThreadLeave
             | Kind::ThreadCreate
             | Kind::ThreadJoin
+            | Kind::ThreadTryJoin
+            | Kind::ThreadTimedJoin
             | Kind::ThreadDetach
             | Kind::ThreadCancel
             | Kind::ProcessEnd

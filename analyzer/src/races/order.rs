@@ -270,9 +270,8 @@ impl Order {
             return;
         }
         match kind {
-            Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadCancel => {
-                self.thread(kind, me, event);
-            }
+            Kind::ThreadCreate | Kind::ThreadCancel => self.thread(kind, me, event),
+            kind if kind.joins() => self.thread(kind, me, event),
             Kind::SignalSend => self.signal(me, (event.value >> 8) as Slot),
             // Who is told of it, by a signal or at a descriptor, is not in the record.
             Kind::TimerExpire => {
@@ -394,7 +393,7 @@ impl Order {
                 self.tick(other);
                 self.threads[other as usize].died = false;
             }
-            Kind::ThreadJoin if event.aux == 0 => self.hand_over(other, me),
+            kind if kind.joins() && event.aux == 0 => self.hand_over(other, me),
             // The target acts on the request.
             Kind::ThreadCancel => self.hand_over(me, other),
             _ => {}

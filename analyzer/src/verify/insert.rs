@@ -245,8 +245,9 @@ impl Insertion<'_> {
     fn step(&mut self, i: usize, event: &Event, kind: Kind, at: NodeId) -> Result<(), Corrupt> {
         self.idle.remove(&event.thread);
         let failed = match kind {
-            Kind::ThreadJoin => {
-                event.aux != 0 || !self.cursors.contains_key(&(event.value as Slot))
+            kind if kind.joins() => {
+                let expected = event.aux == 0 || fails_with(kind) == Some(u64::from(event.aux));
+                !expected || !self.cursors.contains_key(&(event.value as Slot))
             }
             Kind::ThreadCreate => event.value as Slot == slot::NONE,
             _ => false,
@@ -257,9 +258,16 @@ impl Insertion<'_> {
         if failed || !known {
             self.forest.unmodelled.insert(kind);
         }
+        if kind == Kind::ThreadExit && event.value == NOT_JOINED {
+            self.forest.bounds_hit.insert("a value that a thread returns");
+        }
         self.forest.announces_end |= kind == Kind::ProcessEnd;
         self.contents.step(self.forest, event, kind);
-        if kind == Kind::Sleep || is_wait(kind) && event.value == ETIMEDOUT {
+        let timed_out = match kind.joins() {
+            true => u64::from(event.aux) == ETIMEDOUT,
+            false => is_wait(kind) && event.value == ETIMEDOUT,
+        };
+        if kind == Kind::Sleep || timed_out {
             self.clock(event, false);
         }
         if kind == Kind::ThreadCreate && !failed {
@@ -371,7 +379,7 @@ impl Insertion<'_> {
             return self.end_of_wait(at);
         }
         let value = match kind {
-            Kind::ThreadJoin | Kind::ThreadDetach => {
+            Kind::ThreadJoin | Kind::ThreadTryJoin | Kind::ThreadTimedJoin | Kind::ThreadDetach => {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.map_or(UNKNOWN, |c| c.tree.into())
             }
@@ -386,7 +394,8 @@ impl Insertion<'_> {
             _ => 0,
         };
         let object = match kind {
-            Kind::ThreadStart | Kind::ThreadJoin => 0,
+            Kind::ThreadStart => 0,
+            kind if kind.joins() => 0,
             _ => event.object,
         };
         Action {
@@ -433,7 +442,8 @@ impl Insertion<'_> {
     /// What the thread could see of how the step came out.
     fn outcome(&self, event: &Event, kind: Kind) -> u64 {
         match kind {
-            Kind::ThreadJoin => {
+            kind if kind.joins() && event.aux != 0 => NOT_JOINED,
+            kind if kind.joins() => {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.and_then(|c| c.ended).unwrap_or(0)
             }
@@ -737,7 +747,8 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         OnceEnter | OnceDone => event.size == 0,
         SemGetValue | BarrierArrive | BarrierLeave => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
-        ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,
+        ThreadStart | ThreadExit | ThreadCreate | ThreadDetach => true,
+        ThreadJoin | ThreadTryJoin | ThreadTimedJoin => outcome != NOT_JOINED || kind != ThreadJoin,
         MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
         // Their orders are looked at on their own: see `hazards`.
         MutexInit | MutexDestroy | Free => true,
@@ -747,6 +758,18 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
     }
 }
 
+/// The errno of an attempt of this kind to join a thread that has not ended; `None`: it is no attempt.
+pub fn fails_with(kind: Kind) -> Option<u64> {
+    match kind {
+        Kind::ThreadTryJoin => Some(EBUSY),
+        Kind::ThreadTimedJoin => Some(ETIMEDOUT),
+        _ => None,
+    }
+}
+
+/// The outcome of an attempt to join a thread that has not ended: no address, and no number that a
+/// thread is likely to return.
+pub const NOT_JOINED: u64 = 0xB05E_D0B0_05E0_B05E;
 /// Instead of a tree: a join that waits for nobody or for a thread of unknown origin.
 pub const UNKNOWN: u64 = u64::MAX;
 /// The outcome of a wait for a condition that begins, and has a deadline.
