@@ -177,6 +177,7 @@ pub fn noun(kind: Kind) -> &'static str {
         ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadDetach | ThreadCancel => {
             "thread"
         }
+        ExitNext | AtExit => "handlers",
         kind if kind.joins() => "thread",
         _ => "memory",
     }

@@ -44,7 +44,8 @@ use crate::{Slot, slot};
 pub mod space {
     /// Bytes of memory, those of locks and semaphores included.
     pub const MEMORY: u32 = 0;
-    /// Threads: creation, start, end, join, detach, cancellation. The number is the slot.
+    /// Threads: creation, start, end, join, detach, cancellation. The number is the slot. Above them
+    /// lie the names of threads and the lists of handlers of exit.
     pub const THREADS: u32 = 1;
     /// Queues of futex waiters, by address.
     pub const QUEUES: u32 = 2;
@@ -176,6 +177,11 @@ impl Footprint {
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
             Kind::ThreadJoin | Kind::ThreadTryJoin => ([about(event.value), Part::NONE], 0),
+            Kind::ExitNext | Kind::AtExit => {
+                // Those of quick_exit are forgotten when those of exit have run.
+                let lists = Part::new(space::THREADS, 2 << 32, 1, true);
+                ([lists, Part::NONE], 0)
+            }
             Kind::ThreadTimedJoin => ([about(event.value), Part::NONE], marks::CLOCK),
             Kind::ThreadCancel => ([about(event.value), Part::NONE], marks::CANCELS),
             Kind::MutexLock if event.value == OWNER_DEAD => {
@@ -501,6 +507,10 @@ mod tests {
             ((ThreadJoin, 0, 2), (ThreadExit, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadExit, 0, 0), false),
             ((ThreadTryJoin, 0, 2), (ThreadExit, 0, 0), true),
+            ((ExitNext, 1, 2), (ExitNext, 1, 1), true),
+            ((ExitNext, 1, 2), (ExitNext, 2, 1), true),
+            ((ExitNext, 1, 2), (AtExit, 1, 1), true),
+            ((AtExit, 1, 0), (AtExit, 1, 1), true),
             ((ThreadTryJoin, 0, 3), (ThreadExit, 0, 0), false),
             ((ThreadTimedJoin, 0, 2), (ThreadExit, 0, 0), true),
             ((ThreadTimedJoin, 0, 3), (Sleep, 0, 5), true),
@@ -528,6 +538,8 @@ mod tests {
         ThreadCreate,
         ThreadJoin,
         ThreadTryJoin,
+        ExitNext,
+        AtExit,
         ThreadTimedJoin,
         ThreadDetach,
         ThreadCancel,

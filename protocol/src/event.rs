@@ -105,6 +105,14 @@ kinds! {
     /// A join with a deadline. Fields as [`Kind::ThreadJoin`]; `aux`: 0 or ETIMEDOUT.
     ThreadTimedJoin = 16, true, "pthread_timedjoin_np";
 
+    /// exit, quick_exit or a return from main goes on to the next handler that the program has
+    /// registered (atexit and its kin, destructors of static objects), or finds that none is left.
+    /// `object`: 1 for those of exit, 2 for those of quick_exit; `value`: how many there are.
+    ExitNext = 17, true, "exit";
+    /// Such a handler is registered, once there has been a second thread. `object` as in
+    /// [`Kind::ExitNext`]; `value`: how many there are before it.
+    AtExit = 18, true, "atexit";
+
     /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).
     MutexLock = 10, true, "mutex_lock";
     /// `value`: 0 or EBUSY.

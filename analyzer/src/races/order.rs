@@ -328,6 +328,10 @@ impl Order {
             Kind::ThreadExit if event.aux != 0 => self.threads[me as usize].died = true,
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::ThreadDetach => {}
             Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
+            Kind::ExitNext | Kind::AtExit => {
+                self.acquire(me, object);
+                self.release(me, object);
+            }
             // They are no descriptors; an attempt in vain tells nobody anything.
             kind if kind.is_step() && is_system_v(object) => {
                 if event.value as i64 >= 0 {

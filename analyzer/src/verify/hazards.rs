@@ -182,12 +182,12 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
         }
         kind if gives_up_thread(kind)
             && gives_up_thread(b.kind)
-                && [a.kind, b.kind] != [Kind::ThreadDetach; 2]
-                && a.value == b.value
-                && a.value != UNKNOWN
-                && [breaking, other]
-                    .iter()
-                    .all(|&id| formula.forest.node(id).pc != NO_CALL) =>
+            && [a.kind, b.kind] != [Kind::ThreadDetach; 2]
+            && a.value == b.value
+            && a.value != UNKNOWN
+            && [breaking, other]
+                .iter()
+                .all(|&id| formula.forest.node(id).pc != NO_CALL) =>
         {
             vec![hazard(breaking, other, false)]
         }

@@ -259,7 +259,30 @@ impl Insertion<'_> {
             self.forest.unmodelled.insert(kind);
         }
         if kind == Kind::ThreadExit && event.value == NOT_JOINED {
-            self.forest.bounds_hit.insert("a value that a thread returns");
+            self.forest
+                .bounds_hit
+                .insert("a value that a thread returns");
+        }
+        if kind == Kind::ExitNext {
+            let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+            let exits = &mut self.forest.exits;
+            exits.insert((event.object, tree));
+            let others = |&(list, other): &(u64, TreeId)| (list != event.object) && other != tree;
+            if exits.iter().any(others) {
+                self.forest
+                    .bounds_hit
+                    .insert("exit in one thread, quick_exit in another");
+            }
+        }
+        if kind == Kind::AtExit {
+            // Their number says which comes next only if one thread alone adds to them.
+            let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+            self.forest.registrants.insert(tree);
+            if self.forest.registrants.len() > 1 {
+                self.forest
+                    .bounds_hit
+                    .insert("handlers of exit that several threads register");
+            }
         }
         self.forest.announces_end |= kind == Kind::ProcessEnd;
         self.contents.step(self.forest, event, kind);
@@ -710,6 +733,7 @@ fn has_result(kind: Kind) -> bool {
             | SemTryWait
             | SemTimedWait
             | SemGetValue
+            | ExitNext
             | SpinTryLock
             | OnceEnter
             | FutexWait
@@ -745,7 +769,7 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         SemPost => event.value == 0,
         // Their content is also changed by what is no step.
         OnceEnter | OnceDone => event.size == 0,
-        SemGetValue | BarrierArrive | BarrierLeave => true,
+        SemGetValue | BarrierArrive | BarrierLeave | ExitNext | AtExit => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
         ThreadStart | ThreadExit | ThreadCreate | ThreadDetach => true,
         ThreadJoin | ThreadTryJoin | ThreadTimedJoin => outcome != NOT_JOINED || kind != ThreadJoin,

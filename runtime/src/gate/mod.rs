@@ -5,6 +5,7 @@ mod callers;
 mod children;
 mod core;
 mod deadlock;
+mod ending;
 mod facts;
 mod foreign;
 mod freeze;
@@ -309,6 +310,16 @@ pub fn frees_are_steps() -> bool {
 #[inline]
 pub fn threads_alive() -> usize {
     gate().alive().max(1)
+}
+
+/// The running thread is about to announce an end of the process, or what leads to it.
+pub fn ask_to_end() {
+    gate().ask_to_end();
+}
+
+/// How many threads there have been so far, main among them.
+pub fn threads_created() -> u64 {
+    gate().created
 }
 
 /// [`raddle_protocol::shared::flags`] of the job; 0 while not active.
