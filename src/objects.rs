@@ -178,6 +178,7 @@ pub fn noun(kind: Kind) -> &'static str {
             "thread"
         }
         ExitNext | AtExit => "handlers",
+        Ask => "setting",
         kind if kind.joins() => "thread",
         _ => "memory",
     }

@@ -64,11 +64,20 @@ fn no_modelled_function_is_left_out() {
         .filter(|(_, rest)| rest.starts_with("modelled | "))
         .map(|(name, _)| name)
         .collect();
-    let has_mode = |name: &str| rows.iter().any(|row| function(&row.name, &modelled) == Some(name));
+    let has_mode = |name: &str| {
+        rows.iter()
+            .any(|row| function(&row.name, &modelled) == Some(name))
+    };
     for &name in &modelled {
         let (mode, other) = (has_mode(name), others.contains_key(name));
-        assert!(mode || other, "{name} is in no row of tests/results/table.txt");
-        assert!(!mode || !other, "{name} has a mode and a reason for having none");
+        assert!(
+            mode || other,
+            "{name} is in no row of tests/results/table.txt"
+        );
+        assert!(
+            !mode || !other,
+            "{name} has a mode and a reason for having none"
+        );
     }
     for name in others.keys() {
         assert!(modelled.contains(name.as_str()), "{name} is not modelled");
@@ -81,23 +90,40 @@ fn function<'f>(mode: &str, functions: &BTreeSet<&'f str>) -> Option<&'f str> {
         let rest = mode.strip_prefix(**name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    functions.iter().filter(begins).max_by_key(|name| name.len()).copied()
+    functions
+        .iter()
+        .filter(begins)
+        .max_by_key(|name| name.len())
+        .copied()
 }
 
 #[test]
 fn all_results_are_reached() {
-    let source = "results/results.c";
-    let program = compile(Compiler::Raddle, source, &["-O0", "-w"]);
+    let source = "tests/results/results.c";
+    let program = compile(Compiler::RaddleCc, source, &["-O0", "-w"]);
     let statuses: Vec<String> = (1..64).map(|n| n.to_string()).collect();
     let accepted = statuses.join(",");
     in_parallel(&table().0, |row| {
         let options = ["-q", "--races=off", "--accept-exit", &accepted];
-        let dpor = ["run", "--policy", "dpor", "--no-lock-order", "--leaked-threads=off"];
+        let dpor = [
+            "run",
+            "--policy",
+            "dpor",
+            "--no-lock-order",
+            "--leaked-threads=off",
+        ];
         let explored = run(&[&dpor[..], &options].concat(), &program, &[&row.name]);
-        let verified = run(&[&["verify"], &options[..]].concat(), &program, &[&row.name]);
+        let verified = run(
+            &[&["verify"], &options[..]].concat(),
+            &program,
+            &[&row.name],
+        );
         let wrong = |what: &str, seen: &common::Run| {
             let (name, all) = (&row.name, seen.output.all());
-            Err(format!("{name}: {what}: {:?}\n{all}", seen.summary.outcomes))
+            Err(format!(
+                "{name}: {what}: {:?}\n{all}",
+                seen.summary.outcomes
+            ))
         };
         let found = |seen: &common::Run| seen.summary.outcomes.keys().cloned().collect();
         let all: BTreeSet<String> = found(&explored);

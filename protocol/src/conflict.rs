@@ -56,6 +56,36 @@ pub mod space {
     pub const READERS: u32 = 4;
 }
 
+/// What [`Kind::Ask`] is about, as a number of [`space::THREADS`].
+pub mod kept {
+    use crate::Slot;
+
+    const FIRST: u64 = 3 << 32;
+    /// The virtual clock: [`Kind::ClockRead`](crate::event::Kind::ClockRead) follows.
+    pub const CLOCK: u64 = 0;
+    /// Pending signals.
+    pub const PENDING: u64 = FIRST;
+    /// Timers.
+    pub const TIMERS: u64 = FIRST + 1;
+    /// Which keys of thread-specific data there are.
+    pub const KEYS: u64 = FIRST + 2;
+
+    /// Whether the thread has ended.
+    pub const fn life_of(thread: Slot) -> u64 {
+        thread as u64
+    }
+
+    /// The action of a signal.
+    pub const fn action_of(signal: u32) -> u64 {
+        FIRST + 0x100 + signal as u64 % 0x100
+    }
+
+    /// The name of a thread, and how it is scheduled.
+    pub const fn settings_of(thread: Slot) -> u64 {
+        FIRST + 0x10000 + thread as u64
+    }
+}
+
 /// Some of what an operation touches: `first..end` in a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(C)]
@@ -177,6 +207,11 @@ impl Footprint {
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
             Kind::ThreadJoin | Kind::ThreadTryJoin => ([about(event.value), Part::NONE], 0),
+            Kind::Ask if at == kept::CLOCK => ([Part::NONE; 2], 0),
+            Kind::Ask => {
+                let kept = Part::new(space::THREADS, at, 1, event.value != 0);
+                ([kept, Part::NONE], 0)
+            }
             Kind::ExitNext | Kind::AtExit => {
                 // Those of quick_exit are forgotten when those of exit have run.
                 let lists = Part::new(space::THREADS, 2 << 32, 1, true);
@@ -511,6 +546,11 @@ mod tests {
             ((ExitNext, 1, 2), (ExitNext, 2, 1), true),
             ((ExitNext, 1, 2), (AtExit, 1, 1), true),
             ((AtExit, 1, 0), (AtExit, 1, 1), true),
+            ((Ask, 2, 0), (ThreadExit, 0, 0), true),
+            ((Ask, 3, 0), (ThreadExit, 0, 0), false),
+            ((Ask, 9, 0), (Ask, 9, 0), false),
+            ((Ask, 9, 0), (Ask, 9, 1), true),
+            ((Ask, 0, 0), (Ask, 0, 0), false),
             ((ThreadTryJoin, 0, 3), (ThreadExit, 0, 0), false),
             ((ThreadTimedJoin, 0, 2), (ThreadExit, 0, 0), true),
             ((ThreadTimedJoin, 0, 3), (Sleep, 0, 5), true),
@@ -540,6 +580,7 @@ mod tests {
         ThreadTryJoin,
         ExitNext,
         AtExit,
+        Ask,
         ThreadTimedJoin,
         ThreadDetach,
         ThreadCancel,

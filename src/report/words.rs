@@ -23,7 +23,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::Yield | Kind::Return => {
             text.to_string()
         }
-        Kind::ExitNext | Kind::AtExit => text.to_string(),
+        Kind::ExitNext | Kind::AtExit | Kind::Ask => text.to_string(),
         Kind::ThreadCreate | Kind::ThreadDetach | Kind::ThreadCancel => {
             format!("{text} {}", thread())
         }

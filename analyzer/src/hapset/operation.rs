@@ -63,6 +63,7 @@ impl Class {
             | Kind::ThreadDetach
             | Kind::ThreadCancel
             | Kind::ProcessEnd
+            | Kind::Ask
             | Kind::MutexUnlock
             | Kind::CondWake
             | Kind::CondLeave

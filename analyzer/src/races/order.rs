@@ -327,7 +327,7 @@ impl Order {
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
             Kind::ThreadExit if event.aux != 0 => self.threads[me as usize].died = true,
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::ThreadDetach => {}
-            Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
+            Kind::Ask | Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
             Kind::ExitNext | Kind::AtExit => {
                 self.acquire(me, object);
                 self.release(me, object);

@@ -771,7 +771,9 @@ fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         OnceEnter | OnceDone => event.size == 0,
         SemGetValue | BarrierArrive | BarrierLeave | ExitNext | AtExit => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
-        ThreadStart | ThreadExit | ThreadCreate | ThreadDetach => true,
+        ThreadStart | ThreadExit | ThreadCreate => true,
+        // That it fails depends on others, and does not come out as an outcome.
+        ThreadDetach => event.aux == 0,
         ThreadJoin | ThreadTryJoin | ThreadTimedJoin => outcome != NOT_JOINED || kind != ThreadJoin,
         MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
         // Their orders are looked at on their own: see `hazards`.

@@ -317,6 +317,26 @@ pub fn ask_to_end() {
     gate().ask_to_end();
 }
 
+/// Where schedules are explored: the running thread looks at something that is kept of threads, signals
+/// or timers ([`raddle_protocol::conflict::kept`]), or changes it, which others may come before.
+pub fn ask(about: u64, changes: bool, pc: usize) {
+    if flags() & flags::EXHAUSTIVE != 0 && threads_created() > 1 {
+        asked(about, changes, pc);
+    }
+}
+
+/// [`ask`] about what `verify` does not follow: it says so.
+pub fn ask_unfollowed(about: u64, changes: bool, pc: usize) {
+    if flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
+        asked(about, changes, pc);
+    }
+}
+
+fn asked(about: u64, changes: bool, pc: usize) {
+    simple(Kind::Ask, about, pc);
+    log(Kind::Ask, about, u64::from(changes), pc);
+}
+
 /// How many threads there have been so far, main among them.
 pub fn threads_created() -> u64 {
     gate().created
