@@ -8,7 +8,7 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId};
 use super::formula::Formula;
-use super::insert::{UNKNOWN, is_access};
+use super::kinds::{UNKNOWN, is_access};
 use super::locks::lock_of;
 use super::plan::{Found, follow};
 use super::sat::holds;

@@ -11,7 +11,7 @@ use super::channels;
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, Forest, NodeId, TreeId};
 use super::formula::Formula;
-use super::insert::{EAGAIN, ETIMEDOUT};
+use super::kinds::{EAGAIN, ETIMEDOUT};
 use super::places::Place;
 use super::vectors::{BV, constant, equal};
 use raddle_protocol::event::Kind;
