@@ -541,7 +541,7 @@ fn ours(pid: pid_t, signal: c_int) -> bool {
 /// `tgkill` and `tkill` of a thread of this process, by the id that `gettid` gave it:
 /// `None` if it is none.
 pub fn kill_by_id(tid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
-    let target = numbers::thread(tid)?;
+    let target = numbers::slot_of(tid).filter(|&s| gate::state(s) != State::Free)?;
     if signal == 0 && target != gate::me() {
         gate::ask_unfollowed(kept::life_of(target), false, pc);
     }
