@@ -1,6 +1,7 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
 mod alone;
+mod asking;
 mod callers;
 mod children;
 mod core;
@@ -26,6 +27,7 @@ mod timed;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};
+pub use asking::{ask, ask_unfollowed};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
 pub use state::{Known, capture};
@@ -315,26 +317,6 @@ pub fn threads_alive() -> usize {
 /// The running thread is about to announce an end of the process, or what leads to it.
 pub fn ask_to_end() {
     gate().ask_to_end();
-}
-
-/// Where schedules are explored: the running thread looks at something that is kept of threads, signals
-/// or timers ([`raddle_protocol::conflict::kept`]), or changes it, which others may come before.
-pub fn ask(about: u64, changes: bool, pc: usize) {
-    if flags() & flags::EXHAUSTIVE != 0 && threads_created() > 1 {
-        asked(about, changes, pc);
-    }
-}
-
-/// [`ask`] about what `verify` does not follow: it says so.
-pub fn ask_unfollowed(about: u64, changes: bool, pc: usize) {
-    if flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
-        asked(about, changes, pc);
-    }
-}
-
-fn asked(about: u64, changes: bool, pc: usize) {
-    simple(Kind::Ask, about, pc);
-    log(Kind::Ask, about, u64::from(changes), pc);
 }
 
 /// How many threads there have been so far, main among them.
