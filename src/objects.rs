@@ -174,8 +174,12 @@ pub fn noun(kind: Kind) -> &'static str {
         SpinLock | SpinTryLock | SpinUnlock | SpinDestroy => "spinlock",
         OnceEnter | OnceDone => "once",
         FutexWait | FutexWake | FutexResume => "futex",
-        ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadJoin | ThreadDetach
-        | ThreadCancel => "thread",
+        ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadDetach | ThreadCancel => {
+            "thread"
+        }
+        ExitNext | AtExit => "handlers",
+        Ask => "setting",
+        kind if kind.joins() => "thread",
         _ => "memory",
     }
 }

@@ -23,7 +23,7 @@ pub fn leaks(events: &[Event]) -> Vec<Leak> {
             Some(Kind::ThreadCreate) if event.size == 0 && other != raddle_protocol::slot::NONE => {
                 open.insert(other, index);
             }
-            Some(Kind::ThreadJoin | Kind::ThreadDetach) if event.aux == 0 => {
+            Some(kind) if (kind.joins() || kind == Kind::ThreadDetach) && event.aux == 0 => {
                 open.remove(&other);
             }
             Some(Kind::ThreadExit) => {

@@ -2,6 +2,7 @@
 
 use crate::search::{Next, Plan, Search, Standing};
 use raddle_protocol::schedule::Tail;
+use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 
 /// How schedules are drawn.
@@ -45,6 +46,15 @@ impl Rule {
     }
 }
 
+/// What is added to the flags of execution `n`: in most of them nobody ends the process while others go
+/// on, and in some anybody may, since that may be what fails.
+pub(crate) fn ends(n: u64) -> u32 {
+    match n % 4 {
+        3 => 0,
+        _ => flags::HOLD_ENDS,
+    }
+}
+
 /// A seed of its own for every execution (the finaliser of SplitMix64).
 pub fn seed_of(seed: u64, n: u64) -> u64 {
     let mut z = seed.wrapping_add(n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -74,7 +84,15 @@ impl Sampling {
 
 impl Search for Sampling {
     fn next(&mut self, n: u64) -> Next {
-        Next::Run(Plan::tail(self.rule.tail(self.seed, n, self.longest)))
+        let tail = self.rule.tail(self.seed, n, self.longest);
+        let held = match self.rule {
+            Rule::RunUntilBlocked => 0,
+            _ => ends(n),
+        };
+        Next::Run(Plan {
+            flags: held,
+            ..Plan::tail(tail)
+        })
     }
 
     fn observe(&mut self, _: u64, trace: &Trace) {

@@ -44,7 +44,8 @@ use crate::{Slot, slot};
 pub mod space {
     /// Bytes of memory, those of locks and semaphores included.
     pub const MEMORY: u32 = 0;
-    /// Threads: creation, start, end, join, detach, cancellation. The number is the slot.
+    /// Threads: creation, start, end, join, detach, cancellation. The number is the slot. Above them
+    /// lie the names of threads and the lists of handlers of exit.
     pub const THREADS: u32 = 1;
     /// Queues of futex waiters, by address.
     pub const QUEUES: u32 = 2;
@@ -53,6 +54,36 @@ pub mod space {
     /// Who holds a read-write lock to read: for each lock a place for each slot. They come in any
     /// order; whether there is one matters to a writer.
     pub const READERS: u32 = 4;
+}
+
+/// What [`Kind::Ask`] is about, as a number of [`space::THREADS`].
+pub mod kept {
+    use crate::Slot;
+
+    const FIRST: u64 = 3 << 32;
+    /// The virtual clock: [`Kind::ClockRead`](crate::event::Kind::ClockRead) follows.
+    pub const CLOCK: u64 = 0;
+    /// Pending signals.
+    pub const PENDING: u64 = FIRST;
+    /// Timers.
+    pub const TIMERS: u64 = FIRST + 1;
+    /// Which keys of thread-specific data there are.
+    pub const KEYS: u64 = FIRST + 2;
+
+    /// Whether the thread has ended.
+    pub const fn life_of(thread: Slot) -> u64 {
+        thread as u64
+    }
+
+    /// The action of a signal.
+    pub const fn action_of(signal: u32) -> u64 {
+        FIRST + 0x100 + signal as u64 % 0x100
+    }
+
+    /// The name of a thread, and how it is scheduled.
+    pub const fn settings_of(thread: Slot) -> u64 {
+        FIRST + 0x10000 + thread as u64
+    }
 }
 
 /// Some of what an operation touches: `first..end` in a space.
@@ -175,14 +206,18 @@ impl Footprint {
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave => ([me, Part::NONE], 0),
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
-            Kind::ThreadJoin => {
-                let clock = if event.aux == TIMED_OUT {
-                    marks::CLOCK
-                } else {
-                    0
-                };
-                ([about(event.value), Part::NONE], clock)
+            Kind::ThreadJoin | Kind::ThreadTryJoin => ([about(event.value), Part::NONE], 0),
+            Kind::Ask if at == kept::CLOCK => ([Part::NONE; 2], 0),
+            Kind::Ask => {
+                let kept = Part::new(space::THREADS, at, 1, event.value != 0);
+                ([kept, Part::NONE], 0)
             }
+            Kind::ExitNext | Kind::AtExit => {
+                // Those of quick_exit are forgotten when those of exit have run.
+                let lists = Part::new(space::THREADS, 2 << 32, 1, true);
+                ([lists, Part::NONE], 0)
+            }
+            Kind::ThreadTimedJoin => ([about(event.value), Part::NONE], marks::CLOCK),
             Kind::ThreadCancel => ([about(event.value), Part::NONE], marks::CANCELS),
             Kind::MutexLock if event.value == OWNER_DEAD => {
                 return Footprint::everything(event.thread);
@@ -506,6 +541,19 @@ mod tests {
             ((ThreadCreate, 0, 2), (ThreadStart, 0, 0), true),
             ((ThreadJoin, 0, 2), (ThreadExit, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadExit, 0, 0), false),
+            ((ThreadTryJoin, 0, 2), (ThreadExit, 0, 0), true),
+            ((ExitNext, 1, 2), (ExitNext, 1, 1), true),
+            ((ExitNext, 1, 2), (ExitNext, 2, 1), true),
+            ((ExitNext, 1, 2), (AtExit, 1, 1), true),
+            ((AtExit, 1, 0), (AtExit, 1, 1), true),
+            ((Ask, 2, 0), (ThreadExit, 0, 0), true),
+            ((Ask, 3, 0), (ThreadExit, 0, 0), false),
+            ((Ask, 9, 0), (Ask, 9, 0), false),
+            ((Ask, 9, 0), (Ask, 9, 1), true),
+            ((Ask, 0, 0), (Ask, 0, 0), false),
+            ((ThreadTryJoin, 0, 3), (ThreadExit, 0, 0), false),
+            ((ThreadTimedJoin, 0, 2), (ThreadExit, 0, 0), true),
+            ((ThreadTimedJoin, 0, 3), (Sleep, 0, 5), true),
             ((ThreadJoin, 0, 2), (ThreadLeave, 0, 0), true),
             ((ThreadJoin, 0, 3), (ThreadDetach, 0, 3), true),
             ((ThreadCancel, 0, 2), (Write, 0x100, 0), true),
@@ -529,6 +577,11 @@ mod tests {
         ThreadLeave,
         ThreadCreate,
         ThreadJoin,
+        ThreadTryJoin,
+        ExitNext,
+        AtExit,
+        Ask,
+        ThreadTimedJoin,
         ThreadDetach,
         ThreadCancel,
         MutexLock,

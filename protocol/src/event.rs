@@ -84,8 +84,8 @@ kinds! {
     /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
     /// routine; `aux`: expression of the argument; `size`: 1 if the child is made detached.
     ThreadCreate = 3, true, "pthread_create";
-    /// `value`: slot of the joined thread; `aux`: result (0, EBUSY, ETIMEDOUT). Also what main does
-    /// after pthread_exit where schedules are explored: it ends the process after all others.
+    /// `value`: slot of the joined thread; `aux`: result. Also what main does after pthread_exit where
+    /// schedules are explored: it ends the process after all others.
     ThreadJoin = 4, true, "pthread_join";
     /// `value`: slot of the detached thread; `aux`: result.
     ThreadDetach = 5, true, "pthread_detach";
@@ -100,6 +100,22 @@ kinds! {
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: main has ended, for those that join it, and
     /// stays until all others have (see [`Kind::ThreadJoin`]).
     ThreadLeave = 8, true, "thread ends";
+    /// An attempt to join that does not wait. Fields as [`Kind::ThreadJoin`]; `aux`: 0 or EBUSY.
+    ThreadTryJoin = 9, true, "pthread_tryjoin_np";
+    /// A join with a deadline. Fields as [`Kind::ThreadJoin`]; `aux`: 0 or ETIMEDOUT.
+    ThreadTimedJoin = 16, true, "pthread_timedjoin_np";
+
+    /// exit, quick_exit or a return from main goes on to the next handler that the program has
+    /// registered (atexit and its kin, destructors of static objects), or finds that none is left.
+    /// `object`: 1 for those of exit, 2 for those of quick_exit; `value`: how many there are.
+    ExitNext = 17, true, "exit";
+    /// Such a handler is registered, once there has been a second thread. `object` as in
+    /// [`Kind::ExitNext`]; `value`: how many there are before it.
+    AtExit = 18, true, "atexit";
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]: looks at
+    /// something that is kept of a thread, a signal or a timer, or changes it, or looks at the clock.
+    /// `object`: see [`crate::conflict::kept`]; `value`: 1 if it changes it.
+    Ask = 19, true, "asks";
 
     /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).
     MutexLock = 10, true, "mutex_lock";
@@ -474,6 +490,14 @@ pub const RW_WRITERS_FIRST: u32 = 2;
 const CALLERS_A_RECORD: usize = 3;
 
 impl Kind {
+    /// Does it join a thread, or try to?
+    pub const fn joins(self) -> bool {
+        matches!(
+            self,
+            Kind::ThreadJoin | Kind::ThreadTryJoin | Kind::ThreadTimedJoin
+        )
+    }
+
     /// Does an operation of this kind let others go first, or can it go on only because time runs
     /// out? To choose another thread before it is no preemption.
     pub const fn gives_way(self) -> bool {

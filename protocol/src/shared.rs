@@ -159,6 +159,9 @@ pub mod flags {
     pub const PATIENT: u32 = 1 << 25;
     /// Timed waits and timers of over a second, too, may end while others could go on.
     pub const EAGER_TIME: u32 = 1 << 28;
+    /// For searches that draw schedules: a thread that asks to exit, or main that returns, waits as
+    /// long as others go on (for a bounded number of steps), so that what they do is seen as well.
+    pub const HOLD_ENDS: u32 = 1 << 29;
 }
 
 /// How many of an execution's condition waits end although nobody signalled, at most

@@ -5,6 +5,7 @@
 
 mod abort;
 mod exit;
+mod handlers;
 mod panics;
 mod signals;
 
@@ -13,13 +14,12 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::shared::flags;
 
 pub use abort::{abort_natively, fail_assertion};
-pub use exit::{exit, main_returned};
+pub use exit::{begin, exit, main_returned};
 pub use signals::{fatal_signal, is_handler, use_alternate_stack, watch};
 
 /// In a symbolic run and an exhaustive search the end of the process is a step, announced before it takes effect.
 pub fn announce(status: core::ffi::c_int, pc: usize) {
-    let exhaustive = gate::flags() & flags::EXHAUSTIVE != 0;
-    if gate::active() && (exhaustive || crate::vars::symbolic()) {
+    if gate::active() && are_explored() {
         announced(status, pc);
     }
 }
@@ -27,13 +27,22 @@ pub fn announce(status: core::ffi::c_int, pc: usize) {
 /// As [`announce`], for an exit, which others may come before in any run: what they do until then
 /// may be what fails.
 pub fn announce_exit(status: core::ffi::c_int, pc: usize) {
-    match gate::active() && gate::threads_alive() > 1 {
-        true => announced(status, pc),
-        false => announce(status, pc),
+    if gate::active() && are_ends_steps() {
+        announced(status, pc);
     }
 }
 
+fn are_explored() -> bool {
+    gate::flags() & flags::EXHAUSTIVE != 0 || crate::vars::symbolic()
+}
+
+/// Is an exit, and what leads to it, a step?
+fn are_ends_steps() -> bool {
+    are_explored() || gate::threads_alive() > 1
+}
+
 fn announced(status: core::ffi::c_int, pc: usize) {
+    gate::ask_to_end();
     gate::simple(Kind::ProcessEnd, 0, pc);
     gate::log(Kind::ProcessEnd, 0, status as u64, pc);
 }

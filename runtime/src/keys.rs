@@ -5,9 +5,11 @@
 //! else's keys, before the C library's own tail. It works for a return, `pthread_exit` and
 //! cancellation alike.
 
+use crate::gate;
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
 use libc::pthread_key_t;
+use raddle_protocol::conflict::kept;
 
 mod real {
     use libc::pthread_key_t;
@@ -34,10 +36,13 @@ unsafe extern "C-unwind" fn delete(
     _: usize,
     _: usize,
     _: usize,
-    _: usize,
+    pc: usize,
 ) -> c_int {
-    if key == HIGHEST && crate::gate::active() {
+    if key == HIGHEST && gate::active() {
         return libc::EINVAL;
+    }
+    if gate::active() {
+        gate::ask(kept::KEYS, true, pc);
     }
     // SAFETY: passed on.
     unsafe { real::pthread_key_delete(key) }

@@ -52,7 +52,7 @@ pub fn ends_last(job: u32) -> bool {
 /// What policies take an announced operation for.
 pub fn taken_for(kind: Kind, job: u32) -> Kind {
     match kind {
-        Kind::ProcessEnd if ends_last(job) => Kind::Yield,
+        Kind::ProcessEnd | Kind::ExitNext if ends_last(job) => Kind::Yield,
         kind => kind,
     }
 }

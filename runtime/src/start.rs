@@ -154,6 +154,7 @@ fn begin() {
     let job = gate::pages().job();
     substrate::begin(job.flags & flags::KERNEL_THREADS != 0);
     threads::begin();
+    crate::ends::begin();
     time::begin(job.clock_base);
     vars::set_mode(
         raddle_protocol::hooks::MODE_SYMBOLIC,

@@ -435,31 +435,49 @@ fn join_until(
     pc: usize,
 ) -> c_int {
     let target = known(thread, "pthread_join", pc);
-    let waits_for_me = gate::waits_in(target, Kind::ThreadJoin, thread_of_me());
-    if target == gate::me() || waits_for_me && !leaving::has_ended(target) {
+    if target == gate::me() {
         return libc::EDEADLK;
     }
+    if joins_me(target) && !leaving::has_ended(target) {
+        // Which of the two is told so is decided by no step.
+        gate::uncontrolled("pthread_join of each other");
+        return libc::EDEADLK;
+    }
+    let kind = match deadline {
+        0 => Kind::ThreadJoin,
+        _ => Kind::ThreadTimedJoin,
+    };
     let wake = gate::point(Pending {
         aux: u64::from(target),
         deadline,
         ready: |p, _| leaving::has_ended(p.aux as Slot),
         holder: |p| (p.aux as Slot, 0),
         cancellable: true,
-        ..Pending::always(Kind::ThreadJoin, thread, pc)
+        ..Pending::always(kind, thread, pc)
     });
     match wake {
         Wake::Cancelled => cancel_now(),
-        Wake::TimedOut => log_join(target, libc::ETIMEDOUT, pc),
-        Wake::Ready | Wake::Interrupted => reap(thread, target, value, pc),
+        Wake::TimedOut => log_join(kind, target, libc::ETIMEDOUT, pc),
+        Wake::Ready | Wake::Interrupted => reap(kind, thread, target, value, pc),
     }
 }
 
-fn thread_of_me() -> pthread_t {
-    info(gate::me()).pthread
+/// Does `target` wait for the end of the running thread?
+fn joins_me(target: Slot) -> bool {
+    let me = info(gate::me()).pthread;
+    [Kind::ThreadJoin, Kind::ThreadTimedJoin]
+        .into_iter()
+        .any(|kind| gate::waits_in(target, kind, me))
 }
 
 /// The target has ended: takes its result.
-fn reap(thread: pthread_t, target: Slot, value: Option<&mut *mut c_void>, pc: usize) -> c_int {
+fn reap(
+    kind: Kind,
+    thread: pthread_t,
+    target: Slot,
+    value: Option<&mut *mut c_void>,
+    pc: usize,
+) -> c_int {
     known(thread, "pthread_join", pc);
     let stays = leaving::note_join_of(target);
     let info = info(target);
@@ -473,12 +491,12 @@ fn reap(thread: pthread_t, target: Slot, value: Option<&mut *mut c_void>, pc: us
     if let Some(value) = value {
         *value = info.result;
     }
-    log_join(target, 0, pc)
+    log_join(kind, target, 0, pc)
 }
 
-fn log_join(target: Slot, result: c_int, pc: usize) -> c_int {
+fn log_join(kind: Kind, target: Slot, result: c_int, pc: usize) -> c_int {
     gate::log_full(Event {
-        kind: Kind::ThreadJoin as u8,
+        kind: kind as u8,
         value: u64::from(target),
         aux: result as u32,
         pc: pc as u64,
@@ -502,13 +520,15 @@ unsafe extern "C-unwind" fn try_join_from(
     let target = known(thread, "pthread_tryjoin_np", pc);
     gate::point(Pending {
         aux: u64::from(target),
-        ..Pending::always(Kind::ThreadJoin, thread, pc)
+        ..Pending::always(Kind::ThreadTryJoin, thread, pc)
     });
+    let target = known(thread, "pthread_tryjoin_np", pc);
     if !leaving::has_ended(target) {
-        return log_join(target, libc::EBUSY, pc);
+        return log_join(Kind::ThreadTryJoin, target, libc::EBUSY, pc);
     }
     // SAFETY: null or the program's variable.
-    reap(thread, target, unsafe { value.as_mut() }, pc)
+    let value = unsafe { value.as_mut() };
+    reap(Kind::ThreadTryJoin, thread, target, value, pc)
 }
 
 unsafe extern "C-unwind" fn timed_join_from(

@@ -15,6 +15,7 @@ use libc::{
     CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
     clock_t, clockid_t, time_t, timespec, timeval,
 };
+use raddle_protocol::conflict::kept;
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
@@ -147,6 +148,7 @@ pub fn stamp() -> u64 {
 
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
+    gate::ask(kept::CLOCK, false, 0);
     gate::advance_to(gate::now() + LOOK);
     if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
         gate::log(Kind::ClockRead, 0, 0, 0);

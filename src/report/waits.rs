@@ -46,7 +46,8 @@ pub fn who_waits(witness: &Witness, names: &Names, style: Style) -> Vec<String> 
             site(wait.site)
         ));
         let mut more: Vec<String> = Vec::new();
-        if wait.kind == Kind::ThreadJoin as u8 && wait.holder != slot::NONE {
+        let joins = Kind::from_u8(wait.kind).is_some_and(Kind::joins);
+        if joins && wait.holder != slot::NONE {
             more.push(format!("for {} to end", names.of(wait.holder)));
         } else if wait.holder != slot::NONE {
             let taken = wait.holder_site;

@@ -23,9 +23,11 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::Yield | Kind::Return => {
             text.to_string()
         }
-        Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadDetach | Kind::ThreadCancel => {
+        Kind::ExitNext | Kind::AtExit | Kind::Ask => text.to_string(),
+        Kind::ThreadCreate | Kind::ThreadDetach | Kind::ThreadCancel => {
             format!("{text} {}", thread())
         }
+        kind if kind.joins() => format!("{text} {}", thread()),
         Kind::Read | Kind::AtomicRead => format!("{text} {object} = {}", number(value)),
         Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
             format!("{text} {object} := {}", number(value))
@@ -143,7 +145,8 @@ pub fn is_in_source(record: &Record, source: Option<&str>) -> bool {
     };
     let says_it = source.is_some_and(|s| s.contains(kind.text()));
     let plain = match kind {
-        Kind::ThreadCreate | Kind::ThreadJoin | Kind::CondSignal => false,
+        Kind::ThreadCreate | Kind::CondSignal => false,
+        kind if kind.joins() => false,
         Kind::CondBroadcast | Kind::CondWait => true,
         _ => record.value == 0,
     };

@@ -397,7 +397,9 @@ impl Reader {
         match kind {
             Kind::CondWake if event.value == CANCELLED => self.cancels.get(&event.thread).copied(),
             Kind::CondWake => wait.released_by,
-            Kind::ThreadJoin => self.exits.get(&(event.value as Slot)).copied(),
+            Kind::ThreadJoin | Kind::ThreadTimedJoin => {
+                self.exits.get(&(event.value as Slot)).copied()
+            }
             _ if of_state(kind) => None,
             _ => self.unblocked(event.thread, previous, index),
         }
@@ -493,7 +495,9 @@ impl Reader {
         let enabler = match kind {
             _ if !awaited.is_empty() => None,
             Kind::CondWake => wait.released_by,
-            Kind::ThreadJoin => self.exits.get(&(event.value as Slot)).copied(),
+            Kind::ThreadJoin | Kind::ThreadTimedJoin => {
+                self.exits.get(&(event.value as Slot)).copied()
+            }
             _ if of_state(kind) => None,
             _ => self.unblocked(thread, previous, self.steps.len()),
         };

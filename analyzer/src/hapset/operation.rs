@@ -59,9 +59,12 @@ impl Class {
             | Kind::ThreadLeave
             | Kind::ThreadCreate
             | Kind::ThreadJoin
+            | Kind::ThreadTryJoin
+            | Kind::ThreadTimedJoin
             | Kind::ThreadDetach
             | Kind::ThreadCancel
             | Kind::ProcessEnd
+            | Kind::Ask
             | Kind::MutexUnlock
             | Kind::CondWake
             | Kind::CondLeave

@@ -272,9 +272,8 @@ impl Order {
             return;
         }
         match kind {
-            Kind::ThreadCreate | Kind::ThreadJoin | Kind::ThreadCancel => {
-                self.thread(kind, me, event);
-            }
+            Kind::ThreadCreate | Kind::ThreadCancel => self.thread(kind, me, event),
+            kind if kind.joins() => self.thread(kind, me, event),
             Kind::SignalSend => self.signal(me, (event.value >> 8) as Slot),
             // Who is told of it, by a signal or at a descriptor, is not in the record.
             Kind::TimerExpire => {
@@ -330,7 +329,11 @@ impl Order {
             Kind::BarrierDestroy | Kind::SemDestroy | Kind::SemGetValue => {}
             Kind::ThreadExit if event.aux != 0 => self.threads[me as usize].died = true,
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::ThreadDetach => {}
-            Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
+            Kind::Ask | Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
+            Kind::ExitNext | Kind::AtExit => {
+                self.acquire(me, object);
+                self.release(me, object);
+            }
             // They are no descriptors; an attempt in vain tells nobody anything.
             kind if kind.is_step() && is_system_v(object) => {
                 if event.value as i64 >= 0 {
@@ -396,7 +399,7 @@ impl Order {
                 self.tick(other);
                 self.threads[other as usize].died = false;
             }
-            Kind::ThreadJoin if event.aux == 0 => self.hand_over(other, me),
+            kind if kind.joins() && event.aux == 0 => self.hand_over(other, me),
             // The target acts on the request.
             Kind::ThreadCancel => self.hand_over(me, other),
             _ => {}

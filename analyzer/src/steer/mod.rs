@@ -27,7 +27,7 @@ mod table;
 use crate::hapset::knowledge::{Counted, Knowledge, Places};
 use crate::hapset::operation::operations;
 use crate::hapset::pairs::predecessors;
-use crate::sampling::{Rule as Sampled, seed_of};
+use crate::sampling::{Rule as Sampled, ends, seed_of};
 use crate::search::{Next, Plan, Search, Standing};
 use delays::{Seen, delays};
 use draw::Draw;
@@ -134,7 +134,7 @@ impl Search for Steer {
                 (plan, purpose)
             }
         };
-        plan.flags |= flags::EVENTS;
+        plan.flags |= flags::EVENTS | ends(n);
         self.out.insert(n, purpose);
         Next::Run(plan)
     }

@@ -9,7 +9,7 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId, TreeId};
 use super::formula::Formula;
-use super::insert::is_access;
+use super::kinds::is_access;
 use super::locks::{Entry, Section};
 use super::order::Unit;
 use super::places::Place;

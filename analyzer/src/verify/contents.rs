@@ -58,6 +58,8 @@ fn around(event: &Event, kind: Kind) -> Option<(u64, u64)> {
         }
         Kind::SemTryWait | Kind::SemTimedWait => Some((count, count)),
         Kind::SemGetValue => Some((event.value, event.value)),
+        Kind::ExitNext => Some((event.value, event.value.saturating_sub(1))),
+        Kind::AtExit => Some((event.value, event.value + 1)),
         Kind::OnceEnter if event.value == 1 => Some((0, RUNNING)),
         Kind::OnceEnter => Some((RETURNED, RETURNED)),
         Kind::OnceDone if event.value == 0 => Some((RUNNING, RETURNED)),

@@ -23,7 +23,6 @@ use super::plan::to_unknown;
 use super::refuted::{Refuted, Reply};
 use super::sat::Model;
 use super::solver::{Context, Effort, Limits};
-use raddle_protocol::event::Kind;
 use std::collections::BTreeSet;
 
 /// More threads than these are not let off in every combination.
@@ -309,8 +308,9 @@ fn is_branch(formula: &Formula<'_>, id: NodeId) -> bool {
         // Only whether it holds at last is of interest.
         What::Assume(_) => node.after(0).is_some(),
         // What a join returns is another thread's decision, as far as is known.
-        What::Step(action) if action.kind == Kind::ThreadJoin => {
-            let other = |t: &Target| t.node == id && t.aim == Aim::Result;
+        What::Step(action) if action.kind.joins() => {
+            let asks = |aim| matches!(aim, Aim::Result | Aim::Outcome(_));
+            let other = |t: &Target| t.node == id && asks(t.aim);
             node.next.len() > 1 || formula.targets.iter().any(other)
         }
         What::Step(_) => formula.has_results(id),

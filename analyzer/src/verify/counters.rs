@@ -14,8 +14,8 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{Forest, NodeId, TreeId};
 use super::formula::{Formula, read_value};
-use super::insert::is_access;
 use super::intervals::{Interval, apply};
+use super::kinds::is_access;
 use super::locks::Locks;
 use super::order::Order;
 use super::places::Place;

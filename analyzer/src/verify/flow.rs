@@ -14,8 +14,8 @@
 
 use super::counters::{self, Location, initial};
 use super::forest::{Forest, NodeId, TreeId};
-use super::insert::is_access;
 use super::intervals::{Interval, apply};
+use super::kinds::is_access;
 use super::order::Order;
 use super::places::Place;
 use super::terms::{Term, TermId, Terms};

@@ -150,6 +150,10 @@ pub struct Forest {
     pub section: Option<u64>,
     /// A round of a loop that was in vain leaves its thread where it was.
     pub folds: bool,
+    /// Who has run which list of handlers of exit.
+    pub exits: BTreeSet<(u64, TreeId)>,
+    /// Who registered handlers of exit once there were several threads.
+    pub registrants: BTreeSet<TreeId>,
     /// The end of the process is announced as a step, so that others may come before it.
     pub announces_end: bool,
     /// Who touched what is not known to be shared.
@@ -204,6 +208,8 @@ impl Forest {
             spurious: false,
             section: None,
             folds: false,
+            exits: BTreeSet::new(),
+            registrants: BTreeSet::new(),
             announces_end: false,
             footprint: Footprint::default(),
             shared: Vec::new(),

@@ -17,8 +17,8 @@ use super::conditions::{self, Conditions};
 use super::counters::{self, Location};
 use super::flow;
 use super::forest::{Forest, NodeId, Pattern, TreeId, What};
-use super::insert::{EDEADLK, ETIMEDOUT, UNKNOWN};
 use super::intervals::Interval;
+use super::kinds::{EDEADLK, ETIMEDOUT, NOT_JOINED, UNKNOWN, fails_with};
 use super::locks::{Locks, Sections, Taking};
 use super::memory;
 use super::objects::{self, Objects};
@@ -467,7 +467,7 @@ impl<'f> Formula<'f> {
             return;
         }
         let Some(action) = node.action() else { return };
-        if action.kind == Kind::ThreadJoin && action.value != UNKNOWN {
+        if action.kind.joins() && action.value != UNKNOWN {
             self.join(id, action.value as TreeId, &exec);
         }
         if node.is_stub() {
@@ -578,13 +578,17 @@ impl<'f> Formula<'f> {
                 if let Some(when) = when {
                     return all(&[exec, when]);
                 }
-                if action.kind != Kind::ThreadJoin || action.value == UNKNOWN {
+                if !action.kind.joins() || action.value == UNKNOWN {
                     return exec;
+                }
+                let joins = self.joins(id);
+                if outcome == NOT_JOINED {
+                    return all(&[exec, joins.not()]);
                 }
                 let exits = self.exits(action.value as TreeId).iter();
                 let like_this = exits.filter(|e| self.forest.node(**e).after(outcome).is_some());
                 let ended: Vec<Bool> = like_this.map(|&e| self.executed(e)).collect();
-                all(&[exec, any(&ended)])
+                all(&[exec, joins, any(&ended)])
             }
             What::Decide(term, _) | What::Assume(term) => {
                 let at = self.at[id as usize].clone();
@@ -607,22 +611,48 @@ impl<'f> Formula<'f> {
         any(&exits.map(|&e| self.executed(e)).collect::<Vec<_>>())
     }
 
+    /// The join at this node, if it is executed, finds that the thread has ended.
+    pub fn joins(&self, id: NodeId) -> Bool {
+        let action = self.forest.node(id).action();
+        match action.and_then(|a| fails_with(a.kind)) {
+            Some(_) => self.succeeds(self.forest.place(id)),
+            None => Bool::from_bool(true),
+        }
+    }
+
     fn join(&mut self, id: NodeId, tree: TreeId, exec: &Bool) {
         let here = self.forest.place(id);
-        self.solver.assert(&exec.implies(self.finished(tree)));
+        let action = self.forest.node(id).action();
+        let can_fail = action.is_some_and(|a| fails_with(a.kind).is_some());
+        let joins = self.joins(id);
+        let joined = all(&[exec.clone(), joins.clone()]);
+        let failed = all(&[exec.clone(), joins.not()]);
+        self.solver.assert(&joined.implies(self.finished(tree)));
         let mut unseen = Vec::new();
         for &exit in self.exits(tree) {
-            let both = all(&[exec.clone(), self.executed(exit)]);
-            let later = self.precedes(self.forest.place(exit), here);
-            self.solver.assert(&both.implies(later));
+            let exited = self.executed(exit);
+            let end = self.forest.place(exit);
+            let both = all(&[joined.clone(), exited.clone()]);
+            self.solver.assert(&both.implies(self.precedes(end, here)));
+            if can_fail {
+                let both = all(&[failed.clone(), exited]);
+                self.solver.assert(&both.implies(self.precedes(here, end)));
+            }
             let node = self.forest.node(exit);
             let seen = |n: &(u64, NodeId)| self.forest.node(id).after(n.0).is_some();
             if !node.next.iter().any(seen) && !node.is_stub() {
                 unseen.push(self.executed(exit));
             }
         }
-        if !self.forest.node(id).is_stub() && !unseen.is_empty() {
-            self.target(id, Aim::Result, all(&[exec.clone(), any(&unseen)]));
+        let node = self.forest.node(id);
+        if node.is_stub() {
+            return;
+        }
+        if !unseen.is_empty() {
+            self.target(id, Aim::Result, all(&[joined, any(&unseen)]));
+        }
+        if can_fail && node.after(NOT_JOINED).is_none() {
+            self.target(id, Aim::Outcome(Some(NOT_JOINED)), failed);
         }
     }
 

@@ -8,7 +8,7 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId};
 use super::formula::Formula;
-use super::insert::{UNKNOWN, is_access};
+use super::kinds::{UNKNOWN, is_access};
 use super::locks::lock_of;
 use super::plan::{Found, follow};
 use super::sat::holds;
@@ -78,6 +78,7 @@ impl Hazard {
         let order = formula.precedes(formula.forest.place(first), formula.forest.place(second));
         let late = any(&[before, order]);
         let mut conditions = vec![formula.executed(first), reached, late];
+        conditions.push(formula.joins(first));
         conditions.extend(renewals(formula, first).map(|renewed| renewed.not()));
         all(&conditions)
     }
@@ -134,8 +135,12 @@ fn breaks(formula: &Formula<'_>, id: NodeId) -> bool {
 }
 
 fn gives_up(kind: Kind) -> bool {
-    use Kind::{Free, MutexInit, ThreadDetach, ThreadJoin};
-    matches!(kind, MutexInit | Free | ThreadJoin | ThreadDetach)
+    use Kind::{Free, MutexInit, ThreadDetach};
+    kind.joins() || matches!(kind, MutexInit | Free | ThreadDetach)
+}
+
+fn gives_up_thread(kind: Kind) -> bool {
+    kind.joins() || kind == Kind::ThreadDetach
 }
 
 fn destroys(kind: Kind) -> bool {
@@ -175,14 +180,14 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
         Kind::MutexDestroy if uses_mutex(b.kind) && lock_of(b) == a.object => {
             vec![hazard(breaking, other, false)]
         }
-        Kind::ThreadJoin | Kind::ThreadDetach
-            if matches!(b.kind, Kind::ThreadJoin | Kind::ThreadDetach)
-                && [a.kind, b.kind] != [Kind::ThreadDetach; 2]
-                && a.value == b.value
-                && a.value != UNKNOWN
-                && [breaking, other]
-                    .iter()
-                    .all(|&id| formula.forest.node(id).pc != NO_CALL) =>
+        kind if gives_up_thread(kind)
+            && gives_up_thread(b.kind)
+            && [a.kind, b.kind] != [Kind::ThreadDetach; 2]
+            && a.value == b.value
+            && a.value != UNKNOWN
+            && [breaking, other]
+                .iter()
+                .all(|&id| formula.forest.node(id).pc != NO_CALL) =>
         {
             vec![hazard(breaking, other, false)]
         }

@@ -4,11 +4,15 @@ use super::channels::{self, is_channel};
 use super::contents::Contents;
 use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
+use super::kinds::{
+    ETIMEDOUT, LEFT, NOT_JOINED, TIMED, UNKNOWN, fails_with, has_result, is_access, is_modelled,
+    is_wait,
+};
 use super::places::Place;
 use super::terms::{Term, TermId, mask};
 use crate::stop;
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind, RW_TIMED, RW_WRITERS_FIRST};
+use raddle_protocol::event::{Event, Kind, RW_TIMED};
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::outcome::End;
 use raddle_protocol::slot;
@@ -247,8 +251,9 @@ impl Insertion<'_> {
     fn step(&mut self, i: usize, event: &Event, kind: Kind, at: NodeId) -> Result<(), Corrupt> {
         self.idle.remove(&event.thread);
         let failed = match kind {
-            Kind::ThreadJoin => {
-                event.aux != 0 || !self.cursors.contains_key(&(event.value as Slot))
+            kind if kind.joins() => {
+                let expected = event.aux == 0 || fails_with(kind) == Some(u64::from(event.aux));
+                !expected || !self.cursors.contains_key(&(event.value as Slot))
             }
             Kind::ThreadCreate => event.value as Slot == slot::NONE,
             _ => false,
@@ -259,9 +264,39 @@ impl Insertion<'_> {
         if failed || !known {
             self.forest.unmodelled.insert(kind);
         }
+        if kind == Kind::ThreadExit && event.value == NOT_JOINED {
+            self.forest
+                .bounds_hit
+                .insert("a value that a thread returns");
+        }
+        if kind == Kind::ExitNext {
+            let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+            let exits = &mut self.forest.exits;
+            exits.insert((event.object, tree));
+            let others = |&(list, other): &(u64, TreeId)| (list != event.object) && other != tree;
+            if exits.iter().any(others) {
+                self.forest
+                    .bounds_hit
+                    .insert("exit in one thread, quick_exit in another");
+            }
+        }
+        if kind == Kind::AtExit {
+            // Their number says which comes next only if one thread alone adds to them.
+            let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+            self.forest.registrants.insert(tree);
+            if self.forest.registrants.len() > 1 {
+                self.forest
+                    .bounds_hit
+                    .insert("handlers of exit that several threads register");
+            }
+        }
         self.forest.announces_end |= kind == Kind::ProcessEnd;
         self.contents.step(self.forest, event, kind);
-        if kind == Kind::Sleep || is_wait(kind) && event.value == ETIMEDOUT {
+        let timed_out = match kind.joins() {
+            true => u64::from(event.aux) == ETIMEDOUT,
+            false => is_wait(kind) && event.value == ETIMEDOUT,
+        };
+        if kind == Kind::Sleep || timed_out {
             self.clock(event, false);
         }
         if kind == Kind::ThreadCreate && !failed {
@@ -373,7 +408,7 @@ impl Insertion<'_> {
             return self.end_of_wait(at);
         }
         let value = match kind {
-            Kind::ThreadJoin | Kind::ThreadDetach => {
+            Kind::ThreadJoin | Kind::ThreadTryJoin | Kind::ThreadTimedJoin | Kind::ThreadDetach => {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.map_or(UNKNOWN, |c| c.tree.into())
             }
@@ -388,7 +423,8 @@ impl Insertion<'_> {
             _ => 0,
         };
         let object = match kind {
-            Kind::ThreadStart | Kind::ThreadJoin => 0,
+            Kind::ThreadStart => 0,
+            kind if kind.joins() => 0,
             _ => event.object,
         };
         Action {
@@ -435,7 +471,8 @@ impl Insertion<'_> {
     /// What the thread could see of how the step came out.
     fn outcome(&self, event: &Event, kind: Kind) -> u64 {
         match kind {
-            Kind::ThreadJoin => {
+            kind if kind.joins() && event.aux != 0 => NOT_JOINED,
+            kind if kind.joins() => {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.and_then(|c| c.ended).unwrap_or(0)
             }
@@ -676,90 +713,3 @@ pub fn ends_announced(trace: &Trace) -> bool {
     let kinds = trace.events.iter().rev().filter_map(Event::kind);
     kinds.into_iter().find(|kind| kind.is_step()) == Some(Kind::ProcessEnd)
 }
-
-/// Accesses of 1 to 8 bytes.
-pub fn is_access(kind: Kind) -> bool {
-    use Kind::{AtomicRead, AtomicWrite, Read, Rmw, Write};
-    matches!(kind, Read | Write | Rmw | AtomicRead | AtomicWrite)
-}
-
-/// Does the step's `value` say something that the thread can see and that may differ?
-fn has_result(kind: Kind) -> bool {
-    use Kind::*;
-    matches!(
-        kind,
-        MutexLock
-            | MutexTryLock
-            | MutexTimedLock
-            | CondWake
-            | RwRead
-            | RwWrite
-            | RwTryRead
-            | RwTryWrite
-            | BarrierArrive
-            | BarrierLeave
-            | SemWait
-            | SemTryWait
-            | SemTimedWait
-            | SemGetValue
-            | SpinTryLock
-            | OnceEnter
-            | FutexWait
-            | FutexWake
-            | FutexResume
-            | SignalWait
-    )
-}
-
-/// Can this step end because its time runs out?
-fn is_wait(kind: Kind) -> bool {
-    use Kind::{CondLeave, CondWake, MutexTimedLock, RwRead, RwWrite, SemTimedWait};
-    matches!(
-        kind,
-        CondLeave | CondWake | MutexTimedLock | RwRead | RwWrite | SemTimedWait
-    )
-}
-
-/// Is this a step whose conditions and outcomes the formula knows?
-fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
-    use Kind::*;
-    match kind {
-        MutexLock => matches!(outcome, 0 | EDEADLK),
-        MutexTimedLock => matches!(outcome, 0 | EDEADLK | ETIMEDOUT),
-        MutexTryLock | SpinTryLock | RwTryRead | RwTryWrite => matches!(outcome, 0 | EBUSY),
-        RwRead | RwWrite if event.aux & RW_WRITERS_FIRST != 0 => false,
-        RwRead | RwWrite => matches!(outcome, 0 | EDEADLK | ETIMEDOUT),
-        CondWake => matches!(outcome, 0 | ETIMEDOUT),
-        CondLeave => event.value == ETIMEDOUT,
-        SemWait => outcome == 0,
-        SemTryWait => matches!(outcome, 0 | EAGAIN),
-        SemTimedWait => matches!(outcome, 0 | ETIMEDOUT),
-        SemPost => event.value == 0,
-        // Their content is also changed by what is no step.
-        OnceEnter | OnceDone => event.size == 0,
-        SemGetValue | BarrierArrive | BarrierLeave => true,
-        CondWait | CondSignal | CondBroadcast | RwUnlock => true,
-        ThreadStart | ThreadExit | ThreadCreate | ThreadJoin | ThreadDetach => true,
-        MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
-        // Their orders are looked at on their own: see `hazards`.
-        MutexInit | MutexDestroy | Free => true,
-        CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy => true,
-        Close => is_channel(event.object) && event.value == 0,
-        kind => is_access(kind),
-    }
-}
-
-/// Instead of a tree: a join that waits for nobody or for a thread of unknown origin.
-pub const UNKNOWN: u64 = u64::MAX;
-/// The outcome of a wait for a condition that begins, and has a deadline.
-pub const TIMED: u64 = 1;
-/// The outcome of a wait for a condition whose time runs out while another thread has the mutex.
-pub const LEFT: u64 = 1 << 32;
-/// What a semaphore without a count answers to who does not wait.
-pub const EAGAIN: u64 = 11;
-/// What a busy lock answers to who does not wait.
-pub const EBUSY: u64 = 16;
-/// What an error-checking mutex answers to its owner.
-pub const EDEADLK: u64 = 35;
-/// How a wait ends whose time runs out.
-pub const ETIMEDOUT: u64 = 110;

@@ -2,7 +2,7 @@
 //! that waits for conditions give up and take back, and words that are used as locks (`word_locks`).
 
 use super::forest::{Action, Forest, NodeId};
-use super::insert::{EBUSY, EDEADLK, ETIMEDOUT, LEFT};
+use super::kinds::{EBUSY, EDEADLK, ETIMEDOUT, LEFT};
 use super::places::Place;
 use super::word_locks::{Words, words};
 use raddle_protocol::event::Kind;

@@ -14,7 +14,7 @@ use super::circuit::{Bool, all, any};
 use super::counters::Location;
 use super::forest::NodeId;
 use super::formula::{Formula, read_value};
-use super::insert::is_access;
+use super::kinds::is_access;
 use super::places::Place;
 use super::vectors::{BV, constant, equal};
 use raddle_protocol::event::Kind;

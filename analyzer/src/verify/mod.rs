@@ -23,6 +23,7 @@ mod frontier;
 mod hazards;
 mod insert;
 mod intervals;
+mod kinds;
 mod later;
 mod locks;
 mod memory;

@@ -5,13 +5,13 @@
 //! found decides whether it can happen, how it comes out and what it leaves. The content is the
 //! count of a semaphore or an event counter; how many threads have ever arrived at a barrier; 0, 1
 //! or 2 for a once control whose routine has not begun (or was left by an exception), runs, has
-//! returned.
+//! returned; how many handlers of exit have not begun.
 
 use super::channels;
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, Forest, NodeId, TreeId};
 use super::formula::Formula;
-use super::insert::{EAGAIN, ETIMEDOUT};
+use super::kinds::{EAGAIN, ETIMEDOUT};
 use super::places::Place;
 use super::vectors::{BV, constant, equal};
 use raddle_protocol::event::Kind;
@@ -37,7 +37,7 @@ pub fn operates(kind: Kind) -> bool {
     matches!(
         kind,
         SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | BarrierArrive
-    ) || matches!(kind, OnceEnter | OnceDone)
+    ) || matches!(kind, OnceEnter | OnceDone | ExitNext | AtExit)
 }
 
 /// The operations in the forest.
@@ -94,7 +94,8 @@ fn left(action: &Action, found: &BV) -> BV {
         Kind::DescriptorWrite => found.add(&number(action.value)),
         Kind::SemWait => found.sub(&one),
         Kind::SemTryWait | Kind::SemTimedWait => is(found, 0).ite(found, &found.sub(&one)),
-        Kind::SemPost | Kind::BarrierArrive => found.add(&one),
+        Kind::SemPost | Kind::BarrierArrive | Kind::AtExit => found.add(&one),
+        Kind::ExitNext => is(found, 0).ite(found, &found.sub(&one)),
         Kind::OnceEnter => is(found, 0).ite(&number(RUNNING), found),
         Kind::OnceDone if action.value == 0 => number(RETURNED),
         Kind::OnceDone => number(0),
@@ -125,7 +126,7 @@ impl Formula<'_> {
             Kind::SemTimedWait => either(is(&found, 0), ETIMEDOUT, 0),
             Kind::BarrierArrive => either(self.completes(action.object, &found), 1, 0),
             Kind::OnceEnter => either(is(&found, 0), 1, 0),
-            Kind::SemGetValue => Result::Value(found),
+            Kind::SemGetValue | Kind::ExitNext => Result::Value(found),
             Kind::DescriptorRead if self.objects.contains_key(&action.object) => {
                 Result::Value(found)
             }

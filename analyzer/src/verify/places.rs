@@ -1,7 +1,7 @@
 //! Places in threads: which are always in order, and which exclude each other.
 
 use super::forest::{Forest, NodeId, TreeId};
-use super::insert::UNKNOWN;
+use super::kinds::UNKNOWN;
 use raddle_protocol::event::Kind;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -11,7 +11,7 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{NodeId, TreeId};
 use super::formula::Formula;
-use super::insert::is_access;
+use super::kinds::is_access;
 use super::plan::{Found, Plan, follow};
 use super::sat::{Model, holds};
 use super::solver::{Answer, Effort, Limits};

@@ -1,6 +1,7 @@
 //! Addresses that more than one thread touches.
 
-use super::insert::{ends_announced, ends_in_a_step, is_access};
+use super::insert::{ends_announced, ends_in_a_step};
+use super::kinds::is_access;
 use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};

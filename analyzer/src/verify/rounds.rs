@@ -11,7 +11,7 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId, TreeId};
 use super::formula::{Formula, read_value};
-use super::insert::is_access;
+use super::kinds::is_access;
 use super::vectors::equal;
 use raddle_protocol::event::Kind;
 

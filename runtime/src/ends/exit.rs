@@ -1,11 +1,12 @@
-//! exit and its kin. The outcome is written at the real end: after the program's own handlers.
+//! exit and its kin. The outcome is written at the real end: after the program's own handlers. Until
+//! then others go on, and may end the process as well.
 
+use super::handlers::{self, List};
 use crate::gate::{self, Fatal};
 use crate::heap;
-use crate::intercept;
 use crate::serial::Serial;
+use crate::slots::{PerSlot, Zero};
 use core::ffi::{c_int, c_void};
-use raddle_protocol::event::{Kind, handlers};
 use raddle_protocol::outcome::End;
 
 mod real {
@@ -27,86 +28,99 @@ crate::export! {
     fn quick_exit(status: c_int) -> ! = quick_exit_from;
 }
 
-unsafe extern "C" {
-    fn at_quick_exit(handler: extern "C" fn()) -> c_int;
+/// Where a thread last asked to exit, and with which status.
+#[derive(Clone, Copy)]
+struct Asked {
+    pc: usize,
+    status: c_int,
 }
 
-/// A handler with its argument.
-type Handler = extern "C-unwind" fn(c_int, *mut c_void);
+// SAFETY: integers.
+unsafe impl Zero for Asked {}
 
-mod registration {
-    use super::*;
+static ASKED: Serial<PerSlot<Asked>> = Serial::new(PerSlot::new());
+/// Some thread has asked.
+static ANYBODY: Serial<bool> = Serial::new(false);
+/// The outcome is written.
+static ENDED: Serial<bool> = Serial::new(false);
 
-    intercept! {
-        fn on_exit(handler: Handler, argument: *mut c_void) -> c_int, pc => {
-            gate::log(Kind::HandedOn, handlers::EXIT, 0, pc);
-            real::on_exit(handler, argument)
-        };
-        /// What `atexit`, a part of every program, calls; destructors of static objects, too.
-        fn __cxa_atexit(handler: Handler, argument: *mut c_void, module: *mut c_void) -> c_int, pc => {
-            gate::log(Kind::HandedOn, handlers::EXIT, 0, pc);
-            real::__cxa_atexit(handler, argument, module)
-        };
-        /// What `at_quick_exit` calls.
-        fn __cxa_at_quick_exit(handler: Handler, module: *mut c_void) -> c_int, pc => {
-            gate::log(Kind::HandedOn, handlers::QUICK_EXIT, 0, pc);
-            real::__cxa_at_quick_exit(handler, module)
-        };
-    }
-
-    /// [`on_exit`] for the library itself.
-    pub unsafe fn last(handler: Handler) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe { real::on_exit(handler, core::ptr::null_mut()) }
-    }
-}
-
-/// Where the program first asked to exit, and with which status.
-static ASKED: Serial<Option<(usize, c_int)>> = Serial::new(None);
+/// The C library's own: runs the destructors of the calling thread's thread-local objects.
+static DESTRUCTORS: Serial<Option<unsafe extern "C" fn()>> = Serial::new(None);
 
 /// Registers the handlers that run last because they are registered first.
 pub(super) fn install() {
-    // SAFETY: the handlers live as long as the process.
+    handlers::install_after(after_handlers);
+    handlers::install_after_quick(after_quick_handlers);
+    // SAFETY: a plain look-up; the function takes and returns nothing.
     unsafe {
-        registration::last(after_handlers);
-        at_quick_exit(after_quick_handlers);
+        let found = libc::dlsym(libc::RTLD_NEXT, c"__call_tls_dtors".as_ptr());
+        *DESTRUCTORS.get() =
+            core::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn()>>(found);
     }
 }
 
-/// Notes where and with which status the program asks to exit; decides on a symbolic status.
-fn ask(status: c_int, expression: u32, pc: usize) {
+/// To be called in the process that obeys the job.
+pub fn begin() {
+    // SAFETY: only one thread exists.
+    unsafe { ASKED.get().map() };
+    handlers::begin();
+}
+
+fn asked() -> &'static mut Asked {
+    // SAFETY: only the running thread comes here; no caller keeps it over a switch.
+    unsafe { &mut ASKED.get()[gate::me()] }
+}
+
+/// Notes where and with which status the thread asks to exit, and decides on a symbolic status. `list`:
+/// what runs before the end.
+fn ask(status: c_int, expression: u32, list: Option<List>, pc: usize) {
     if !gate::active() {
         return;
     }
-    // A handler may choose another status than the one that was asked for first.
     crate::shadow::exit_status(expression, status as u32, pc);
-    // SAFETY: only the running thread comes here, and the reference is not kept.
-    if unsafe { ASKED.get() }.is_some() {
-        return;
+    // SAFETY: a plain flag.
+    if !core::mem::replace(unsafe { ANYBODY.get() }, true) {
+        crate::openmp::before_exit(pc);
     }
-    crate::openmp::before_exit(pc);
-    super::announce_exit(status, pc);
+    *asked() = Asked { pc, status };
+    match list {
+        Some(list) => {
+            // SAFETY: a function of the C library that `exit` calls first; then there are none left.
+            if list == List::Exit
+                && let Some(run) = unsafe { *DESTRUCTORS.get() }
+            {
+                unsafe { run() };
+            }
+            handlers::next(list, pc);
+        }
+        None => super::announce_exit(status, pc),
+    }
     if status & 0xff != 0 && pc != 0 {
         gate::fails_here();
     }
-    for registered in [handlers::EXIT, handlers::QUICK_EXIT] {
-        gate::log(Kind::TakenOver, registered, 0, pc);
+    handlers::taken_over(pc);
+}
+
+unsafe extern "C-unwind" fn after_handlers(status: c_int, _: *mut c_void) {
+    if ends_here() {
+        handlers::install_after(after_handlers);
+        super::announce_exit(status, asked().pc);
+        finish(status);
     }
-    // SAFETY: as above.
-    *unsafe { ASKED.get() } = Some((pc, status));
 }
 
-fn asked() -> (usize, c_int) {
-    // SAFETY: as in `ask`.
-    unsafe { ASKED.get() }.unwrap_or((0, 0))
+unsafe extern "C-unwind" fn after_quick_handlers(_: *mut c_void) {
+    if ends_here() {
+        handlers::install_after_quick(after_quick_handlers);
+        super::announce_exit(asked().status, asked().pc);
+        finish(asked().status);
+    }
 }
 
-extern "C-unwind" fn after_handlers(status: c_int, _: *mut c_void) {
-    finish(status);
-}
-
-extern "C" fn after_quick_handlers() {
-    finish(asked().1);
+/// Is the end of the list the end of the process, and has nobody ended it?
+fn ends_here() -> bool {
+    // SAFETY: a plain flag.
+    gate::active() && !unsafe { *ENDED.get() }
 }
 
 /// Looks through the heap and writes the outcome.
@@ -114,7 +128,9 @@ fn finish(status: c_int) {
     if !gate::active() {
         return;
     }
-    let pc = asked().0;
+    // SAFETY: a plain flag.
+    unsafe { *ENDED.get() = true };
+    let pc = asked().pc;
     if let Err(fault) = heap::verify() {
         heap::report(fault, heap::Operation::Check, pc);
     }
@@ -136,7 +152,7 @@ pub fn exit(status: c_int) -> ! {
 
 /// [`exit`] with the expression of the status (0: concrete).
 pub fn main_returned(status: c_int, expression: u32) -> ! {
-    ask(status, expression, 0);
+    ask(status, expression, Some(List::Exit), 0);
     // SAFETY: the C library's exit; no frame of ours holds anything.
     unsafe { real::exit(status) }
 }
@@ -149,7 +165,8 @@ unsafe extern "C-unwind" fn exit_from(
     _: usize,
     pc: usize,
 ) -> ! {
-    ask(status, crate::shadow::argument(c"exit", 0), pc);
+    let expression = crate::shadow::argument(c"exit", 0);
+    ask(status, expression, Some(List::Exit), pc);
     // SAFETY: passed on.
     unsafe { real::exit(status) }
 }
@@ -162,7 +179,8 @@ unsafe extern "C-unwind" fn quick_exit_from(
     _: usize,
     pc: usize,
 ) -> ! {
-    ask(status, crate::shadow::argument(c"quick_exit", 0), pc);
+    let expression = crate::shadow::argument(c"quick_exit", 0);
+    ask(status, expression, Some(List::QuickExit), pc);
     // SAFETY: passed on.
     unsafe { real::quick_exit(status) }
 }
@@ -179,7 +197,7 @@ unsafe extern "C-unwind" fn exit_at_once_from(
         0 => crate::shadow::argument(c"_Exit", 0),
         expression => expression,
     };
-    ask(status, expression, pc);
+    ask(status, expression, None, pc);
     finish(status);
     // SAFETY: passed on.
     unsafe { real::_exit(status) }

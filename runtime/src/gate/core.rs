@@ -2,9 +2,10 @@
 //! all of it.
 
 use super::children::Children;
+use super::ending::Ending;
 use super::facts::Facts;
 use super::freeze::Freeze;
-use super::prefix::{Prefix, Wanted};
+use super::prefix::Prefix;
 use super::section::Section;
 use super::sleep::Sleep;
 use super::spin::Spins;
@@ -17,8 +18,7 @@ use crate::slots::{PerSlot, SlotSet, Zero};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::outcome::{Divergence, End};
-use raddle_protocol::schedule::CHOICE_BIT;
+use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
@@ -106,7 +106,8 @@ pub struct Gate<O: Os> {
     interest: [u16; INTEREST],
     running: Slot,
     pub(super) prefix: Prefix,
-    policy: Policy,
+    pub(super) policy: Policy,
+    pub(super) ending: Ending,
     pub(super) steer: Steer,
     pub(super) freeze: Freeze,
     pub(super) section: Section,
@@ -152,6 +153,7 @@ impl<O: Os> Gate<O> {
             running: slot::MAIN,
             prefix: Prefix::EMPTY,
             policy: Policy::idle(),
+            ending: Ending::NONE,
             steer: Steer::NONE,
             freeze: Freeze::NEVER,
             section: Section::NONE,
@@ -199,6 +201,7 @@ impl<O: Os> Gate<O> {
             .start(self.pages.constraints(job.constraints_len as usize));
         self.sleep
             .start(self.pages.sleepers(job.sleepers_len as usize));
+        self.ending.start();
         self.begin_freeze(job.freeze_at, job.freeze_slot);
         self.guided = job.steps_len != 0 || self.is_guided();
         match Policy::new(job.tail) {
@@ -587,10 +590,13 @@ impl<O: Os> Gate<O> {
         if let Some(owner) = self.in_section() {
             return owner;
         }
+        if self.ending.is_asked_for() {
+            self.hold_ends();
+        }
         let (mut lazy, mut earliest) = (false, slot::NONE);
         let (all_ready, all_timed) = match self.sleep.is_active() {
             true => self.sleep.awake(),
-            false => (&self.ready, &self.timed),
+            false => (self.ending.others().unwrap_or(&self.ready), &self.timed),
         };
         if !all_timed.is_empty() {
             earliest = self.earliest_of(all_timed);
@@ -714,37 +720,6 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub fn cancelled_now(&self) -> bool {
         self.threads[self.running].cancel == Cancel::Now
-    }
-
-    /// See [`super::choose`]; `rarely`: the policy prefers 0.
-    pub fn choose(&mut self, n: usize, rarely: bool) -> Result<usize, Stop> {
-        if n < 2 {
-            return Ok(0);
-        }
-        if self.freeze.is_due() {
-            self.look_whether_to_freeze(false)?;
-        }
-        self.choices += 1;
-        let tolerant = self.flags & flags::TOLERANT != 0;
-        let picked = match self.prefix.wanted() {
-            None if rarely => self.policy.choose_rarely(n),
-            None => self.policy.choose(n),
-            Some(Wanted::Choice(k)) if usize::from(k) < n => {
-                self.advance_prefix();
-                usize::from(k)
-            }
-            Some(Wanted::Choice(_)) if tolerant => {
-                self.advance_prefix();
-                0
-            }
-            Some(Wanted::Thread(_)) if tolerant => 0,
-            Some(wanted @ Wanted::Choice(_)) => {
-                return Err(self.diverge(wanted, Divergence::NoSuchChoice));
-            }
-            Some(wanted) => return Err(self.diverge(wanted, Divergence::KindOfStep)),
-        };
-        self.pages.take(picked as u16 | CHOICE_BIT);
-        Ok(picked)
     }
 
     /// Records an event of the running thread.

@@ -1,11 +1,13 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
 mod alone;
+mod asking;
 mod callers;
 mod children;
 mod circles;
 mod core;
 mod deadlock;
+mod ending;
 mod facts;
 mod foreign;
 mod freeze;
@@ -26,6 +28,7 @@ mod timed;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};
+pub use asking::{ask, ask_unfollowed};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
 pub use state::{Known, capture};
@@ -310,6 +313,16 @@ pub fn frees_are_steps() -> bool {
 #[inline]
 pub fn threads_alive() -> usize {
     gate().alive().max(1)
+}
+
+/// The running thread is about to announce an end of the process, or what leads to it.
+pub fn ask_to_end() {
+    gate().ask_to_end();
+}
+
+/// How many threads there have been so far, main among them.
+pub fn threads_created() -> u64 {
+    gate().created
 }
 
 /// [`raddle_protocol::shared::flags`] of the job; 0 while not active.

@@ -85,6 +85,37 @@ impl Prefix {
 }
 
 impl<O: Os> Gate<O> {
+    /// See [`super::choose`]; `rarely`: the policy prefers 0.
+    pub fn choose(&mut self, n: usize, rarely: bool) -> Result<usize, Stop> {
+        if n < 2 {
+            return Ok(0);
+        }
+        if self.freeze.is_due() {
+            self.look_whether_to_freeze(false)?;
+        }
+        self.choices += 1;
+        let tolerant = self.flags & flags::TOLERANT != 0;
+        let picked = match self.prefix.wanted() {
+            None if rarely => self.policy.choose_rarely(n),
+            None => self.policy.choose(n),
+            Some(Wanted::Choice(k)) if usize::from(k) < n => {
+                self.advance_prefix();
+                usize::from(k)
+            }
+            Some(Wanted::Choice(_)) if tolerant => {
+                self.advance_prefix();
+                0
+            }
+            Some(Wanted::Thread(_)) if tolerant => 0,
+            Some(wanted @ Wanted::Choice(_)) => {
+                return Err(self.diverge(wanted, Divergence::NoSuchChoice));
+            }
+            Some(wanted) => return Err(self.diverge(wanted, Divergence::KindOfStep)),
+        };
+        self.pages.take(picked as u16 | CHOICE_BIT);
+        Ok(picked)
+    }
+
     /// The thread that the prefix wants; `None` when the prefix is used up.
     #[inline]
     pub(super) fn follow_prefix(&mut self) -> Result<Option<Slot>, Stop> {

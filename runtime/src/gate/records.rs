@@ -124,7 +124,8 @@ impl<O: Os> Gate<O> {
 fn announced_record(thread: Slot, p: &Pending) -> Event {
     // Their own records name no object.
     let object = match p.kind {
-        Kind::ThreadJoin | Kind::ThreadExit | Kind::ThreadLeave => 0,
+        Kind::ThreadExit | Kind::ThreadLeave => 0,
+        kind if kind.joins() => 0,
         _ => p.object,
     };
     Event {
@@ -135,6 +136,8 @@ fn announced_record(thread: Slot, p: &Pending) -> Event {
         object,
         value: match p.kind {
             Kind::ThreadJoin
+            | Kind::ThreadTryJoin
+            | Kind::ThreadTimedJoin
             | Kind::CondWait
             | Kind::OnceDone
             | Kind::Free

@@ -51,3 +51,4 @@ pub fn is_followed(fd: core::ffi::c_int) -> bool {
     table::find(fd).is_some()
 }
 pub use table::{change, share_all};
+pub use wait::answer;

@@ -80,7 +80,7 @@ impl GiveWay {
 
 /// Would this thread end the process, and has to let others go first?
 fn ends(view: &View, operation: impl Fn(Slot) -> Operation, s: Slot) -> bool {
-    view.ends_last && operation(s).kind == Kind::ProcessEnd
+    view.ends_last && matches!(operation(s).kind, Kind::ProcessEnd | Kind::ExitNext)
 }
 
 /// Is the moment come once this was performed?

@@ -9,6 +9,7 @@ use crate::{ends, gate, intercept, os, time};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 use libc::{EINVAL, siginfo_t};
+use raddle_protocol::conflict::kept;
 use raddle_protocol::event::{Kind, handlers};
 use raddle_protocol::slot;
 
@@ -352,6 +353,7 @@ unsafe fn change(signal: c_int, new: *const libc::sigaction, old: *mut libc::sig
     if !known(signal) || !new.is_null() && !changeable(signal) {
         return time::errno_result(EINVAL);
     }
+    gate::ask(kept::action_of(signal as u32), !new.is_null(), 0);
     let before = action_of(signal);
     // SAFETY: the caller's promise.
     unsafe {
@@ -415,14 +417,21 @@ unsafe extern "C-unwind" fn on_signal(
     _unused3: usize,
     _unused4: usize,
     _unused5: usize,
-    _pc: usize,
+    pc: usize,
 ) -> usize {
     if gate::active() {
+        gate::ask(kept::action_of(number as u32), true, pc);
         return install(number, handler, libc::SA_RESTART);
     }
     // SAFETY: the program's arguments.
     let former = unsafe { native::signal(number, handler) };
     inherited(number, former).map_or(former, |action| action.handler)
+}
+
+/// [`install`] for the kin of `signal` that `verify` has no state for.
+fn install_by(signal: c_int, handler: usize, flags: c_int, pc: usize) -> usize {
+    gate::ask_unfollowed(kept::action_of(signal as u32), true, pc);
+    install(signal, handler, flags)
 }
 
 /// `signal` and its kin: the former handler, or SIG_ERR.
@@ -449,10 +458,11 @@ fn install(signal: c_int, handler: usize, flags: c_int) -> usize {
 }
 
 /// `siginterrupt`.
-fn set_interrupt(signal: c_int, interrupts: bool) -> c_int {
+fn set_interrupt(signal: c_int, interrupts: bool, pc: usize) -> c_int {
     if !known(signal) {
         return time::errno_result(EINVAL);
     }
+    gate::ask_unfollowed(kept::action_of(signal as u32), true, pc);
     let mut action = action_of(signal);
     action.flags &= !libc::SA_RESTART;
     if !interrupts {
@@ -472,11 +482,11 @@ crate::export! {
 }
 
 intercept! {
-    fn ssignal(number: c_int, handler: usize) -> usize, pc => install(number, handler, libc::SA_RESTART);
-    fn sysv_signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, ONCE);
-    fn __sysv_signal(number: c_int, handler: usize) -> usize, pc => install(number, handler, ONCE);
-    fn siginterrupt(number: c_int, interrupts: c_int) -> c_int, pc => set_interrupt(number, interrupts != 0);
-    fn sigignore(number: c_int) -> c_int, pc => match install(number, libc::SIG_IGN, 0) {
+    fn ssignal(number: c_int, handler: usize) -> usize, pc => install_by(number, handler, libc::SA_RESTART, pc);
+    fn sysv_signal(number: c_int, handler: usize) -> usize, pc => install_by(number, handler, ONCE, pc);
+    fn __sysv_signal(number: c_int, handler: usize) -> usize, pc => install_by(number, handler, ONCE, pc);
+    fn siginterrupt(number: c_int, interrupts: c_int) -> c_int, pc => set_interrupt(number, interrupts != 0, pc);
+    fn sigignore(number: c_int) -> c_int, pc => match install_by(number, libc::SIG_IGN, 0, pc) {
         libc::SIG_ERR => -1,
         _ => 0,
     };

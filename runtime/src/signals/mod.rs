@@ -22,6 +22,7 @@ use crate::{intercept, numbers, os, sync, threads, time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
 use libc::{EAGAIN, EINTR, EINVAL, ESRCH, pid_t, pthread_t, siginfo_t, sigset_t, timespec};
+use raddle_protocol::conflict::kept;
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
 use world::{Default, World, bit, combine, default_of, valid};
@@ -540,7 +541,14 @@ fn ours(pid: pid_t, signal: c_int) -> bool {
 /// `tgkill` and `tkill` of a thread of this process, by the id that `gettid` gave it:
 /// `None` if it is none.
 pub fn kill_by_id(tid: pid_t, signal: c_int, pc: usize) -> Option<c_int> {
-    let target = numbers::thread(tid)?;
+    let target = numbers::slot_of(tid).filter(|&s| gate::state(s) != State::Free)?;
+    if signal == 0 && target != gate::me() {
+        gate::ask_unfollowed(kept::life_of(target), false, pc);
+    }
+    // The id of a thread is nobody's once it has ended.
+    if gate::state(target) == State::Ended {
+        return Some(ESRCH);
+    }
     let signal = from_here(signal, libc::SI_TKILL, 0);
     Some(thread_kill(Some(target), signal, pc))
 }
@@ -576,6 +584,7 @@ fn set_disposition(signal: c_int, handler: usize, pc: usize) -> usize {
         time::errno_result(EINVAL);
         return libc::SIG_ERR;
     }
+    gate::ask(kept::action_of(signal as u32), true, pc);
     let me = gate::me();
     let held = mask_of(me) & bit(signal) != 0;
     let former = actions::action_of(signal).handler;
@@ -668,6 +677,7 @@ intercept! {
     fn sigtimedwait(set: *const sigset_t, info: *mut siginfo_t, limit: *const timespec) -> c_int,
         pc => wait_info(set, info, limit, pc);
     fn sigpending(set: *mut sigset_t) -> c_int, pc => {
+        gate::ask(kept::PENDING, false, pc);
         write_set(set, world(|w| w.pending(gate::me()) & w.mask(gate::me())));
         0
     };

@@ -95,5 +95,5 @@ fn join(s: Slot) {
         holder: |p| (p.aux as Slot, 0),
         ..Pending::always(Kind::ThreadJoin, info(s).pthread, 0)
     });
-    log_join(s, 0, 0);
+    log_join(Kind::ThreadJoin, s, 0, 0);
 }

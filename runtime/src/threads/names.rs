@@ -5,6 +5,7 @@ use crate::gate;
 use core::ffi::{c_char, c_int};
 use libc::pthread_t;
 use raddle_protocol::Slot;
+use raddle_protocol::conflict::kept;
 
 mod real {
     use core::ffi::{c_char, c_int};
@@ -42,6 +43,14 @@ pub fn inherit(child: Slot, creator: Slot) {
     (child.named, child.name) = (named, name);
 }
 
+/// The running thread asks about the name or the scheduling of `s`, or sets it.
+pub(super) fn about(s: Slot, changes: bool) {
+    match s == gate::me() {
+        true => gate::ask(kept::settings_of(s), changes, 0),
+        false => gate::ask_unfollowed(kept::settings_of(s), changes, 0),
+    }
+}
+
 unsafe extern "C-unwind" fn set_from(
     thread: pthread_t,
     new: *const c_char,
@@ -64,6 +73,7 @@ unsafe extern "C-unwind" fn set_from(
     if new.len() > LEN {
         return libc::ERANGE;
     }
+    about(s, true);
     name(s)[..new.len()].copy_from_slice(new);
     0
 }
@@ -88,6 +98,7 @@ unsafe extern "C-unwind" fn get_from(
     if len < LEN {
         return libc::ERANGE;
     }
+    about(s, false);
     // SAFETY: the buffer has at least LEN bytes.
     unsafe { buffer.cast::<[u8; LEN]>().write(*name(s)) };
     0

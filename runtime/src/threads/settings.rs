@@ -3,7 +3,7 @@
 //! is set; none of it has an effect, since the schedule is raddle's. Scheduling classes, which
 //! threads inherit, are kept here as long as there is no stand-in.
 
-use super::slot_of;
+use super::{names, slot_of};
 use crate::os::syscall;
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
@@ -177,6 +177,7 @@ unsafe extern "C-unwind" fn get_scheduling(
         if !is_fiber(thread) {
             return real::pthread_getschedparam(thread, policy, param);
         }
+        names::about(slot_of(thread).unwrap_or(gate::me()), false);
         let class = class_of(thread);
         policy.write(class.policy);
         (*param).sched_priority = class.priority;
@@ -201,6 +202,7 @@ unsafe extern "C-unwind" fn set_scheduling(
     };
     given.map_or(EINVAL, |param| {
         let priority = param.sched_priority;
+        names::about(slot_of(thread).unwrap_or(gate::me()), true);
         put(thread, Class { policy, priority })
     })
 }
@@ -217,6 +219,7 @@ unsafe extern "C-unwind" fn set_priority(
         // SAFETY: passed on.
         return unsafe { real::pthread_setschedprio(thread, priority) };
     }
+    names::about(slot_of(thread).unwrap_or(gate::me()), true);
     let policy = class_of(thread).policy;
     put(thread, Class { policy, priority })
 }

@@ -13,6 +13,7 @@ use crate::time::{self, Clock};
 use crate::{intercept, numbers, os, sync, threads};
 use core::ffi::{c_int, c_uint, c_void};
 use libc::{EINVAL, clockid_t, itimerspec, itimerval, pthread_attr_t, timeval};
+use raddle_protocol::conflict::kept;
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
 pub use table::MOST;
@@ -544,11 +545,15 @@ intercept! {
     fn timer_settime(id: usize, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
         pc => posix_or_einval(id, |place| set_spec(place, flags & libc::TIMER_ABSTIME != 0, new, old, pc));
     fn timer_gettime(id: usize, into: *mut itimerspec) -> c_int, pc => posix_or_einval(id, |place| {
+        gate::ask(kept::TIMERS, false, pc);
         into.write(spec_of(timers()[place].map_or(Schedule::default(), |t| t.schedule)));
         0
     });
     fn timer_getoverrun(id: usize) -> c_int, pc => match posix(id) {
-        Some(place) => signals::overrun_of(place as c_int),
+        Some(place) => {
+            gate::ask(kept::TIMERS, false, pc);
+            signals::overrun_of(place as c_int)
+        }
         None => time::errno_result(EINVAL),
     };
     fn timer_delete(id: usize) -> c_int, pc => time::errno_result(delete(id, pc));
@@ -556,6 +561,7 @@ intercept! {
         pc => time::errno_result(set_interval(which, new, old, pc));
     fn getitimer(which: c_int, into: *mut itimerval) -> c_int, pc => match interval(which) {
         Some(place) => {
+            gate::ask(kept::TIMERS, false, pc);
             into.write(value_of(timers()[place].map_or(Schedule::default(), |t| t.schedule)));
             0
         }
@@ -573,6 +579,7 @@ intercept! {
         };
     fn timerfd_gettime(fd: c_int, into: *mut itimerspec) -> c_int, pc => match find(Origin::Descriptor(fd)) {
         Some(place) => {
+            gate::ask(kept::TIMERS, false, pc);
             into.write(spec_of(timers()[place].map_or(Schedule::default(), |t| t.schedule)));
             0
         }

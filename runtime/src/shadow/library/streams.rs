@@ -174,7 +174,7 @@ impl Call<'_, Live> {
                     (None, 1..) => were_written(to, done as u64, false, pc),
                     _ => {}
                 }
-                Val::word(done as u64)
+                Val::word(io::answer(done) as u64)
             }
             Model::Getline => {
                 let stream = self.address(2);

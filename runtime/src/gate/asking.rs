@@ -1,0 +1,25 @@
+//! Steps by which a thread looks at what is kept of threads, signals and timers.
+
+use super::{log, simple, threads_created};
+use raddle_protocol::event::Kind;
+use raddle_protocol::shared::flags;
+
+/// Where schedules are explored: the running thread looks at something that is kept of threads, signals
+/// or timers ([`raddle_protocol::conflict::kept`]), or changes it, which others may come before.
+pub fn ask(about: u64, changes: bool, pc: usize) {
+    if super::flags() & flags::EXHAUSTIVE != 0 && threads_created() > 1 {
+        asked(about, changes, pc);
+    }
+}
+
+/// [`ask`] about what `verify` does not follow: it says so.
+pub fn ask_unfollowed(about: u64, changes: bool, pc: usize) {
+    if super::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
+        asked(about, changes, pc);
+    }
+}
+
+fn asked(about: u64, changes: bool, pc: usize) {
+    simple(Kind::Ask, about, pc);
+    log(Kind::Ask, about, u64::from(changes), pc);
+}
