@@ -117,7 +117,7 @@ fn ir(text: &str, options: &[&str]) -> String {
 /// How often a hook is called in the listing.
 fn calls(ir: &str, hook: &str) -> usize {
     ir.lines()
-        .filter(|line| line.contains("call") && line.contains(&format!("@{hook}(")))
+        .filter(|line| line.contains(" call ") && line.contains(&format!("@{hook}(")))
         .count()
 }
 
@@ -194,9 +194,10 @@ fn what_nobody_else_sees_has_no_hooks() {
             2,
         ),
         (
+            // What is read is not told of, but that the file is further on.
             "long read(int, long, unsigned long); long f(long p) { return read(0, p, 4); }",
             "-O1",
-            0,
+            1,
         ),
         (
             "__attribute__((disable_sanitizer_instrumentation)) int f(int *p) { return *p; }",

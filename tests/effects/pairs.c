@@ -92,8 +92,8 @@ static size_t room;
   X(T, R = snprintf(s.text, 8, "%d", s.numbers[0])) X(T, R = snprintf(s.other, 8, "%.3s", s.text)) \
   X(T, R = sprintf(s.text, "<%s>", s.other)) X(T, R = print(s.text, 9, "%s", s.other)) \
   X(T, char b[64]; R = snprintf(b, 64, "%s", s.text); R += b[0]) \
-  X(T, char *b = strdup(s.text); R = b[0] + b[1]; free(b)) X(T, char *b = strndup(s.text, 2); R = b[1]; free(b)) \
-  X(T, char *b; R = asprintf(&b, "%s%s", s.text, s.other); R += b[1]; free(b)) \
+  X(T, char *b = strdup(s.text); R = b[0]; free(b)) X(T, char *b = strndup(s.text, 2); R = b[0]; free(b)) \
+  X(T, char *b; R = asprintf(&b, "%s%s", s.text, s.other); R += b[0]; free(b)) \
   X(T, char *r; char *b = strtok_r(s.text, "4", &r); R = b ? b[0] : 0) \
   X(T, char *b = strtok_r(0, "6", &s.rest); R = b ? b[0] : 0) X(T, char *b = strsep(&s.rest, "5"); R = b ? b[0] : 0) \
   X(T, char *b = strtok(s.text, "3"); R = b ? b[0] : 0) X(T, s.rest = s.other) X(T, R = s.rest == s.text) \

@@ -48,6 +48,11 @@ fn told(call: Value) -> Option<Told> {
     (row.is_some() || state).then_some(Told { name, row, state })
 }
 
+/// Is it told of what the call does to memory?
+fn is_told(call: Value) -> bool {
+    told(call).is_some_and(|told| told.row.is_some())
+}
+
 fn has_kind(call: Value, argument: u32, kind: Kind) -> bool {
     argument < call.argument_count() && call.operand(argument).ty().kind() == kind
 }
@@ -110,7 +115,7 @@ pub fn unknown_called(context: Context, call: Value) -> Option<String> {
     let concerns = match Known::of(&name) {
         // Called in another way than it is declared in the C library, or in such a way that nothing
         // can be told.
-        Some(Known::Row) if told(call).is_some() || stores_early(&name) => return None,
+        Some(Known::Row) if is_told(call) || stores_early(&name) => return None,
         Some(Known::Nothing | Known::Otherwise) => return None,
         Some(Known::Unknown(None)) => return Some(name),
         Some(Known::Unknown(argument)) => argument,
