@@ -130,7 +130,11 @@ fn all_results_are_reached() {
         if all != row.results || explored.output.status != 0 {
             return wrong("not what dpor should reach", &explored);
         }
-        let some: BTreeSet<String> = found(&verified);
+        let mut some: BTreeSet<String> = found(&verified);
+        if row.verify == Verify::IsBounded {
+            // What the formula does not know, executions that were planned by it may not follow.
+            some.remove("diverged");
+        }
         match (row.verify, verified.output.status) {
             (Verify::Proves, 0) if some == row.results => Ok(()),
             (Verify::IsBounded, 69) if some.is_subset(&row.results) => Ok(()),

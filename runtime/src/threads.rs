@@ -7,6 +7,7 @@ pub mod settings;
 mod storage;
 
 pub use cancel::cancel_now;
+pub use names::about as ask_about;
 pub use storage::note as note_storage;
 
 use crate::foreign::sanitizers;

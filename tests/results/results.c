@@ -177,10 +177,19 @@ static void here(void) { ran = pthread_self() == first; }
   M(thrd_join, int v, if (word) thrd_exit(1), (word = 1, thrd_join(other, &v), 40 + v)) \
   M(thrd_detach, , thrd_detach(thrd_current()), c11(thrd_detach(other))) \
   M(pthread_getname_np, char b[16], pthread_setname_np(first, "x"), (pthread_getname_np(first, b, 16), 40 + (b[0] == 'x'))) \
+  M(sched_getscheduler, , struct sched_param q = {0}; sched_setscheduler(getpid(), SCHED_BATCH, &q), 40 + (sched_getscheduler(0) == SCHED_BATCH)) \
+  M(sched_getaffinity, cpu_set_t s, only_one(getpid()), (sched_getaffinity(0, sizeof s, &s), 40 + (CPU_COUNT(&s) == 1))) \
+  M(pthread_getaffinity_np, cpu_set_t s, only_one(getpid()), (pthread_getaffinity_np(first, sizeof s, &s), 40 + (CPU_COUNT(&s) == 1))) \
   M(pthread_getschedparam, struct sched_param p; int k, struct sched_param q = {0}; pthread_setschedparam(first, SCHED_BATCH, &q), (pthread_getschedparam(first, &k, &p), 40 + (k == SCHED_BATCH))) \
   M(sigaction, struct sigaction a, signal(SIGUSR1, nothing), (sigaction(SIGUSR1, 0, &a), 40 + (a.sa_handler == nothing))) \
   M(signal, , signal(SIGUSR1, nothing), 40 + (signal(SIGUSR1, SIG_IGN) == nothing))
 
+static void only_one(pid_t thread) {
+  cpu_set_t s;
+  CPU_ZERO(&s);
+  CPU_SET(sched_getcpu(), &s);
+  sched_setaffinity(thread, sizeof s, &s);
+}
 static void robust(void) {
   pthread_mutexattr_t a;
   pthread_mutexattr_init(&a);

@@ -97,6 +97,7 @@ pub const ROWS: &[Row] = &[
         &[writes(1, Result(2)), writes(3, Size(4))],
     ),
     stepping("mq_send mq_timedsend", &[reads(1, Bytes(2))]),
+    row("mq_notify", &[reads(1, Size(64))]),
     row("mq_getattr", &[writes(1, Size(64))]),
     row("mq_setattr", &[reads(1, Size(64)), writes(2, Size(64))]),
     stepping(

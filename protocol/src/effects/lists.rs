@@ -63,7 +63,7 @@ const UNKNOWN: &str = "
     aio_return aio_return64 aio_suspend aio_suspend64 aio_write aio_write64 lio_listio lio_listio64
     initstate initstate_r setstate setstate_r srandom_r random_r
     hcreate_r hdestroy_r hsearch_r lsearch insque remque tdestroy twalk twalk_r
-    getdate getdate_r dlinfo mq_notify profil sigreturn clock_adjtime
+    getdate getdate_r dlinfo profil sigreturn clock_adjtime
     fgetgrent fgetgrent_r fgetpwent fgetpwent_r getgrnam getgrgid getgrent getpwnam getpwuid getpwent
     getpw putgrent putpwent getutmp getutmpx getutxent getutxid getutxline pututxline updwtmpx
     gethostbyaddr gethostbyaddr_r gethostbyname gethostbyname2 gethostbyname2_r gethostbyname_r

@@ -4,7 +4,7 @@ use super::{
     kernel_thread, own, process, shown, shown_group, shown_parent, shown_session, slot_of,
 };
 use crate::gate::{self, State};
-use crate::{intercept, os, substrate, time};
+use crate::{intercept, os, substrate, threads, time};
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use libc::*;
 use raddle_protocol::slot;
@@ -148,31 +148,57 @@ unsafe fn call(number: c_long, args: [usize; 5]) -> c_int {
     }
 }
 
+/// The running thread looks at how the thread with this number (0: itself) is scheduled, or changes it.
+fn about(id: pid_t, changes: bool) {
+    let thread = match id {
+        0 => Some(gate::me()),
+        id => slot_of(id),
+    };
+    if let Some(thread) = thread {
+        threads::ask_about(thread, changes);
+    }
+}
+
 intercept! {
-    fn sched_getparam(id: pid_t, into: *mut c_void) -> c_int,
-        _pc => call(SYS_sched_getparam, [id as usize, into as usize, 0, 0, 0]);
-    fn sched_setparam(id: pid_t, to: *const c_void) -> c_int,
-        _pc => call(SYS_sched_setparam, [id as usize, to as usize, 0, 0, 0]);
-    fn sched_getscheduler(id: pid_t) -> c_int,
-        _pc => call(SYS_sched_getscheduler, [id as usize, 0, 0, 0, 0]);
-    fn sched_setscheduler(id: pid_t, policy: c_int, to: *const c_void) -> c_int,
-        _pc => call(SYS_sched_setscheduler, [id as usize, policy as usize, to as usize, 0, 0]);
+    fn sched_getparam(id: pid_t, into: *mut c_void) -> c_int, _pc => {
+        about(id, false);
+        call(SYS_sched_getparam, [id as usize, into as usize, 0, 0, 0])
+    };
+    fn sched_setparam(id: pid_t, to: *const c_void) -> c_int, _pc => {
+        about(id, true);
+        call(SYS_sched_setparam, [id as usize, to as usize, 0, 0, 0])
+    };
+    fn sched_getscheduler(id: pid_t) -> c_int, _pc => {
+        about(id, false);
+        call(SYS_sched_getscheduler, [id as usize, 0, 0, 0, 0])
+    };
+    fn sched_setscheduler(id: pid_t, policy: c_int, to: *const c_void) -> c_int, _pc => {
+        about(id, true);
+        call(SYS_sched_setscheduler, [id as usize, policy as usize, to as usize, 0, 0])
+    };
     fn sched_rr_get_interval(id: pid_t, into: *mut c_void) -> c_int,
         _pc => call(SYS_sched_rr_get_interval, [id as usize, into as usize, 0, 0, 0]);
-    fn sched_getaffinity(id: pid_t, size: usize, set: *mut c_void) -> c_int,
-        _pc => real::sched_getaffinity(kernel_thread(id), size, set);
-    fn sched_setaffinity(id: pid_t, size: usize, set: *const c_void) -> c_int,
-        _pc => real::sched_setaffinity(kernel_thread(id), size, set);
+    fn sched_getaffinity(id: pid_t, size: usize, set: *mut c_void) -> c_int, _pc => {
+        about(id, false);
+        real::sched_getaffinity(kernel_thread(id), size, set)
+    };
+    fn sched_setaffinity(id: pid_t, size: usize, set: *const c_void) -> c_int, _pc => {
+        about(id, true);
+        real::sched_setaffinity(kernel_thread(id), size, set)
+    };
     fn getpriority(which: c_uint, id: pid_t) -> c_int, _pc => {
+        about(id, false);
         let id = known_to_kernel(Number::ByPriority, id, which as usize);
         real::getpriority(which, id)
     };
     fn setpriority(which: c_uint, id: pid_t, to: c_int) -> c_int, _pc => {
+        about(id, true);
         let id = known_to_kernel(Number::ByPriority, id, which as usize);
         real::setpriority(which, id, to)
     };
     /// Of the calling thread alone, as in Linux.
     fn nice(by: c_int) -> c_int, _pc => {
+        about(0, true);
         let own = kernel_thread(0);
         let to = (real::getpriority(PRIO_PROCESS, own) + by).clamp(-20, 19);
         match real::setpriority(PRIO_PROCESS, own, to) {

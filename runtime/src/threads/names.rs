@@ -44,7 +44,7 @@ pub fn inherit(child: Slot, creator: Slot) {
 }
 
 /// The running thread asks about the name or the scheduling of `s`, or sets it.
-pub(super) fn about(s: Slot, changes: bool) {
+pub fn about(s: Slot, changes: bool) {
     match s == gate::me() {
         true => gate::ask(kept::settings_of(s), changes, 0),
         false => gate::ask_unfollowed(kept::settings_of(s), changes, 0),

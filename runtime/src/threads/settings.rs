@@ -265,6 +265,7 @@ unsafe extern "C-unwind" fn get_affinity(
     _: usize,
     _: usize,
 ) -> c_int {
+    names::about(slot_of(thread).unwrap_or(gate::me()), false);
     // SAFETY: passed on.
     ask(thread, || unsafe {
         real::pthread_getaffinity_np(thread, size, set)
@@ -279,6 +280,7 @@ unsafe extern "C-unwind" fn set_affinity(
     _: usize,
     _: usize,
 ) -> c_int {
+    names::about(slot_of(thread).unwrap_or(gate::me()), true);
     // SAFETY: passed on.
     ask(thread, || unsafe {
         real::pthread_setaffinity_np(thread, size, set)
