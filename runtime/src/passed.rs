@@ -8,7 +8,6 @@ use core::ffi::{c_char, c_int, c_void};
 use libc::{addrinfo, sockaddr, socklen_t};
 
 /// Names the function, if threads are controlled; what to jump to.
-#[cfg_attr(test, expect(dead_code))]
 extern "C" fn note(function: &'static Entry) -> usize {
     if gate::active() {
         let name = function.name().to_str().unwrap_or_default();
@@ -67,7 +66,6 @@ struct Known {
     process: isize,
 }
 
-#[cfg_attr(test, expect(dead_code))]
 extern "C" fn known(function: &'static Entry, process: libc::pid_t) -> Known {
     let function = match numbers::is_own(process) {
         true => function.address(),
@@ -141,7 +139,6 @@ intercept! {
 }
 
 /// `getnameinfo`, which has seven arguments.
-#[cfg_attr(test, expect(dead_code))]
 unsafe extern "C-unwind" fn name_of_address(
     at: *const sockaddr,
     len: socklen_t,

@@ -39,7 +39,7 @@ fn manner(layout: Layout, access: Value, ty: Type) -> u32 {
         _ => 0,
     };
     match piece {
-        1 | 2 | 4 | 8 => whole | copy::PIECE * piece,
+        1 | 2 | 4 | 8 => whole | (copy::PIECE * piece),
         _ => whole,
     }
 }
