@@ -1,7 +1,8 @@
 use super::*;
 use raddle_protocol::event::Kind;
 use raddle_protocol::witness::{
-    Bytes, Command, Finding, Frame, Hold, Module, NO_OBJECT, Object, Recipe, Record, Site, Wait,
+    Bytes, Command, Finding, Frame, Hold, Module, NO_OBJECT, Note, Object, Recipe, Record, Site,
+    Wait,
 };
 
 /// A small deadlock: main makes T1; T1 takes m and waits for itself.

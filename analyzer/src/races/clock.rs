@@ -36,7 +36,6 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop;
 
     #[test]
     fn the_later_time_wins() {

@@ -86,9 +86,11 @@ fn ask(status: c_int, expression: u32, list: Option<List>, pc: usize) {
     match list {
         Some(list) => {
             // SAFETY: a function of the C library that `exit` calls first; then there are none left.
+            let destructors = unsafe { *DESTRUCTORS.get() };
             if list == List::Exit
-                && let Some(run) = unsafe { *DESTRUCTORS.get() }
+                && let Some(run) = destructors
             {
+                // SAFETY: as above.
                 unsafe { run() };
             }
             handlers::next(list, pc);

@@ -227,9 +227,10 @@ unsafe extern "C-unwind" fn at_exit_from(
     let numbered = (!is_runtime_library(module))
         .then(|| register(List::Exit, Call::WithArgument(handler), argument, pc))
         .flatten();
-    // SAFETY: the program's own arguments, or a number for ours.
     match numbered {
+        // SAFETY: a number for the program's own arguments.
         Some(number) => unsafe { real::__cxa_atexit(run_with_argument, number, module) },
+        // SAFETY: the program's own arguments.
         None => unsafe { real::__cxa_atexit(handler, argument, module) },
     }
 }
@@ -247,9 +248,10 @@ unsafe extern "C-unwind" fn at_quick_exit_from(
 ) -> c_int {
     let call = Call::WithArgument(handler);
     let numbered = register(List::QuickExit, call, core::ptr::null_mut(), pc);
-    // SAFETY: as above.
     match numbered {
+        // SAFETY: the number stands for the program's own arguments.
         Some(_) => unsafe { real::__cxa_at_quick_exit(run_quick, module) },
+        // SAFETY: the program's own arguments.
         None => unsafe { real::__cxa_at_quick_exit(handler, module) },
     }
 }
@@ -274,9 +276,10 @@ unsafe extern "C-unwind" fn on_exit_from(
     _: usize,
     pc: usize,
 ) -> c_int {
-    // SAFETY: as above.
     match register(List::Exit, Call::WithStatus(handler), argument, pc) {
+        // SAFETY: a number for the program's own arguments.
         Some(number) => unsafe { real::on_exit(run_with_status, number) },
+        // SAFETY: the program's own arguments.
         None => unsafe { real::on_exit(handler, argument) },
     }
 }
@@ -299,6 +302,6 @@ fn is_runtime_library(address: *const c_void) -> bool {
         }
         let file = CStr::from_ptr(info.dli_fname).to_bytes();
         let is_in = |name: &&[u8]| file.windows(name.len()).any(|part| part == *name);
-        NAMES.iter().any(|name| is_in(&name))
+        NAMES.iter().any(is_in)
     }
 }

@@ -19,7 +19,7 @@ unsafe fn each(message: *const msghdr, mut change: impl FnMut(&mut pid_t)) {
         while let Some(one) = header.as_ref() {
             let known = one.cmsg_level == libc::SOL_SOCKET
                 && one.cmsg_type == libc::SCM_CREDENTIALS
-                && one.cmsg_len as usize >= libc::CMSG_LEN(size_of::<ucred>() as u32) as usize;
+                && one.cmsg_len >= libc::CMSG_LEN(size_of::<ucred>() as u32) as usize;
             if known {
                 let at = libc::CMSG_DATA(header).cast::<ucred>();
                 let mut who = at.read_unaligned();

@@ -26,10 +26,10 @@ impl Path {
             given: path,
             translated: false,
         };
-        // SAFETY: the caller's promise.
         let bytes = if path.is_null() {
             &[]
         } else {
+            // SAFETY: the caller's promise.
             unsafe { CStr::from_ptr(path) }.to_bytes()
         };
         if let Some(rest) = bytes.strip_prefix(b"/proc/") {

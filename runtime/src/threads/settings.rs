@@ -307,6 +307,7 @@ unsafe extern "C-unwind" fn get_clock(
             clock.write(numbers::calls::clock_of(numbers::of(slot), true));
             0
         },
+        // SAFETY: the program's own arguments.
         None => unsafe { real::pthread_getcpuclockid(thread, clock) },
     }
 }

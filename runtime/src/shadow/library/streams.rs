@@ -294,9 +294,9 @@ impl Call<'_, Live> {
         let pc = self.m.pc;
         let words = [line, size];
         words.iter().for_each(|&word| will_store(word, 8, pc));
-        // SAFETY: the program's variables, or null pointers, which are an error.
         let [block, room] = words.map(|word| match word {
             0 => 0,
+            // SAFETY: the program's variable; a null pointer is an error.
             word => unsafe { *(word as *const u64) },
         });
         if place.is_none() {
