@@ -42,7 +42,14 @@ impl Database {
             .truncate(false)
             .mode(PRIVATE)
             .open(&path)
-            .map_err(|e| Error::file("open", &path, &e))?;
+            .map_err(|e| {
+                let cause = format!("cannot open {}: {e}", path.display());
+                Error::new(
+                    Exit::InputOutput,
+                    cause,
+                    "choose another directory for the corpus",
+                )
+            })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut database = Database::connect(path, flags, false)?;
         database.prepare()?;

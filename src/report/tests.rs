@@ -147,7 +147,7 @@ fn a_report_says_what_where_who_and_how_to_replay() {
         "read count = 5",
         "waits for ever",
         // What the program prints cannot steer the terminal.
-        "bad·[31m",
+        "bad\\u{1b}[31m",
         "raddle replay 'a b.raddle'",
     ] {
         let text = text.replace("/src/", "");
