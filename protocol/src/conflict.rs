@@ -171,8 +171,7 @@ pub struct Unrecorded {
     /// Of such a wait: the waiter is out of the queue already (signalled, or it gave up): only the
     /// mutex is left.
     pub released: bool,
-    /// Of an access to memory or a futex wait with [`Kind::Operands`]: it leaves the memory, or the
-    /// queue, as it was.
+    /// Of an access to memory with [`Kind::Operands`]: it leaves the memory as it was.
     pub idle: bool,
 }
 
@@ -275,7 +274,8 @@ impl Footprint {
             Kind::FutexWait | Kind::FutexResume if event.size != 0 => {
                 return Footprint::everything(event.thread);
             }
-            Kind::FutexWait if beside.idle => ([access(size::WORD, false), Part::NONE], 0),
+            // Also where the word was not as expected: code without hooks may have changed it, and
+            // before that the thread would have waited for whom a wake woke.
             Kind::FutexWait => ([access(size::WORD, false), queue], 0),
             // A requeue, or a wake that also changes a word: the record does not say where.
             Kind::FutexWake if event.size != 0 => return Footprint::everything(event.thread),
@@ -524,7 +524,7 @@ mod tests {
             ((FutexWait, 0x100, 0), (FutexWake, 0x100, 1), true),
             ((FutexWait, 0x100, 0), (FutexWake, 0x100, 0), true),
             ((FutexWait, 0x100, 11), (FutexWake, 0x100, 1), true),
-            ((FutexWait, 0x100, IDLE), (FutexWake, 0x100, 1), false),
+            ((FutexWait, 0x100, IDLE), (FutexWake, 0x100, 0), true),
             ((FutexWait, 0x100, IDLE), (Write, 0x100, 0), true),
             ((FutexWake, 0x100, 0), (FutexWake, 0x100, 0), false),
             ((FutexWake, 0x100, 0), (FutexWake, 0x100, 1), true),

@@ -115,13 +115,17 @@ fn draws(code: &[u8]) -> bool {
     false
 }
 
-/// Does some instruction here depend on the carry flag: jc, jnc, setc, setnc, cmovc, cmovnc, adc,
-/// sbb?
+/// Does some instruction here depend on the carry flag: jc, jnc, setc, setnc, cmovc, cmovnc; or the
+/// first one, which may have a prefix: adc, sbb? (Their single bytes are found in any code.)
 fn asks_for_carry(code: &[u8]) -> bool {
     let long =
         |pair: &[u8]| pair[0] == 0x0f && matches!(pair[1], 0x42 | 0x43 | 0x82 | 0x83 | 0x92 | 0x93);
-    let short = |&byte: &u8| matches!(byte, 0x72 | 0x73 | 0x10..=0x15 | 0x18..=0x1d);
-    code.iter().any(short) || code.windows(2).any(long)
+    let jump = |&byte: &u8| matches!(byte, 0x72 | 0x73);
+    let sum = |byte: &u8| matches!(byte, 0x10..=0x15 | 0x18..=0x1d);
+    let first = match code {
+        [0x40..=0x4f, rest @ ..] | rest => rest.first(),
+    };
+    code.iter().any(jump) || code.windows(2).any(long) || first.is_some_and(sum)
 }
 
 /// Was this signal raised by reading a time stamp? Then it is read, in virtual nanoseconds, and the
