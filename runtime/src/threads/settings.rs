@@ -249,8 +249,13 @@ fn is_fiber(thread: pthread_t) -> bool {
     gate::active() && !substrate::kernel_threads() && slot_of(thread).is_some()
 }
 
-/// Asks the C library about `thread` with the number of the kernel thread that is its own.
-fn ask(thread: pthread_t, ask: impl FnOnce() -> c_int) -> c_int {
+/// Asks the C library about `thread`, with the number of the kernel thread that is its own, as a step
+/// if threads are under control: constructors of libraries ask before that.
+fn ask(thread: pthread_t, changes: bool, ask: impl FnOnce() -> c_int) -> c_int {
+    if !gate::active() {
+        return ask();
+    }
+    names::about(slot_of(thread).unwrap_or(gate::me()), changes);
     match slot_of(thread).filter(|_| is_fiber(thread)) {
         Some(slot) => substrate::asking(thread, numbers::own_kernel_thread(slot), ask),
         None => ask(),
@@ -265,9 +270,8 @@ unsafe extern "C-unwind" fn get_affinity(
     _: usize,
     _: usize,
 ) -> c_int {
-    names::about(slot_of(thread).unwrap_or(gate::me()), false);
     // SAFETY: passed on.
-    ask(thread, || unsafe {
+    ask(thread, false, || unsafe {
         real::pthread_getaffinity_np(thread, size, set)
     })
 }
@@ -280,9 +284,8 @@ unsafe extern "C-unwind" fn set_affinity(
     _: usize,
     _: usize,
 ) -> c_int {
-    names::about(slot_of(thread).unwrap_or(gate::me()), true);
     // SAFETY: passed on.
-    ask(thread, || unsafe {
+    ask(thread, true, || unsafe {
         real::pthread_setaffinity_np(thread, size, set)
     })
 }
