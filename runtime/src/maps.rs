@@ -3,6 +3,7 @@
 
 use crate::gate::{self, Fatal};
 use crate::intercept;
+use crate::io;
 use crate::serial::Serial;
 use crate::shadow::is_mapped;
 use core::ffi::{c_int, c_void};
@@ -72,13 +73,10 @@ fn mapped_by(
         flags & libc::MAP_TYPE,
         libc::MAP_SHARED | libc::MAP_SHARED_VALIDATE
     );
-    // SAFETY: numbers, which any bits are.
-    let mut data: libc::stat = unsafe { core::mem::zeroed() };
     if at != libc::MAP_FAILED
         && is_shared
         && flags & libc::MAP_ANONYMOUS == 0
-        // SAFETY: the kernel fills it in.
-        && unsafe { libc::fstat(fd, &mut data) } == 0
+        && let Some(data) = io::status(fd)
     {
         shared(Shared {
             whose: (data.st_dev, data.st_ino),

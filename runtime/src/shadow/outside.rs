@@ -4,6 +4,7 @@
 use super::access::Access;
 use super::inputs::Input;
 use super::nodes::Expr;
+use crate::io;
 use crate::os;
 use crate::serial::Serial;
 use core::ffi::{CStr, c_char};
@@ -171,11 +172,7 @@ unsafe fn file(name: &[u8], input: Input, pc: usize) {
 
 /// Device and inode of what a descriptor leads to.
 fn identity_of(descriptor: i32) -> Option<(u64, u64)> {
-    // SAFETY: a plain call that fills the structure.
-    unsafe {
-        let mut found: libc::stat = core::mem::zeroed();
-        (libc::fstat(descriptor, &mut found) == 0).then_some((found.st_dev, found.st_ino))
-    }
+    io::status(descriptor).map(|found| (found.st_dev, found.st_ino))
 }
 
 /// Device and inode of what lies at a path.
@@ -183,11 +180,9 @@ fn identity_of(descriptor: i32) -> Option<(u64, u64)> {
 /// # Safety
 /// The path is a string.
 unsafe fn identity_at(path: *const c_char) -> Option<(u64, u64)> {
-    // SAFETY: as above.
-    unsafe {
-        let mut found: libc::stat = core::mem::zeroed();
-        (libc::stat(path, &mut found) == 0).then_some((found.st_dev, found.st_ino))
-    }
+    // SAFETY: the caller's promise.
+    let found = unsafe { io::status_at(path) };
+    found.map(|found| (found.st_dev, found.st_ino))
 }
 
 impl Source {

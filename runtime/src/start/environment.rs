@@ -1,5 +1,6 @@
 //! What the controller says through the environment.
 
+use crate::io;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::shared::env;
 
@@ -81,12 +82,9 @@ unsafe fn variables(
 
 /// Is this process's executable the file with this device and inode?
 pub fn executable_is(target: (u64, u64)) -> bool {
-    // SAFETY: a plain system call that fills the structure.
-    unsafe {
-        let mut stat: libc::stat = core::mem::zeroed();
-        libc::stat(c"/proc/self/exe".as_ptr(), &mut stat) == 0
-            && (stat.st_dev, stat.st_ino) == target
-    }
+    // SAFETY: a string.
+    let found = unsafe { io::status_at(c"/proc/self/exe".as_ptr()) };
+    found.is_some_and(|stat| (stat.st_dev, stat.st_ino) == target)
 }
 
 /// Puts constants in the places of the random numbers that the kernel gives a new program: those that
