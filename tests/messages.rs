@@ -17,7 +17,7 @@ const SCENARIOS: [(&str, &str); 8] = [
     ("assertion", "verified"),
     ("assertion", "verified"),
     ("assertion", "verified"),
-    ("assertion", "verified-within-bounds"),
+    ("assertion", "verified"),
 ];
 
 #[test]

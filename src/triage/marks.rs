@@ -191,9 +191,11 @@ impl Triage<'_> {
     /// Where the accesses of a race are, or the creation of a thread.
     fn places_of(&mut self, failure: &Failure) -> Result<Vec<String>> {
         let symbols = self.symbols()?;
-        let accesses = failure.accesses.iter().map(|a| &a.stack);
-        let stacks = accesses.chain(failure.threads.iter().map(|t| &t.stack));
-        let tops = stacks.filter_map(|stack| stack.first());
+        let mut stacks: Vec<&Vec<u32>> = failure.accesses.iter().map(|a| &a.stack).collect();
+        if stacks.is_empty() {
+            stacks.extend(failure.threads.iter().map(|t| &t.stack));
+        }
+        let tops = stacks.into_iter().filter_map(|stack| stack.first());
         Ok(tops.map(|&s| place(&symbols.sites()[s as usize])).collect())
     }
 

@@ -62,7 +62,8 @@ fn read(effect: &Effect) -> Option<(u32, Read)> {
     let read = match effect.extent {
         Extent::Size(n) => Read::Bytes(n.into()),
         Extent::Bytes(n) => Read::Items(n.into(), effect.unit.into()),
-        Extent::Text(NONE) if effect.unit == 1 => Read::Text,
+        // How far a number goes is known only once its bytes are.
+        Extent::Text(NONE) | Extent::Floating if effect.unit == 1 => Read::Text,
         Extent::Format(first) if effect.unit == 1 => Read::Format(first.into()),
         Extent::List(list) if effect.unit == 1 => Read::List(list.into()),
         _ => return None,

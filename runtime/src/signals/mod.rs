@@ -296,10 +296,8 @@ pub fn post(target: Slot, signal: Signal) -> bool {
     };
     let kept = world(|w| w.send(target, signal));
     crate::io::signals_changed();
-    match target {
-        slot::NONE => gate::alive_threads().for_each(refresh),
-        one => refresh(one),
-    }
+    // All of them: one that was called to take a signal in has nothing to do when another one has it.
+    gate::alive_threads().for_each(refresh);
     if target != slot::NONE && target != gate::me() {
         take_default_at_once(target, number);
     }
