@@ -63,10 +63,7 @@ fn tell(span: Span, pc: usize) {
         return range(kind, span.at as Address, span.len, pc);
     }
     if scheduled() {
-        gate::access(kind, span.at, span.len, pc);
-        if span.writes {
-            gate::writes(span.at, span.len);
-        }
+        gate::access_unseen(kind, span.at, span.len, pc);
         gate::log_full(Event {
             kind: kind as u8,
             size: Event::NO_ACCESS,

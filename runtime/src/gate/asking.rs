@@ -1,6 +1,6 @@
-//! Steps by which a thread looks at what is kept of threads, signals and timers.
+//! Steps by which a thread looks at what is kept of threads, signals and timers, or by the C library.
 
-use super::{log, simple, threads_created};
+use super::{access, gate, log, simple, threads_created};
 use raddle_protocol::event::Kind;
 use raddle_protocol::shared::flags;
 
@@ -22,4 +22,11 @@ pub fn ask_unfollowed(about: u64, changes: bool, pc: usize) {
 fn asked(about: u64, changes: bool, pc: usize) {
     simple(Kind::Ask, about, pc);
     log(Kind::Ask, about, u64::from(changes), pc);
+}
+
+/// The step of an access to what the C library keeps between calls. No loop sees that: one that asks for
+/// it in each round may only wait all the same.
+pub fn access_unseen(kind: Kind, at: u64, bytes: u64, pc: usize) {
+    gate().works_unseen();
+    access(kind, at, bytes, pc);
 }

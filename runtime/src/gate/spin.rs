@@ -283,6 +283,8 @@ pub struct Spins {
     check: bool,
     /// The next operation is to be announced by a thread that lets others go first.
     passes: bool,
+    /// The next operation works on what no loop sees: what the C library keeps between calls.
+    unseen: bool,
     /// Operations announced by threads that came to them by themselves, plus one.
     operations: u64,
     /// Where loops are doubted: iterations without effect since [`Spins::changes`] was that, and who
@@ -304,6 +306,7 @@ impl Spins {
             changes: 0,
             check: false,
             passes: false,
+            unseen: false,
             operations: 1,
             doubted: (0, 0),
             doubter: (slot::MAIN, u64::MAX),
@@ -336,7 +339,7 @@ enum Role {
 fn role(kind: Kind) -> Role {
     match kind {
         Kind::Read | Kind::AtomicRead | Kind::Rmw | Kind::Fence => Role::Neutral,
-        Kind::Yield | Kind::Sleep | Kind::Return => Role::Neutral,
+        Kind::Yield | Kind::Sleep | Kind::Return | Kind::Ask => Role::Neutral,
         Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => Role::Neutral,
         Kind::RwTryRead | Kind::RwTryWrite | Kind::SemGetValue => Role::Neutral,
         Kind::MutexLock | Kind::SpinLock => Role::Lock,
@@ -455,6 +458,11 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// The operation that the running thread announces next works on what the C library keeps.
+    pub fn works_unseen(&mut self) {
+        self.spins.unseen = self.spins.on;
+    }
+
     /// The operation that the running thread was chosen for changed something that others may see.
     #[inline]
     pub fn changed(&mut self) {
@@ -474,6 +482,11 @@ impl<O: Os> Gate<O> {
             return self.waits_after_round(me) && may_wait;
         }
         let spins = &mut self.spins;
+        // A loop that asks for it may still only wait: that is doubted where it matters.
+        let kind = match core::mem::take(&mut spins.unseen) {
+            true => Kind::Fence,
+            false => kind,
+        };
         let track = &mut spins.tracks[me];
         track.awaited = 0;
         if core::mem::take(&mut spins.passes) {
