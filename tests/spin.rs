@@ -148,8 +148,8 @@ const LOCKED: &[(&[&str], &[&str], u64)] = &[
     ),
     (&["-DTRIES"], &["exit 0"], 4),
     (&["-DTRIES", "-DWRONG"], &["exit 0", "livelock"], 2),
-    (&["-DBACKS_OFF"], &["exit 0"], 7),
-    (&["-DBACKS_OFF", "-DWRONG"], &["exit 0", "livelock"], 4),
+    (&["-DBACKS_OFF"], &["exit 0"], 16),
+    (&["-DBACKS_OFF", "-DWRONG"], &["exit 0", "livelock"], 6),
 ];
 
 /// A loop that takes locks and gives them back is parked like one that does not, but it goes round
