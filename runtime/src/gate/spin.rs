@@ -342,6 +342,8 @@ fn role(kind: Kind) -> Role {
         Kind::Yield | Kind::Sleep | Kind::Return | Kind::Ask => Role::Neutral,
         Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => Role::Neutral,
         Kind::RwTryRead | Kind::RwTryWrite | Kind::SemGetValue => Role::Neutral,
+        // One that succeeds is the last one.
+        Kind::ThreadTryJoin => Role::Neutral,
         Kind::MutexLock | Kind::SpinLock => Role::Lock,
         Kind::MutexUnlock | Kind::SpinUnlock => Role::Unlock,
         _ => Role::Change,
