@@ -12,6 +12,7 @@ mod facts;
 mod foreign;
 mod freeze;
 mod hooked;
+mod livelock;
 mod operands;
 mod outside;
 mod prefix;

@@ -30,7 +30,6 @@ use super::state::Known;
 use crate::pages::Os;
 use crate::slots::{PerSlot, SlotSet, Zero};
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot, stack};
 
@@ -48,10 +47,6 @@ const PATIENCE: u32 = 50;
 const EXACT_PATIENCE: u32 = 2;
 /// Most locks that an iteration takes.
 const LOCKS: usize = 4;
-/// Where loops are doubted, a livelock is told after so many iterations without effect.
-const DOUBTED: u32 = 200_000;
-/// The same where the search is to end.
-const EXACT_DOUBTED: u32 = 500;
 /// After so many iterations at most the state is looked at again.
 const LONGEST_PAUSE: u32 = 1024;
 
@@ -121,8 +116,8 @@ pub(super) struct Track {
     /// Hooks have told what the thread reads.
     hooked: bool,
     /// What the loop did in this iteration or one before: it took a lock; it tried one in vain.
-    takes: bool,
-    tries: bool,
+    pub(super) takes: bool,
+    pub(super) tries: bool,
     /// [`Spins::changes`] when the iteration began.
     began: u64,
     /// When the iteration began, if it was looked at.
@@ -143,13 +138,13 @@ pub(super) struct Track {
     /// whether it is possible.
     awaited: u32,
     /// [`Spins::changes`] during an iteration without effect, plus one.
-    idle: u64,
+    pub(super) idle: u64,
     /// The operation announced last changes something.
     changing: bool,
     /// [`Spins::operations`] when it was found waiting without operations; 0: it was not.
     found: u64,
     /// [`Spins::operations`] when it was parked.
-    since: u64,
+    pub(super) since: u64,
 }
 
 impl Track {
@@ -276,9 +271,9 @@ pub struct Spins {
     foreign: PerSlot<Foreign>,
     pub(super) rounds: PerSlot<Rounds>,
     /// Threads that are parked or let others go first.
-    parked: SlotSet,
+    pub(super) parked: SlotSet,
     /// Operations that changed something, of all threads.
-    changes: u64,
+    pub(super) changes: u64,
     /// A thread has gone round without effect since the last look.
     check: bool,
     /// The next operation is to be announced by a thread that lets others go first.
@@ -286,11 +281,11 @@ pub struct Spins {
     /// The next operation works on what no loop sees: what the C library keeps between calls.
     unseen: bool,
     /// Operations announced by threads that came to them by themselves, plus one.
-    operations: u64,
+    pub(super) operations: u64,
     /// Where loops are doubted: iterations without effect since [`Spins::changes`] was that, and who
     /// went round last since nobody else could go on, and what that was then.
-    doubted: (u64, u32),
-    doubter: (Slot, u64),
+    pub(super) doubted: (u64, u32),
+    pub(super) doubter: (Slot, u64),
 }
 
 impl Spins {
@@ -328,7 +323,7 @@ impl Spins {
 }
 
 /// What an operation means for a loop that only waits.
-enum Role {
+pub(super) enum Role {
     /// It changes nothing.
     Neutral,
     Lock,
@@ -336,7 +331,7 @@ enum Role {
     Change,
 }
 
-fn role(kind: Kind) -> Role {
+pub(super) fn role(kind: Kind) -> Role {
     match kind {
         Kind::Read | Kind::AtomicRead | Kind::Rmw | Kind::Fence => Role::Neutral,
         Kind::Yield | Kind::Sleep | Kind::Return | Kind::Ask => Role::Neutral,
@@ -356,7 +351,7 @@ pub(super) fn may_wait(p: &Pending) -> bool {
 }
 
 /// Can only a thread of the program end a wait in an operation of this kind?
-fn is_closed(kind: Kind) -> bool {
+pub(super) fn is_closed(kind: Kind) -> bool {
     (kind as u8) <= Kind::FutexResume as u8 && kind != Kind::SignalWait
 }
 
@@ -690,109 +685,10 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// Nobody can go on: is there a thread that is parked and looks at the world again?
-    pub(super) fn looks_again(&mut self) -> bool {
-        self.looks_behind_locks() || self.looks_in_doubt()
-    }
-
-    /// If others have done anything since a thread was parked that takes locks, it looks at the world
-    /// again, since those locks may protect what no hook sees. Not where the search is to end.
-    fn looks_behind_locks(&mut self) -> bool {
-        let exact = self.flags & flags::EXACT_SPINS != 0;
-        let mut next = self.next_alive(0).filter(|_| !exact);
-        while let Some(s) = next {
-            next = self.next_alive(s + 1);
-            let track = &self.spins.tracks[s];
-            if self.is_spinning(s) && track.takes && track.since < self.spins.operations {
-                self.unpark(s);
-                if self.evaluate(s) {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Is it too early to say that nothing will change any more?
-    fn doubts(&mut self) -> bool {
-        if self.flags & flags::DOUBT_SPINS == 0 {
-            return false;
-        }
-        let (changes, iterations) = &mut self.spins.doubted;
-        if *changes != self.spins.changes {
-            (*changes, *iterations) = (self.spins.changes, 0);
-        }
-        *iterations += 1;
-        *iterations
-            <= match self.flags & flags::EXACT_SPINS {
-                0 => DOUBTED,
-                _ => EXACT_DOUBTED,
-            }
-    }
-
-    /// Where loops are doubted, the next thread that is parked goes round once more.
-    fn looks_in_doubt(&mut self) -> bool {
-        if !self.anybody_spins() || !self.doubts() {
-            return false;
-        }
-        let last = self.spins.doubter.0;
-        for (from, to) in [(last + 1, Slot::MAX), (0, last)] {
-            let mut next = self.next_alive(from);
-            while let Some(s) = next.filter(|&s| s <= to) {
-                next = self.next_alive(s + 1);
-                if self.is_spinning(s) {
-                    self.unpark(s);
-                    if self.evaluate(s) {
-                        self.spins.doubter = (s, self.spins.changes);
-                        return true;
-                    }
-                }
-            }
-        }
-        false
-    }
-
     /// Could another thread than the running one go on?
     pub fn others_ready(&self) -> bool {
         let me = self.running();
         self.alive_threads().any(|s| s != me && self.is_ready(s))
-    }
-
-    /// Will nobody that is alive ever change anything again?
-    fn nothing_will_change(&self) -> bool {
-        let idle =
-            |s: Slot| self.still_spins(s) || self.spins.tracks[s].idle == self.spins.changes + 1;
-        let for_good = |s: Slot| {
-            let p = self.pending(s);
-            let holder = (p.holder)(p).0;
-            // A lock that is held during an iteration only is free after it.
-            let soon = matches!(role(p.kind), Role::Lock) && self.is_alive(holder) && idle(holder);
-            !self.is_ready(s) && p.deadline == 0 && !soon && is_closed(p.kind)
-        };
-        self.alive_threads().all(|s| idle(s) || for_good(s)) && !self.may_miss_each_other(idle)
-    }
-
-    /// Does a lock that one of these threads tries in its loop belong, perhaps, to another one for a
-    /// part of an iteration only? Then an attempt may succeed at another moment, as in `std::lock`,
-    /// which gives back what it has and begins again.
-    fn may_miss_each_other(&self, loops: impl Fn(Slot) -> bool) -> bool {
-        let tracks = &self.spins.tracks;
-        let mut tries = self
-            .alive_threads()
-            .filter(|&s| loops(s) && tracks[s].tries);
-        tries.any(|s| {
-            let mut others = self.alive_threads().filter(|&other| other != s);
-            others.any(|other| loops(other) && tracks[other].takes)
-        })
-    }
-
-    /// Ends the execution: some threads go round loops that nothing will ever end.
-    pub(super) fn livelock(&mut self) -> Stop {
-        let message = match self.alive() {
-            1 => format_args!("the only thread waits in a loop for what nobody will change"),
-            _ => format_args!("threads wait in loops for what nobody will change"),
-        };
-        self.stuck(End::Livelock, message, |_, _| true)
     }
 
     /// Does `s` only let others go first?
