@@ -11,7 +11,6 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use libc::{EINVAL, siginfo_t};
 use raddle_protocol::conflict::kept;
 use raddle_protocol::event::{Kind, handlers};
-use raddle_protocol::slot;
 
 /// A handler as the kernel calls it.
 type Handler = extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
@@ -263,7 +262,7 @@ pub fn collect() {
         if !own {
             gate::uncontrolled("a signal from outside");
         }
-        super::post(slot::NONE, signal);
+        super::post_from_outside(signal);
     }
 }
 

@@ -285,6 +285,19 @@ pub fn announce_send(target: Slot, signal: c_int, pc: usize) {
 
 /// Keeps `signal` for a thread, or the process; false when there is no room for it. No step.
 pub fn post(target: Slot, signal: Signal) -> bool {
+    let kept = keep(target, signal);
+    refresh(gate::me());
+    kept
+}
+
+/// [`post`] of a signal to the process that the running thread has just taken in from outside. Whether
+/// the thread was called for it is asked once more before its step ends.
+fn post_from_outside(signal: Signal) {
+    keep(slot::NONE, signal);
+}
+
+/// [`post`], but the running thread has yet to be refreshed.
+fn keep(target: Slot, signal: Signal) -> bool {
     let number = signal.number;
     mark_busy();
     if actions::action_of(number).handler == libc::SIG_IGN && !waited_for(number) {
@@ -296,9 +309,10 @@ pub fn post(target: Slot, signal: Signal) -> bool {
     };
     let kept = world(|w| w.send(target, signal));
     crate::io::signals_changed();
-    // All of them: one that was called to take a signal in has nothing to do when another one has it.
-    gate::alive_threads().for_each(refresh);
-    if target != slot::NONE && target != gate::me() {
+    // All others: one that was called to take a signal in has nothing to do when another one has it.
+    let me = gate::me();
+    gate::alive_threads().filter(|&s| s != me).for_each(refresh);
+    if target != slot::NONE && target != me {
         take_default_at_once(target, number);
     }
     kept
