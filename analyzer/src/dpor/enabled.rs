@@ -263,6 +263,8 @@ fn change_of(step: &Step) -> Option<(u64, Change)> {
         Kind::RwQueue => (at, Change::Queue),
         Kind::RwWrite => (at, Change::GiveUp),
         Kind::RwRead | Kind::RwTryRead if taken => (at, Change::AcquireToRead),
+        // One that fails leaves the lock to its holder.
+        Kind::MutexUnlock | Kind::SpinUnlock | Kind::RwUnlock if event.value != 0 => return None,
         Kind::MutexUnlock | Kind::SpinUnlock | Kind::RwUnlock | Kind::OnceDone => {
             (at, Change::Release)
         }
