@@ -525,6 +525,7 @@ unsafe extern "C-unwind" fn try_join_from(
     });
     let target = known(thread, "pthread_tryjoin_np", pc);
     if !leaving::has_ended(target) {
+        leaving::saw_alive(target);
         return log_join(Kind::ThreadTryJoin, target, libc::EBUSY, pc);
     }
     // SAFETY: null or the program's variable.

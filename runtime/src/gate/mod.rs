@@ -746,6 +746,11 @@ pub fn state(s: Slot) -> State {
     gate().threads[s].state
 }
 
+/// [`saw`] of where `s` is in its life.
+pub fn saw_state(s: Slot) {
+    gate().saw_state(s);
+}
+
 /// Sets or withdraws a request to cancel `s`.
 pub fn set_cancel(s: Slot, cancel: Cancel) {
     gate().threads[s].cancel = cancel;

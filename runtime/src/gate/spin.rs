@@ -385,6 +385,13 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// [`Gate::saw`] of where `s` is in its life.
+    pub fn saw_state(&mut self, s: Slot) {
+        let state = &raw const self.threads[s].state;
+        let value = self.threads[s].state as u64;
+        self.saw(state as u64, size_of::<super::State>() as u32, value);
+    }
+
     /// The running thread is about to write so many bytes at `at`. On the stack of another one that
     /// is in a loop, that is to be no matter to whether the loop repeats itself.
     #[inline]

@@ -48,6 +48,12 @@ pub fn has_ended(s: Slot) -> bool {
     gate::state(s) == State::Ended || info(s).leaving
 }
 
+/// The running thread found that `s` has not ended: a loop of such attempts waits for that.
+pub fn saw_alive(s: Slot) {
+    gate::saw_state(s);
+    gate::saw(&raw const info(s).leaving as u64, 1, 0);
+}
+
 /// Somebody joins `s`: is it main that stays, and needs its stack? Where inputs are explored too, that
 /// it has left is no step, so who joins it is not followed.
 pub fn note_join_of(s: Slot) -> bool {
