@@ -10,6 +10,8 @@ use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Step;
 use raddle_protocol::shared::flags;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MENU: Menu = Menu {
     threads: 2,
@@ -120,21 +122,51 @@ fn steps_that_are_limited() {
     assert!((1..40).contains(&verified), "{verified}");
 }
 
+/// The verdict of an exploration that is asked to stop when it has looked so many times whether it is.
+fn stopped_after(program: &Program, strategy: Strategy, looks: usize) -> Verdict {
+    let left = AtomicUsize::new(looks);
+    let less = move |left: usize| left.checked_sub(1);
+    let asked = move || match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+        Ok(_) => None,
+        Err(_) => Some("asked to"),
+    };
+    let mut verifier = Verifier::new(strategy, Bounds::default());
+    verifier.stop_when(Arc::new(asked));
+    for _ in 0..3_000 {
+        match verifier.next() {
+            Next::Run(job) => {
+                verifier.observe(&job, &play(program, &job).trace);
+            }
+            Next::Done(report) => return report.verdict,
+        }
+    }
+    panic!("endless: {program:?}");
+}
+
 #[test]
-fn a_question_can_be_interrupted() {
+fn an_exploration_can_be_stopped_at_any_moment() {
     let program = random::program(1, MENU);
-    for strategy in [Strategy::Frontier, Strategy::MpcS1, Strategy::MpcS2] {
-        let mut verifier = Verifier::new(strategy, Bounds::default());
-        let Next::Run(job) = verifier.next() else {
-            panic!("there is a first job")
-        };
-        verifier.observe(&job, &play(&program, &job).trace);
-        verifier.stop_when(std::sync::Arc::new(|| Some("asked to")));
-        let Next::Done(report) = verifier.next() else {
-            panic!("it goes on")
-        };
-        let why = Verdict::VerifiedWithinBounds(String::from("it was interrupted"));
-        assert!(strategy != Strategy::Frontier || report.verdict == why);
+    // The first of the reasons that are told.
+    let is_stopped = |verdict: &Verdict| matches!(verdict, Verdict::VerifiedWithinBounds(why) if why.starts_with("asked to"));
+    for strategy in [
+        Strategy::Frontier,
+        Strategy::MpcS1,
+        Strategy::MpcS2,
+        Strategy::Mcr,
+    ] {
+        let unless_stopped = stopped_after(&program, strategy, usize::MAX);
+        assert!(!is_stopped(&unless_stopped));
+        let (mut looks, mut early) = (0, 0);
+        loop {
+            let verdict = stopped_after(&program, strategy, looks);
+            if verdict == unless_stopped {
+                break;
+            }
+            assert!(is_stopped(&verdict), "{strategy:?}, {looks}: {verdict:?}");
+            early += 1;
+            looks += 1 + looks / 4;
+        }
+        assert!(early > 3, "{strategy:?} looked hardly ever: {early}");
     }
 }
 
