@@ -11,9 +11,8 @@ use std::time::Duration;
 
 const SOURCES: &str = "tests/sources/sources.c";
 
-fn sources(flags: &[&str]) -> PathBuf {
-    let flags = [&["-O1", "-w"], flags].concat();
-    compile(Compiler::Gcc, SOURCES, &flags)
+fn sources() -> PathBuf {
+    compile(Compiler::Gcc, SOURCES, &["-O1", "-w"])
 }
 
 /// The names of all sources.
@@ -75,11 +74,8 @@ const NAMED: [&str; 17] = [
 
 #[test]
 fn every_source_is_the_same_or_named() {
-    let program = sources(&[]);
+    let program = sources();
     in_parallel(&names(), |name| {
-        if ["rdrand", "rdseed"].contains(&name.as_str()) {
-            return Ok(());
-        }
         let controlled = is_controlled_or_named(&program, name)?;
         let may_be_named = NAMED.contains(&name.as_str())
             || name.starts_with("inode_memfd")
@@ -90,16 +86,6 @@ fn every_source_is_the_same_or_named() {
             false => Err(format!("{name} can be controlled, and is only named")),
         }
     });
-}
-
-#[test]
-fn random_numbers_of_the_processor_are_named() {
-    let program = sources(&["-DDRAWS", "-mrdrnd", "-mrdseed"]);
-    for name in ["rdrand", "rdseed"] {
-        let run = run(&["run", "-n", "2", "--no-shrink"], &program, &[name]);
-        let named = run.summary.uncontrolled.join(", ");
-        assert!(named.contains("rdrand"), "{name}: {named}");
-    }
 }
 
 #[test]

@@ -319,12 +319,16 @@ impl Footprint {
     }
 
     /// The footprint of this step where the thread was parked before it ([`Kind::Parked`]): it is
-    /// possible as long as one of these words (address, bytes) is not what the thread read, so it
-    /// looks at all of them. More than there is place for are taken for one stretch of memory.
+    /// possible as long as one of these words (address, bytes) is not what the thread read, or one of
+    /// these threads (slot, 0) has ended, so it looks at all of them. More than there is place for are
+    /// taken for one stretch.
     #[must_use]
     pub fn awaiting(mut self, words: impl IntoIterator<Item = (u64, u64)>) -> Footprint {
         for (at, bytes) in words {
-            let word = Part::new(space::MEMORY, at, bytes, false);
+            let word = match bytes {
+                0 => Part::new(space::THREADS, at, 1, false),
+                _ => Part::new(space::MEMORY, at, bytes, false),
+            };
             if self.parts.iter().any(|part| part.covers(&word)) {
                 continue;
             }

@@ -285,8 +285,8 @@ kinds! {
 
     /// Not a step: the thread goes round a loop at `pc` that changes nothing, and waits until
     /// something that the loop reads has changed. One record for each thing that it reads: `value`
-    /// is what it found in the `size` bytes at `object`. It may have changed since, and then nothing
-    /// is waited for.
+    /// is what it found in the `size` bytes at `object`; `size` 0: the thread `object` had not ended.
+    /// It may have changed since, and then nothing is waited for.
     Parked = 201, false, "waits for a change";
     /// Not a step: the thread goes round a loop at `pc` of which too little is known; another one
     /// goes first, if there is one. Schedules in which none does are left out.

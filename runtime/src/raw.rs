@@ -6,6 +6,7 @@
 //! anything, and a program without one gets no filter. The filter names instructions, not the
 //! whole module, because it also holds in programs that the target executes.
 
+mod draws;
 mod filter;
 mod instructions;
 mod sites;
@@ -14,7 +15,8 @@ mod vdso;
 
 use crate::serial::Serial;
 
-pub use instructions::{begin, let_go, read_stamp};
+pub use draws::begin;
+pub use instructions::{let_go, performed};
 pub use sites::is_library;
 pub use trap::{
     Action, handle as put_trap, handle_by as set_trap, installed as trap_installed, way_back,
@@ -42,6 +44,11 @@ pub fn look_at_modules() {
 
 /// Signals that must never be blocked, as the kernel's set.
 pub fn unblockable() -> u64 {
+    taken() | instructions::unblockable()
+}
+
+/// Signals that are not the program's, as the kernel's set.
+pub fn taken() -> u64 {
     let trap = match trap::installed() {
         true => 1 << (libc::SIGSYS - 1),
         false => 0,

@@ -55,8 +55,8 @@ impl Word {
     }
 }
 
-/// If the word was read as the state of a lock or of a semaphore: is that another one where exactly
-/// the steps `in_context` have happened?
+/// If the state of a lock, of a semaphore or of a thread was read: is that another one where exactly the
+/// steps `in_context` have happened?
 fn state_differs(
     awaited: &Awaited,
     steps: &[Step],
@@ -74,6 +74,13 @@ fn state_differs(
         Kind::SemGetValue => {
             let now = count(awaited.at, steps, in_context).map(u64::from);
             Some(now.is_some_and(|now| now != awaited.value))
+        }
+        Kind::ThreadTryJoin => {
+            let mut later = steps.iter().enumerate().skip(awaited.read);
+            Some(later.any(|(k, step)| {
+                let ends = matches!(step.event.kind(), Some(Kind::ThreadExit));
+                ends && u64::from(step.thread) == awaited.at && in_context(k)
+            }))
         }
         _ => None,
     }

@@ -44,11 +44,12 @@ pub struct Step {
     pub number: u32,
 }
 
-/// A word that a parked thread found as it is not to stay.
+/// A word that a parked thread found as it is not to stay, or a thread that is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Awaited {
+    /// Of the word; of a thread the slot.
     pub at: u64,
-    /// At most eight.
+    /// At most eight; of a thread 0.
     pub bytes: u8,
     pub value: u64,
     /// The step that read it.
@@ -300,14 +301,15 @@ impl Reader {
         }
     }
 
-    /// The thread waits in a loop until this word changes, or another one.
+    /// The thread waits in a loop until this word changes, or another one, or a thread ends.
     fn park(&mut self, event: &Event) {
         let thread = event.thread;
         let mut last = self.last.get(&thread).copied();
         // A lock's word is read by an attempt at it.
-        let reads = |step: &Event| {
-            let gives_back = matches!(step.kind(), Some(Kind::MutexUnlock | Kind::SpinUnlock));
-            step.object == event.object && !gives_back
+        let reads = |step: &Event| match step.kind() {
+            Some(Kind::MutexUnlock | Kind::SpinUnlock) => false,
+            Some(Kind::ThreadTryJoin) => event.size == 0 && step.value == event.object,
+            _ => event.size != 0 && step.object == event.object,
         };
         while let Some(step) = last
             && !reads(&self.steps[step].event)

@@ -112,7 +112,7 @@ pub(super) fn raise_natively(signal: c_int) {
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo and context to an SA_SIGINFO handler.
     unsafe {
-        if crate::raw::read_stamp(signal, info, context) {
+        if crate::raw::performed(signal, info, context) {
             // It was reset to the default.
             watch(signal);
             return;

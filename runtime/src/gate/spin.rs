@@ -387,9 +387,26 @@ impl<O: Os> Gate<O> {
 
     /// [`Gate::saw`] of where `s` is in its life.
     pub fn saw_state(&mut self, s: Slot) {
-        let state = &raw const self.threads[s].state;
         let value = self.threads[s].state as u64;
-        self.saw(state as u64, size_of::<super::State>() as u32, value);
+        self.saw(
+            self.place_of_state(s),
+            size_of::<super::State>() as u32,
+            value,
+        );
+    }
+
+    fn place_of_state(&self, s: Slot) -> u64 {
+        &raw const self.threads[s].state as u64
+    }
+
+    /// What is awaited, as records have it: words (address, bytes), threads (slot, 0).
+    fn thing(&self, seen: &Seen) -> (u64, u64) {
+        let (first, second) = (self.place_of_state(0), self.place_of_state(1));
+        let slot = seen.at.wrapping_sub(first) / (second - first);
+        match slot < slot::COUNT as u64 && self.place_of_state(slot as Slot) == seen.at {
+            true => (slot, 0),
+            false => (seen.at, u64::from(seen.size)),
+        }
     }
 
     /// The running thread is about to write so many bytes at `at`. On the stack of another one that
@@ -568,10 +585,11 @@ impl<O: Os> Gate<O> {
         self.spins.parked.set(me, true);
         for n in 0..track.reads as usize {
             let seen = self.spins.tracks[me].seen[n];
+            let (object, size) = self.thing(&seen);
             self.log(Event {
                 kind: Kind::Parked as u8,
-                size: seen.size as u8,
-                object: seen.at,
+                size: size as u8,
+                object,
                 value: seen.value,
                 pc: pc as u64,
                 ..Event::default()
@@ -583,13 +601,12 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// What decides whether the running thread could take its step, if it was parked before it:
-    /// words (address, bytes).
+    /// What decides whether the running thread could take its step, if it was parked before it.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let me = self.running();
         let track = self.spins.on.then(|| &self.spins.tracks[me]);
         let seen = track.map_or(&[][..], |t| &t.seen[..t.awaited as usize]);
-        seen.iter().map(|seen| (seen.at, u64::from(seen.size)))
+        seen.iter().map(|seen| self.thing(seen))
     }
 
     fn lets_others_go(&mut self, me: Slot, kind: Kind, pc: usize) {

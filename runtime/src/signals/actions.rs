@@ -114,7 +114,7 @@ pub fn action_of(signal: c_int) -> Action {
 fn is_ours(signal: c_int, handler: usize) -> bool {
     ends::is_handler(handler)
         || handler == on_native as *const () as usize
-        || crate::raw::unblockable() & bit(signal) != 0
+        || crate::raw::taken() & bit(signal) != 0
 }
 
 /// What a child process, which is not controlled, is told of `signal`, where `handler` is what the
@@ -155,7 +155,7 @@ pub fn set_action(signal: c_int, action: Action) {
             w.discard(signal);
         }
     });
-    let taken = crate::raw::unblockable() & bit(signal) != 0;
+    let taken = crate::raw::taken() & bit(signal) != 0;
     if taken || action.handler == libc::SIG_DFL && ends::watch(signal) {
         return;
     }
@@ -192,7 +192,7 @@ fn at_once(signal: c_int, code: c_int) -> bool {
 /// What the kernel calls in place of the program's handler.
 extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo and context.
-    if unsafe { crate::raw::read_stamp(signal, info, context) } {
+    if unsafe { crate::raw::performed(signal, info, context) } {
         return;
     }
     // SAFETY: as above.
@@ -226,7 +226,7 @@ pub fn fetch_blocked() {
         let at = &raw mut kept as usize;
         os::syscall(libc::SYS_rt_sigpending, at, size_of::<Set>(), 0, 0, 0, 0);
     }
-    let known = ARRIVED.load(Ordering::Relaxed) | crate::raw::unblockable();
+    let known = ARRIVED.load(Ordering::Relaxed) | crate::raw::taken();
     for signal in (1..=LAST).filter(|&s| kept & !known & bit(s) != 0) {
         let set = bit(signal);
         let at_once = libc::timespec {

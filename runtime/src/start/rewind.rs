@@ -246,6 +246,8 @@ fn leaves_nothing(number: i64, args: &[usize; 6]) -> bool {
         | libc::SYS_sched_getaffinity
         | libc::SYS_uname
         | libc::SYS_fstat
+        | libc::SYS_statfs
+        | libc::SYS_fstatfs
         | libc::SYS_newfstatat => true,
         _ => false,
     }

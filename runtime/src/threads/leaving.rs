@@ -50,8 +50,11 @@ pub fn has_ended(s: Slot) -> bool {
 
 /// The running thread found that `s` has not ended: a loop of such attempts waits for that.
 pub fn saw_alive(s: Slot) {
-    gate::saw_state(s);
-    gate::saw(&raw const info(s).leaving as u64, 1, 0);
+    match s {
+        // It leaves before it ends.
+        slot::MAIN => gate::changed(),
+        _ => gate::saw_state(s),
+    }
 }
 
 /// Somebody joins `s`: is it main that stays, and needs its stack? Where inputs are explored too, that
