@@ -223,7 +223,7 @@ fn loops_that_do_something_besides_end_if_they_can() {
         ("ALLOCATES", true),
         ("SIGNAL", true),
         ("CANCEL", true),
-        ("TRY_JOIN", false),
+        ("TRY_JOIN", true),
         ("MAPPED", true),
         ("BACKS_OFF", true),
         ("FILE_SIZE", false),
