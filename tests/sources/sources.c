@@ -77,8 +77,10 @@ int main(int c,char**v){ const char*k=v[1];
  K(getsid){V(getsid(0));}
  K(rdtsc){V(__rdtsc());}
  K(rdtscp){unsigned a;V(__rdtscp(&a));V(a);}
+#ifdef DRAWS
  K(rdrand){unsigned x;__asm__ volatile("1: rdrand %0; jnc 1b":"=r"(x));V(x);}
  K(rdseed){unsigned x;__asm__ volatile("1: rdseed %0; jnc 1b":"=r"(x));V(x);}
+#endif
  K(mmap_addr){V(mmap(0,123456,PROT_READ,MAP_PRIVATE|MAP_ANONYMOUS,-1,0));}
  K(brk){V(sbrk(0));V(sbrk(4096));}
  K(brk_syscall){V(syscall(SYS_brk,0));}

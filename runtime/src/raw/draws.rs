@@ -19,8 +19,9 @@ const OPERANDS: u8 = 0xf0;
 const CARRY: usize = 16;
 /// Most pages that are watched.
 const PAGES: usize = 32;
-/// So many instructions are done one by one at most, then these pages are like others.
-const STEPS: u32 = 200_000;
+/// So many instructions are done one by one at most, then these pages are like others: each takes
+/// some 20 microseconds.
+const STEPS: u32 = 5_000;
 /// Bytes of the longest instruction.
 const LONGEST: usize = 15;
 
