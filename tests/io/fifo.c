@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64] = "/tmp/raddle-", first[80], second[80];
+static char folder[64] = "fifo-", first[80], second[80];
 
 static void *other(void *argument) {
 #ifdef FIXED

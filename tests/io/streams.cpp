@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 int main() {
-    std::string folder = "/tmp/raddle-" + std::string(6, 'X');
+    std::string folder = "streams-" + std::string(6, 'X');
     assert(mkdtemp(folder.data()));
     std::string there = folder + "/there", back = folder + "/back";
     assert(mkfifo(there.c_str(), 0600) == 0 && mkfifo(back.c_str(), 0600) == 0);
