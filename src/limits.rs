@@ -112,10 +112,11 @@ pub const INPUTS: &str =
     "the program asks for inputs, and each was 0: `raddle verify` explores all";
 
 /// What is not under control where [`shares_long_blocks`].
-pub const LONG_BLOCKS: &str = "the order within a copy or fill of more than 8192 bytes";
+pub const LONG_BLOCKS: &str = "the order within a copy or fill of more than 8192 bytes, or \
+                               within a function that reads more than 1024 one by one";
 
-/// Is a block copied or filled that is too long to be taken word by word, and accessed by another
-/// thread?
+/// Is a block copied, filled or read that is too long to be taken piece by piece, and accessed by
+/// another thread?
 pub fn shares_long_blocks(events: &[Event]) -> bool {
     /// Memory that an event accesses, and whether it writes there.
     fn memory(event: &Event) -> Option<(u64, u64, bool)> {

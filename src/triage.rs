@@ -4,7 +4,6 @@ mod again;
 mod depth;
 mod endless;
 mod inputs;
-mod late;
 mod marks;
 mod paths;
 mod returns;
@@ -141,8 +140,6 @@ pub enum Examined {
     Finding,
     /// With `--new-only`: a finding of an earlier run.
     Known,
-    /// It needs a time-out to come early, and does not fail the run.
-    Early,
     /// It only failed because its schedule was unfair.
     Unfair,
     /// It reached the limit of steps, and nothing says that it would have no end.
@@ -166,7 +163,6 @@ pub struct Triage<'a> {
     written: usize,
     /// What became of marks: see [`marks`].
     marked: marks::Marked,
-    late: late::Late,
     paths: paths::Paths,
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
@@ -196,7 +192,6 @@ impl<'a> Triage<'a> {
             reports: Vec::new(),
             written: 0,
             marked: marks::Marked::default(),
-            late: late::Late::default(),
             paths: paths::Paths::default(),
             notes: Vec::new(),
             trouble: None,
@@ -223,7 +218,6 @@ impl<'a> Triage<'a> {
     /// All that was found.
     pub fn done(mut self) -> Gathered {
         self.notes.extend(self.marked.notes());
-        self.notes.extend(self.late_note());
         self.notes.extend(self.paths.notes());
         let used = self.wishes.suppressions.used();
         Gathered {
@@ -272,7 +266,7 @@ impl<'a> Triage<'a> {
     /// What an execution that failed for sure means for the run.
     fn judge(&mut self, mut seen: Seen) -> Result<Examined> {
         let failure = self.describe_in_depth(&seen)?;
-        if let Some(known) = self.count_again(&mut seen, &failure)? {
+        if let Some(known) = self.count_again(&failure) {
             return Ok(known);
         }
         if self.is_suppressed(&failure, &seen.trace)? {
@@ -281,17 +275,12 @@ impl<'a> Triage<'a> {
         if seen.trace.outcome.end == End::StepLimit {
             cut_short(&mut seen);
         }
-        Ok(match self.keep(seen, failure)? {
-            true => Examined::Finding,
-            false => Examined::Early,
-        })
+        self.keep(seen, failure)?;
+        Ok(Examined::Finding)
     }
 
     /// Counts a finding that is known already; `None` when it is not, or is to be told again.
-    fn count_again(&mut self, seen: &mut Seen, failure: &Failure) -> Result<Option<Examined>> {
-        if self.comes_early_again(seen, failure)? {
-            return Ok(Some(Examined::Early));
-        }
+    fn count_again(&mut self, failure: &Failure) -> Option<Examined> {
         let fails = self.wishes.watch.treatment(failure.class) == Treatment::Fail;
         let list = match fails {
             true => &mut self.findings,
@@ -306,27 +295,18 @@ impl<'a> Triage<'a> {
             }
             None => {
                 let passed = |k: &&Keeper| k.new_only && k.known.contains_key(&failure.fingerprint);
-                if keeper.filter(passed).is_none() {
-                    return Ok(None);
-                }
+                keeper.filter(passed)?;
                 Examined::Known
             }
         };
         if let Some(keeper) = keeper {
             keeper.seen_again(&failure.fingerprint);
         }
-        Ok(Some(examined))
+        Some(examined)
     }
 
-    /// Reproduces, shrinks, writes and prints a new finding. `true`: it fails the run.
-    fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<bool> {
-        let mut fails = self.wishes.watch.treatment(failure.class) == Treatment::Fail;
-        let needs_time_out = self.needs_time_out(&mut seen, &failure)?;
-        let weight = fails && !needs_time_out;
-        if needs_time_out && self.reports.len() >= marks::MOST_REPORTS {
-            self.late.left_out += 1;
-            return Ok(false);
-        }
+    /// Reproduces, shrinks, writes and prints a new finding.
+    fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<()> {
         let shrinks = self.wishes.shrink.executions > 0;
         // A run that does not end takes as long as the limit.
         let cut_off = seen.trace.outcome.end != End::Livelock;
@@ -349,7 +329,7 @@ impl<'a> Triage<'a> {
                     false => self.with_small_inputs(&mut seen, &failure, again)?,
                 };
                 let again = self.without_returns(&mut seen, &failure, again)?;
-                let shrunk = self.shrink(&seen, &failure, &again, weight)?;
+                let shrunk = self.shrink(&seen, &failure, &again)?;
                 let last = self.rerun(&seen.job, &shrunk.steps, witness_records(&shrunk.steps))?;
                 // What is still running where a witness of it is cut short may yet end.
                 let asked = is_long_way(&seen) && shrunk.steps == seen.trace.taken;
@@ -378,21 +358,16 @@ impl<'a> Triage<'a> {
         let mut witness = self.witness(&seen, &failure, &trace, reproduced)?;
         witness.finding.fewest = fewest;
         witness.finding.notes.extend(note);
-        // A simpler schedule may do without.
-        if needs_time_out && trace.counters.early > 0 {
-            witness.finding.time_out = Some(self.early_time_out(&trace)?);
-            witness.sites = self.symbols()?.sites().to_vec();
-            fails = false;
-        }
-        if fails {
+        if self.wishes.watch.treatment(failure.class) == Treatment::Fail {
             self.output.get_or_insert(trace.stdout);
         }
-        self.publish(&witness, fails);
-        Ok(fails)
+        self.publish(&witness, failure.class);
+        Ok(())
     }
 
     /// Writes and prints a witness, and puts it on its list.
-    fn publish(&mut self, witness: &Witness, fails: bool) {
+    fn publish(&mut self, witness: &Witness, class: Class) {
+        let fails = self.wishes.watch.treatment(class) == Treatment::Fail;
         // The file that was asked for is for what fails.
         let number = if fails {
             self.findings.len()
@@ -612,7 +587,6 @@ impl<'a> Triage<'a> {
             accesses: failure.accesses,
             threads: failure.threads,
             other,
-            time_out: None,
         };
         let recipe = Recipe {
             expected_output: seen.expected_output(),

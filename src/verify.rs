@@ -485,9 +485,7 @@ fn conclude(
         module.instrumented
     }));
     bounds.extend(cpp::unseen_calls(modules));
-    let files = unhooked::files(modules);
-    bounds.extend(unhooked::bounds(&files));
-    bounds.extend(unhooked::left_out(&files));
+    bounds.extend(unhooked::bounds(&unhooked::files(modules)));
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }

@@ -5,10 +5,11 @@
 
 mod common;
 
-use common::{Compiler, Random, Run, compile, in_parallel, run, scratch};
+use common::{Compiler, LIMIT, Random, Run, compile, in_parallel, output, run, scratch};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Programs in the binary.
@@ -237,4 +238,58 @@ fn copies_are_steps_of_a_word_in_all_kinds_of_runs() {
     });
     let compared = compared.into_inner();
     assert!(compared >= COMPARED, "only {compared} were compared");
+}
+
+/// Is everything that `run` and `verify` find of this call the same, and as brute force has it?
+fn check_function(program: &Path, name: &str, other: &str, has_loop: bool) -> Result<(), String> {
+    let call = [name, other];
+    let with_loop = [name, other, "loops"];
+    let mut searches: Vec<(&[&str], &[&str])> =
+        vec![(&["run", "--policy", "dpor"], &call), (&["verify"], &call)];
+    if has_loop {
+        searches.push((&["run", "--policy", "dpor"], &with_loop));
+    }
+    let mut possible: Option<BTreeSet<String>> = None;
+    for (options, arguments) in searches {
+        let run = explore(options, program, arguments);
+        let seen = outcomes(&run);
+        let possible = possible.get_or_insert_with(|| seen.clone());
+        let open = (&run.summary.bounds, run.summary.complete == Some(false));
+        if seen != *possible || open != (&Vec::new(), false) {
+            let shown = run.output.all();
+            return Err(format!(
+                "{}: not {possible:?}, {open:?}\n{shown}",
+                run.shown
+            ));
+        }
+    }
+    let possible = possible.expect("there was a search");
+    if other != "0" {
+        return Ok(());
+    }
+    for options in [
+        &["run", "--policy", "dfs", "-n", "800"][..],
+        &["run", "-n", "40", "--seed", "2"],
+    ] {
+        let run = explore(options, program, &call);
+        let (seen, all) = (outcomes(&run), run.summary.complete == Some(true));
+        if seen != possible && (all || !seen.is_subset(&possible)) {
+            return Err(format!("{}: {seen:?}, not {possible:?}", run.shown));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn functions_that_only_access_memory_are_steps_of_a_word_at_most() {
+    let program = compile(Compiler::RaddleCc, "tests/copies/library.c", &["-w", "-O0"]);
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let functions = listed.lines().filter_map(|line| line.split_once(' '));
+    let all: Vec<(&str, &str, bool)> = functions
+        .flat_map(|(name, loops)| ["0", "1", "2"].map(|other| (name, other, loops == "1")))
+        .collect();
+    assert!(all.len() > 90, "{listed}");
+    in_parallel(&all, |&(name, other, has_loop)| {
+        check_function(&program, name, other, has_loop)
+    });
 }

@@ -54,7 +54,6 @@ fn record_on(
             "-n",
             "5000",
             "--no-shrink",
-            "--early-timeouts=fail",
             "--threads",
             threads,
             "--policy",

@@ -99,7 +99,6 @@ fn witness(bug: &Bug, seed: &str) -> (Run, Option<Finding>) {
         seed,
         "--races",
         "off",
-        "--early-timeouts=fail",
         "--shrink-time",
         "1h",
         "--max-steps",

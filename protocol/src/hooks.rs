@@ -35,8 +35,7 @@
 //!
 //! # Functions with one body
 //! A function that is variadic, whose blocks' addresses are taken (computed goto), or that will
-//! become a coroutine has the scheduling body only and no [`PREFIX`], and so have those of large files
-//! that were left out ([`LEFT_OUT`]). There [`MODE`]'s bit 1 has it
+//! become a coroutine has the scheduling body only and no [`PREFIX`]. There [`MODE`]'s bit 1 has it
 //! go through the scheduling hooks, too, so these have to treat what they read as decided upon
 //! (`Why::Memory`) and what they write as concrete; block operations it does by `raddle_sym_copy`
 //! and `raddle_sym_set`, and of its private variables it tells the shadow by the local hooks. Its
@@ -188,9 +187,6 @@ pub const CALLS: &str = "raddle_calls";
 /// What a name in [`CALLS`] begins with that is there once more because what the function does to memory
 /// that others see is not told of.
 pub const UNKNOWN: &str = "*";
-/// What an entry of [`CALLS`] begins with that is no name: how many functions of a file could have
-/// symbolic bodies and have none, a blank, and the file.
-pub const LEFT_OUT: &str = "-";
 
 /// Types of parameters and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -315,6 +311,15 @@ pub const TABLE: &[Hook] = &[
     // what is written is concrete.
     hook("raddle_copy", Void, &[Ptr, Ptr, I64, I32 /* how */]),
     hook("raddle_fill", Void, &[Ptr, I8, I64]),
+    // In the place of a call of a function whose accesses are
+    // [steps](crate::library::Model::is_stepwise): not 0 if it was done, and its result, zero-extended,
+    // is the first of the arguments now. `model`: its number | count << 16 | a bit << 24 for each
+    // argument that leads to private memory.
+    hook(
+        "raddle_stepwise",
+        I32,
+        &[I32 /* model */, Ptr /* arguments, one u64 each */],
+    ),
     // Before and after a call of a function of the C library ([`crate::effects`]); `what` is made of the
     // constants of [`call`]. The second one is left out where there is nothing to tell of behind the
     // call. A result that is no number or pointer is 0; a number is sign-extended.

@@ -131,6 +131,24 @@ impl Model {
         Model::ALL.iter().find(is_called).copied()
     }
 
+    /// Does it read and write memory that its arguments lead to, and nothing else? Outside symbolic
+    /// runs, too, each access that its model does is a step then.
+    pub const fn is_stepwise(self) -> bool {
+        use Model::*;
+        match self {
+            Memcmp | Memchr | Memrchr | Rawmemchr | Mempcpy | Bzero | Strlen | Strnlen | Strcmp
+            | Strncmp | Strcasecmp | Strncasecmp | Strcpy | Stpcpy | Strncpy | Stpncpy | Strcat
+            | Strncat | Strchr | Strrchr | Strchrnul | Strstr | Strcasestr | Strspn | Strcspn
+            | Strpbrk | Strdup | Strndup | Atoi | Atol | Strtol | Strtoul | Memmem | Memccpy
+            | StrcpyChk | StpcpyChk | StrcatChk | StrncpyChk | StpncpyChk | StrncatChk
+            | MempcpyChk => true,
+            StrtokR | Strtok | Sscanf | Strsep | Character | SwapFour | SwapTwo | Qsort
+            | Bsearch | Getc | Getchar | Fgets | Fread | Read | Getline | Getdelim | Fopen
+            | Open | Getopt | PosixGetopt | GetoptLong | GetoptLongOnly | Scanf | Fscanf
+            | Ungetc | FgetsChk | FreadChk | ReadChk => false,
+        }
+    }
+
     /// Decodes a number.
     pub fn from_number(number: u32) -> Option<Model> {
         Model::ALL.get(number as usize).copied()

@@ -9,9 +9,12 @@ mod spans;
 mod table;
 pub mod wide;
 
-pub use copy::{copied, filled, vectors_are_atomic};
+pub use copy::{
+    copied, copied_between, filled, most_steps, read, tell_long, vectors_are_atomic, write,
+};
 pub use library::{begin, end};
 pub use memory::{Update, cut, load, order, store};
+pub use spans::is_address;
 pub use table::{Byte, Half};
 #[cfg(test)]
 pub use table::{HookType, Row};
@@ -51,13 +54,13 @@ crate::hooks! { ROWS:
 
 /// Is this access a step of the schedule?
 #[inline]
-fn scheduled() -> bool {
+pub fn scheduled() -> bool {
     crate::vars::accesses() && gate::active() && !crate::shadow::in_atomic_section()
 }
 
 /// Does the shadow follow this access? (A function without a symbolic body in a symbolic run.)
 #[inline]
-fn shadowed() -> bool {
+pub fn shadowed() -> bool {
     crate::vars::symbolic() && gate::active()
 }
 

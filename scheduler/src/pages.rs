@@ -208,7 +208,6 @@ impl Pages {
                 &(*c).preemptions,
                 &(*c).threads,
                 &(*c).clock,
-                &(*c).early,
                 &(*c).last_pc,
             ] {
                 word.store(0, Relaxed);
@@ -374,7 +373,6 @@ impl Pages {
                 preemptions: (*c).preemptions.load(Relaxed),
                 threads: (*c).threads.load(Relaxed),
                 clock: (*c).clock.load(Relaxed),
-                early: (*c).early.load(Relaxed),
             }
         };
         let counts = [
@@ -383,7 +381,6 @@ impl Pages {
             counters.switches,
             counters.preemptions,
             counters.threads,
-            counters.early,
         ];
         match counts.iter().any(|&n| n >= IMPOSSIBLE) {
             true => Err(Corruption::Length("a counter")),

@@ -6,7 +6,8 @@ use crate::access::Access;
 use crate::convert::widened;
 use crate::hooks::Hooks;
 use crate::ir::{Emit, Kind, Layout, Opcode, Predicate, Type, Value};
-use raddle_protocol::hooks::copy;
+use crate::outside;
+use raddle_protocol::hooks::{MODE_ACCESSES, copy};
 
 /// Alignment of a variable that takes the place of an argument, which may ask for as much.
 const MOST_ALIGNED: u32 = 64;
@@ -118,6 +119,43 @@ impl Schedule<'_> {
                 }
             }
             Some(to)
+        });
+    }
+
+    /// A call of a function that does no more than access memory: a hook does it, step by step, or
+    /// leaves it to the function.
+    pub(super) fn stepwise(&self, i: Value) {
+        let Some(model) = outside::model(i).filter(|model| model.is_stepwise()) else {
+            return;
+        };
+        let is_pointer = |value: Value| value.ty().kind() == Kind::LLVMPointerTypeKind;
+        let pointers = (0..i.argument_count()).filter(|&index| is_pointer(i.operand(index)));
+        let private = |index: &u32| Access::is_private(self.context, i, *index);
+        let (private, shared): (Vec<u32>, Vec<u32>) = pointers.partition(private);
+        if shared.is_empty() {
+            return;
+        }
+        let private: u32 = private.iter().map(|index| 1 << (24 + index)).sum();
+        let room = self.variable(self.context.int(64).array(i.argument_count().into()));
+        let place = |emit: &Emit, index: u32| emit.offset(room, emit.c64(8 * u64::from(index)));
+        let mut emit = self.emit_before(i);
+        let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
+        let not_done = emit.c32(0);
+        let done = emit.value_when(mode, not_done, |emit| {
+            for (index, argument) in (0..).zip(i.arguments()) {
+                let word = match is_pointer(argument) {
+                    true => emit.ptr_to_int(argument, emit.int(64)),
+                    false => widened(emit, argument),
+                };
+                emit.store(word, place(emit, index));
+            }
+            let code = model as u32 | i.argument_count() << 16 | private;
+            self.hooks
+                .call(emit, "raddle_stepwise", &[emit.c32(code), room])
+        });
+        let done = emit.compare(Predicate::LLVMIntNE, done, not_done);
+        self.instead_when(emit, i, done, |emit| {
+            (i.ty().kind() != Kind::LLVMVoidTypeKind).then(|| emit.load(i.ty(), place(emit, 0)))
         });
     }
 

@@ -29,6 +29,11 @@ const SAMPLED: u64 = 64 * WORD;
 /// The same where all schedules are explored.
 const EXPLORED: u64 = 1024 * WORD;
 
+/// So many accesses of one block or call are steps by themselves.
+pub fn most_steps() -> u64 {
+    most() / WORD
+}
+
 fn most() -> u64 {
     match gate::flags() & flags::EXHAUSTIVE {
         0 => SAMPLED,
@@ -231,6 +236,16 @@ pub unsafe fn copied(to: Address, from: Address, len: u64, pc: usize) {
     }
 }
 
+/// The same where it is known of each side (`to`, `from`) whether it is private.
+///
+/// # Safety
+/// As the program's own copy.
+pub unsafe fn copied_between(sides: [(u64, bool); 2], len: u64, pc: usize) {
+    let [to, from] = sides.map(|(at, private)| Side::new(at as Address, len, private, pc));
+    // SAFETY: the caller's promise.
+    unsafe { in_pieces(to, from, len, WORD) };
+}
+
 /// The same of a fill, as memset does it.
 ///
 /// # Safety
@@ -257,4 +272,29 @@ pub unsafe fn filled(to: Address, byte: u8, len: u64, pc: usize) {
             (len - done) as usize,
         )
     };
+}
+
+/// A read of up to a word by a function that the program calls from `pc`: one step.
+///
+/// # Safety
+/// The program reads there.
+pub unsafe fn read(at: u64, size: u64, pc: usize) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { Side::new(at as Address, size, false, pc).read(0, size) }
+}
+
+/// A write, likewise.
+///
+/// # Safety
+/// The program writes there.
+pub unsafe fn write(at: u64, size: u64, value: u64, pc: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { Side::new(at as Address, size, false, pc).write(0, size, value) }
+}
+
+/// Announces an access to a block by such a function, which is one step only for its length.
+pub fn tell_long(kind: Kind, at: u64, len: u64, pc: usize) {
+    let side = Side::new(at as Address, len, false, pc);
+    check(kind, at, len, pc);
+    side.whole(kind, 0, len, true);
 }

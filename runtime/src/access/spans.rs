@@ -538,6 +538,7 @@ fn token(text: Units, set: Units) -> (u64, u64) {
     )
 }
 
-fn is_address(at: u64) -> bool {
+/// Can it be the address of memory of the program?
+pub fn is_address(at: u64) -> bool {
     (4096..HIGHEST).contains(&at)
 }

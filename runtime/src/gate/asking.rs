@@ -30,3 +30,8 @@ pub fn access_unseen(kind: Kind, at: u64, bytes: u64, pc: usize) {
     gate().works_unseen();
     access(kind, at, bytes, pc);
 }
+
+/// See [`core::Gate::within_call`](super::core::Gate::within_call).
+pub fn within_call(nth: u64) {
+    gate().within_call(nth);
+}

@@ -78,6 +78,18 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Both as one, if this and the `next` are the halves of a word or of a part of one.
+    fn with(&self, next: &Seen) -> Option<Seen> {
+        let size = self.size;
+        let whole = u64::from(2 * size);
+        let fits = size == next.size && size < 8 && next.at == self.at + u64::from(size);
+        (fits && self.at.is_multiple_of(whole)).then(|| Seen {
+            at: self.at,
+            size: 2 * size,
+            value: self.value | next.value << (8 * size),
+        })
+    }
+
     fn is_current(&self) -> bool {
         let at = self.at as *const u8;
         // SAFETY: the thread read it before and would read it again now; it may not be aligned.
@@ -145,6 +157,8 @@ pub(super) struct Track {
     found: u64,
     /// [`Spins::operations`] when it was parked.
     pub(super) since: u64,
+    /// The operation is a read that is one of several of one call: its number, from 1. 0: it is not.
+    nth: u64,
 }
 
 impl Track {
@@ -205,7 +219,22 @@ impl Track {
         }
     }
 
-    fn saw(&mut self, seen: Seen) {
+    /// `joins`: it may be one with what was seen before beside it.
+    fn saw(&mut self, mut seen: Seen, joins: bool) {
+        while joins {
+            let known = &mut self.seen[..self.reads as usize];
+            let whole = |one: &Seen| one.with(&seen);
+            let Some((n, whole)) = known
+                .iter()
+                .enumerate()
+                .find_map(|(n, one)| Some((n, whole(one)?)))
+            else {
+                break;
+            };
+            seen = whole;
+            known[n..].rotate_left(1);
+            self.reads -= 1;
+        }
         if (self.reads as usize) < READS {
             self.seen[self.reads as usize] = seen;
             self.reads += 1;
@@ -380,7 +409,8 @@ impl<O: Os> Gate<O> {
             let track = &mut self.spins.tracks[me];
             track.hooked = true;
             if track.pc != 0 {
-                track.saw(Seen { at, size, value });
+                let joins = track.nth != 0;
+                track.saw(Seen { at, size, value }, joins);
             }
         }
     }
@@ -470,11 +500,12 @@ impl<O: Os> Gate<O> {
             if track.pc != 0 {
                 track.tries = true;
                 track.took(object);
-                track.saw(Seen {
+                let seen = Seen {
                     at: object,
                     size: size_of::<u32>() as u32,
                     value: free.into(),
-                });
+                };
+                track.saw(seen, false);
             }
         }
     }
@@ -482,6 +513,13 @@ impl<O: Os> Gate<O> {
     /// The operation that the running thread announces next works on what the C library keeps.
     pub fn works_unseen(&mut self) {
         self.spins.unseen = self.spins.on;
+    }
+
+    /// The next read of the running thread is the `nth` of one call, from 1, or, 0, of none: no round
+    /// of a loop lies between two of these.
+    pub fn within_call(&mut self, nth: u64) {
+        let me = self.running();
+        self.spins.tracks[me].nth = nth;
     }
 
     /// The operation that the running thread was chosen for changed something that others may see.
@@ -503,6 +541,11 @@ impl<O: Os> Gate<O> {
             return self.waits_after_round(me) && may_wait;
         }
         let spins = &mut self.spins;
+        let object = match (kind, spins.tracks[me].nth) {
+            // No address is as high.
+            (Kind::Read, nth) => object ^ nth << 48,
+            _ => object,
+        };
         // A loop that asks for it may still only wait: that is doubted where it matters.
         let kind = match core::mem::take(&mut spins.unseen) {
             true => Kind::Fence,
@@ -532,7 +575,8 @@ impl<O: Os> Gate<O> {
         } else if track.pc == pc && track.object == object {
             return self.iterated(me, kind, object, pc, may_wait);
         } else {
-            track.operations += 1;
+            // A call counts once.
+            track.operations += u32::from(track.nth <= 1);
             track.add(kind, object);
         }
         false

@@ -4,7 +4,6 @@ mod facts;
 mod rounds;
 mod sleep;
 mod spin;
-mod timed;
 
 use super::core::{Cancel, Gate, State, Stop};
 use super::{Pending, Wake};

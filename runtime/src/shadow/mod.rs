@@ -193,5 +193,12 @@ pub fn log_private() {
 /// The hooks of this module, for the comparison with the protocol's table.
 #[cfg(test)]
 pub fn rows() -> Vec<crate::access::Row> {
-    [hooks::ROWS, harness::ROWS, klee::ROWS, library::ROWS].concat()
+    [
+        hooks::ROWS,
+        harness::ROWS,
+        klee::ROWS,
+        library::ROWS,
+        library::stepwise::ROWS,
+    ]
+    .concat()
 }

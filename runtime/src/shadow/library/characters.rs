@@ -56,6 +56,17 @@ pub fn function(m: &mut impl Machine, c: Val, real: impl Fn(i32) -> i32) -> Val 
     Val::of(32, u64::from(real(c) as u32))
 }
 
+/// Does tolower know of no letters but the 26 in the locale of the thread?
+pub fn folds_ascii_only() -> bool {
+    // SAFETY: it is defined for all these.
+    let lower = |c: i32| unsafe { libc::tolower(c) };
+    let small = |c: i32| match u8::try_from(c) {
+        Ok(byte) => byte.to_ascii_lowercase().into(),
+        Err(_) => c,
+    };
+    (0..256).all(|c| lower(c) == small(c))
+}
+
 /// A table for the characters from -128, as the C library's macros read it.
 #[derive(Clone, Copy)]
 pub struct Table {

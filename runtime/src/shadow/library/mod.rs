@@ -13,6 +13,7 @@ mod reads;
 mod scan;
 mod sort;
 pub mod states;
+pub mod stepwise;
 mod streams;
 mod strings;
 #[cfg(test)]
