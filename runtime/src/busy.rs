@@ -50,6 +50,8 @@ struct Watch {
     armed: bool,
     /// The timer for known loops is set.
     often: bool,
+    /// So many of its signals have come since it last stood for the other timer.
+    short: i64,
     /// The running thread and the number of steps at the last look.
     last: (Slot, u64),
     /// So many looks before that one found the same.
@@ -99,6 +101,7 @@ impl Known {
 static WATCH: Serial<Watch> = Serial::new(Watch {
     armed: false,
     often: false,
+    short: 0,
     last: (0, 0),
     looks: 0,
     states: [(0, 0); STATES],
@@ -200,6 +203,12 @@ impl Watch {
         libraries.any(|&(first, end)| (first..end).contains(&pc))
     }
 
+    /// A signal of the timer for known loops has come: is it time for a look at any loop?
+    fn stands_for_the_other(&mut self) -> bool {
+        self.short = (self.short + 1) % (LOOK / SHORT_LOOK);
+        self.short == 0
+    }
+
     /// Counts how often this state was seen.
     fn seen(&mut self, state: u64) -> u32 {
         if let Some((_, count)) = self.states.iter_mut().find(|(s, _)| *s == state) {
@@ -236,7 +245,9 @@ extern "C-unwind" fn on_look(_: c_int, info: *mut libc::siginfo_t, context: *mut
     // SAFETY: as above, with the value of the timer.
     let often =
         unsafe { (*info).si_value().sival_ptr as usize as u32 } == libc::CLOCK_MONOTONIC as u32;
-    if often && !known().is_some_and(|known| known.has(pc)) {
+    // While one of its signals waits to be handled, none of the other timer's comes.
+    let full = !often || watch().stands_for_the_other();
+    if !full && !known().is_some_and(|known| known.has(pc)) {
         return;
     }
     let now = (gate::me(), gate::steps());
@@ -244,7 +255,7 @@ extern "C-unwind" fn on_look(_: c_int, info: *mut libc::siginfo_t, context: *mut
         watch().looks = 0;
         return;
     }
-    watch().looks += u32::from(!often);
+    watch().looks += u32::from(full);
     let again = watch().seen(state(registers)) >= AGAIN;
     if again && let Some(known) = known() {
         known.add(pc);

@@ -542,7 +542,7 @@ impl<O: Os> Gate<O> {
         self.end_patience();
         let nobody = self.ready.is_empty() && self.timed.is_empty() && !prescribed;
         let nobody = nobody && !self.prescribes_spinner();
-        let nobody = nobody && !self.evaluate_spinners(slot::NONE) && !self.looks_again();
+        let nobody = nobody && !self.goes_on_in_vain() && !self.looks_again();
         if nobody && !self.await_signals() {
             return Err(match self.anybody_spins() {
                 true => self.livelock(),

@@ -707,21 +707,33 @@ impl<O: Os> Gate<O> {
             return Err(self.livelock());
         }
         if !self.spins.parked.is_empty() {
-            self.evaluate_spinners(self.running());
+            self.evaluate_spinners();
         }
         Ok(())
     }
 
-    /// Nobody can go on: whoever let others go first has to. Is there one?
-    pub(super) fn evaluate_spinners(&mut self, except: Slot) -> bool {
+    /// Nobody can go on: whoever let others go first has to. Is there one? The running thread comes last:
+    /// what the others wait for may have been changed where no hook is.
+    pub(super) fn goes_on_in_vain(&mut self) -> bool {
+        let me = self.running();
+        self.evaluate_if(|s, _| s != me) || self.evaluate_if(|_, _| true)
+    }
+
+    /// Whoever spins may go on if something has changed.
+    fn evaluate_spinners(&mut self) {
+        let (me, operations) = (self.running(), self.spins.operations);
+        // If nobody has done anything since it was found waiting, it is of no use.
+        self.evaluate_if(|s, found| s != me && found != operations);
+    }
+
+    /// Looks at those who spin again, if `wanted` (who, and [`Track::found`]). Has any of them only let
+    /// others go first?
+    fn evaluate_if(&mut self, wanted: impl Fn(Slot, u64) -> bool) -> bool {
         let mut any = false;
         let mut next = self.spins.parked.next(0);
         while let Some(s) = next {
             next = self.spins.parked.next(s + 1);
-            // Nobody has done anything since it was found waiting.
-            let found = self.spins.tracks[s].found;
-            let useless = except != slot::NONE && found == self.spins.operations;
-            if s == except || useless || !self.is_alive(s) {
+            if !wanted(s, self.spins.tracks[s].found) || !self.is_alive(s) {
                 continue;
             }
             if !self.spins.tracks[s].parked {
