@@ -102,9 +102,12 @@ pub fn verify(
         exploration.verifier.look_for_races();
     }
     let mut symbols = Symbols::new(&modules, &setup.program.path);
-    let globals = symbols.instrumented_variables(EXPECTED_BYTES).into_iter();
-    let heap = (arena::BASE, arena::END);
-    (exploration.verifier).expect_shared(globals.chain([heap]));
+    let globals = symbols.instrumented_variables(EXPECTED_BYTES);
+    // The heap of a program at fixed addresses is at low ones, too.
+    let low = globals.iter().any(|&(start, _)| start < arena::LOW_END);
+    let low = low.then_some((arena::LOW_BASE, arena::LOW_END));
+    let heap = [(arena::BASE, arena::END)].into_iter().chain(low);
+    (exploration.verifier).expect_shared(globals.into_iter().chain(heap));
     let verifier = &mut exploration.verifier;
     verifier.stop_when(interrupt.asked_of_search());
     if !earlier.is_empty() {

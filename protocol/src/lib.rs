@@ -104,9 +104,17 @@ pub mod arena {
     /// One past the last arena byte.
     pub const END: u64 = BASE + SPAN * super::slot::COUNT as u64;
 
+    /// Where main's arena lies, or begins at a higher address, in programs at fixed addresses (not
+    /// position-independent), which may keep pointers in 32 bits, or in 31.
+    pub const LOW_BASE: u64 = 0x1000_0000;
+    /// One past the last byte of that. (AddressSanitizer's memory begins a little higher.)
+    pub const LOW_END: u64 = 0x7000_0000;
+
     /// The slot whose arena holds `address`.
     pub const fn slot_of(address: u64) -> Option<super::Slot> {
-        if address >= BASE && address < END {
+        if address >= LOW_BASE && address < LOW_END {
+            Some(super::slot::MAIN)
+        } else if address >= BASE && address < END {
             Some(((address - BASE) / SPAN) as super::Slot)
         } else {
             None

@@ -180,6 +180,7 @@ extern "C-unwind" fn main_wrapper(
     // SAFETY: the arrays that `main` gets.
     unsafe { shadow::begin_outside(argv, environment, main as usize + 1) };
     crate::fenv::look("floating point as set before main");
+    crate::heap::tell_of_high_blocks();
     vars::prepare_call(main as usize, 0);
     let status = main(argc, argv, environment);
     ends::main_returned(status, vars::result_of(main as usize))

@@ -9,14 +9,14 @@ use super::chunks::{Entry, Table};
 use super::classes::{self, CHUNK};
 use super::map;
 use super::quarantine::Ring;
-use raddle_protocol::{Slot, arena::SPAN};
+use raddle_protocol::{Slot, arena::LOW_END, arena::SPAN};
 
 /// Blocks of at least this many bytes lose their pages and become inaccessible when freed.
 pub const HUGE: usize = 256 << 10;
 /// Bytes of quarantine per arena.
 pub const QUARANTINE: u64 = 64 << 20;
 /// Address space is mapped in steps of this many bytes.
-const STEP: usize = 16 << 20;
+pub const STEP: usize = 16 << 20;
 const PAGE: usize = 4096;
 
 /// What is known about a block; addresses are absolute.
@@ -108,9 +108,30 @@ pub struct Arena {
 impl Arena {
     /// The arena of a slot, whether it has been used or not.
     pub fn of(slot: Slot) -> Arena {
-        Arena {
-            base: raddle_protocol::arena::BASE as usize + slot as usize * SPAN as usize,
+        Arena::at(raddle_protocol::arena::BASE as usize + slot as usize * SPAN as usize)
+    }
+
+    /// The arena that begins at `base`, a multiple of [`STEP`].
+    pub fn at(base: usize) -> Arena {
+        Arena { base }
+    }
+
+    /// Its first byte.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Bytes of address space that it may use.
+    fn span(&self) -> usize {
+        match self.is_low() {
+            true => LOW_END as usize - self.base,
+            false => SPAN as usize,
         }
+    }
+
+    /// Is it that of [`super::low`]?
+    pub fn is_low(&self) -> bool {
+        self.base < LOW_END as usize
     }
 
     fn head(&self) -> &'static mut Head {
@@ -151,12 +172,12 @@ impl Arena {
         let head = self.head();
         let first = head.next_chunk as usize;
         let end = (first + count).checked_mul(CHUNK)?;
-        if end > SPAN as usize {
+        if end > self.span() {
             return None;
         }
         if end > head.mapped as usize {
             let from = head.mapped as usize;
-            let to = end.next_multiple_of(STEP).min(SPAN as usize);
+            let to = end.next_multiple_of(STEP).min(self.span());
             if !map::reserve(self.base + from, to - from) {
                 return None;
             }
@@ -337,7 +358,7 @@ impl Arena {
     /// One past the last byte of the arena's address space.
     #[cfg(test)]
     pub fn end(&self) -> usize {
-        self.base + SPAN as usize
+        self.base + self.span()
     }
 
     /// The block whose slot holds `address`: a live or a freed one.

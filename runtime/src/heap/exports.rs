@@ -2,10 +2,12 @@
 
 use super::arena::{Arena, Fault};
 use super::classes::CHUNK;
+use super::low;
 use super::report::{Operation, report};
-use super::world::{Guard, own, owner};
+use super::world::{Guard, high, own, owner};
 use crate::gate::{self, Pending};
 use core::ffi::{c_int, c_void};
+use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 
 type Block = *mut c_void;
@@ -146,10 +148,32 @@ fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
 }
 
 fn take(size: usize, align: usize, pc: usize) -> Result<Option<(usize, bool)>, Fault> {
-    let _guard = Guard::enter();
+    let guard = Guard::enter();
     let Some((slot, arena)) = own() else {
         return Ok(None);
     };
+    let block = take_from(arena, size, align, slot, pc)?;
+    if block.is_some() || !arena.is_low() {
+        return Ok(block);
+    }
+    let Some(arena) = high(slot) else {
+        return Ok(None);
+    };
+    let block = take_from(arena, size, align, slot, pc)?;
+    drop(guard);
+    if block.is_some() {
+        low::overflows();
+    }
+    Ok(block)
+}
+
+fn take_from(
+    arena: Arena,
+    size: usize,
+    align: usize,
+    slot: Slot,
+    pc: usize,
+) -> Result<Option<(usize, bool)>, Fault> {
     if align > CHUNK {
         let block = arena.allocate_aligned(size, align, slot, pc as u64);
         return Ok(block.map(|at| (at, false)));

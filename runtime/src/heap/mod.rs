@@ -1,7 +1,8 @@
 //! The heap: stable addresses, use after free, double free, overflow.
 //!
 //! Every thread slot has an arena at a fixed address ([`raddle_protocol::arena`]); a block's address
-//! depends on what its arena did before, not on the interleaving. The heap serves every process
+//! depends on what its arena did before, not on the interleaving. (Of programs at fixed addresses, main's
+//! arena is elsewhere: see [`low`].) The heap serves every process
 //! that loads the library, controlled or not, from the first call of the dynamic linker on.
 
 mod arena;
@@ -10,6 +11,7 @@ mod callers;
 mod chunks;
 mod classes;
 mod exports;
+mod low;
 mod map;
 mod quarantine;
 mod report;
@@ -21,6 +23,7 @@ pub use arena::Fault;
 use arena::Info;
 pub use block::{State, looks_freed};
 pub use callers::{is_c_library, range_of};
+pub use low::tell as tell_of_high_blocks;
 pub use report::{Operation, report};
 pub use world::{block_of, check_access, prepare, verify};
 

@@ -5,6 +5,7 @@
 //! 0 under a lock, because its threads may be truly parallel.
 
 use super::arena::{Arena, Fault, Info};
+use super::low;
 use crate::gate;
 use crate::os;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -82,6 +83,11 @@ fn used(slot: Slot) -> bool {
 #[inline]
 pub fn own() -> Option<(Slot, Arena)> {
     let slot = gate::me();
+    if slot == slot::MAIN
+        && let Some(arena) = low::arena()
+    {
+        return Some((slot, arena));
+    }
     if used(slot) {
         return Some((slot, Arena::of(slot)));
     }
@@ -90,17 +96,35 @@ pub fn own() -> Option<(Slot, Arena)> {
 
 #[cold]
 fn first_use(slot: Slot) -> Option<(Slot, Arena)> {
-    let arena = Arena::of(slot);
-    if slot as usize >= slot::COUNT || !arena.prepare() {
+    if slot == slot::MAIN
+        && let Some(arena) = low::prepare()
+    {
+        return Some((slot, arena));
+    }
+    Some((slot, high(slot)?))
+}
+
+/// The arena at a high address that the thread has, or has besides.
+pub fn high(slot: Slot) -> Option<Arena> {
+    if slot as usize >= slot::COUNT {
         return None;
     }
-    USED[slot as usize / 64].fetch_or(1 << (slot % 64), Ordering::Relaxed);
-    Some((slot, arena))
+    let arena = Arena::of(slot);
+    if !used(slot) {
+        if !arena.prepare() {
+            return None;
+        }
+        USED[slot as usize / 64].fetch_or(1 << (slot % 64), Ordering::Relaxed);
+    }
+    Some(arena)
 }
 
 /// The arena that owns `address`, if it is in use.
 #[inline]
 pub fn owner(address: usize) -> Option<Arena> {
+    if address < layout::LOW_END as usize {
+        return low::owner(address);
+    }
     let slot = layout::slot_of(address as u64)?;
     used(slot).then(|| Arena::of(slot))
 }
@@ -124,6 +148,9 @@ pub fn check_access(address: u64, len: u64) -> Result<(), Fault> {
 
 /// Checks every block of every arena: what the end of an execution does.
 pub fn verify() -> Result<(), Fault> {
+    if let Some(arena) = low::arena() {
+        arena.verify()?;
+    }
     for (word, bits) in USED.iter().enumerate() {
         let mut bits = bits.load(Ordering::Relaxed);
         while bits != 0 {
