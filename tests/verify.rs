@@ -425,6 +425,29 @@ fn what_was_destroyed_may_be_freed_by_others() {
     }
 }
 
+#[test]
+fn what_was_destroyed_may_be_initialised_again_by_others() {
+    for object in 0..6 {
+        let flags = ["-O1", "-w", &format!("-DOBJECT={object}")];
+        let program = compile(Compiler::RaddleCc, "tests/verify/renewed.c", &flags);
+        for order in "ajksSrmMPnN".chars() {
+            let right = match (order, object) {
+                ('n' | 'N', _) => [66, 69],
+                (_, 4) => [0, 69],
+                _ => [0, 0],
+            };
+            let order = [&order.to_string()[..]];
+            let seen = run(&["verify", "--no-shrink"], &program, &order).output;
+            assert!(right.contains(&seen.status), "{}", seen.all());
+            for policy in ["dpor", "dfs"] {
+                let options = ["run", "--races=off", "--policy", policy, "-n", "200"];
+                let seen = run(&options, &program, &order).output;
+                assert!(right[0] != 0 || seen.status == 0, "{}", seen.all());
+            }
+        }
+    }
+}
+
 /// A round in vain stands for all of them, where it does.
 #[test]
 fn loops_that_poll_a_bounded_number_of_times_poll_once() {

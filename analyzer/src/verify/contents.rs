@@ -3,7 +3,7 @@
 use super::forest::Forest;
 use super::objects::{RETURNED, RUNNING, WIDTH};
 use raddle_protocol::event::{Event, Kind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Why the verdict is not the full one where a content changes without a step.
 const AGAIN: &str = "a synchronisation object initialised again while in use";
@@ -12,12 +12,19 @@ const LARGE: &str = "a count above 32767";
 
 /// The contents along one execution.
 #[derive(Default)]
-pub struct Contents(HashMap<u64, u64>);
+pub struct Contents {
+    known: HashMap<u64, u64>,
+    /// Barriers that were destroyed. Whoever is in the order of that is looked at by `hazards`, so
+    /// nobody is left who waits: with the same content it is as if they had not been destroyed.
+    destroyed: HashSet<u64>,
+}
 
 impl Contents {
     /// An object was initialised with this content: see [`Kind::Init`].
     pub fn initialised(&mut self, forest: &mut Forest, event: &Event) {
-        if self.0.insert(event.object, event.value).is_some() {
+        let anew = self.destroyed.remove(&event.object);
+        let known = self.known.insert(event.object, event.value);
+        if known.is_some_and(|known| !anew || known != event.value) {
             forest.bounds_hit.insert(AGAIN);
         }
         first(forest, event.object, event.value);
@@ -25,10 +32,13 @@ impl Contents {
 
     /// A step, which may show what its object held before it, and what after.
     pub fn step(&mut self, forest: &mut Forest, event: &Event, kind: Kind) {
+        if kind == Kind::BarrierDestroy && event.value == 0 {
+            self.destroyed.insert(event.object);
+        }
         let Some((before, after)) = around(event, kind) else {
             return;
         };
-        match self.0.insert(event.object, after) {
+        match self.known.insert(event.object, after) {
             None => first(forest, event.object, before),
             Some(known) if known != before => {
                 forest.bounds_hit.insert(AGAIN);

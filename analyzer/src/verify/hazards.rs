@@ -79,34 +79,61 @@ impl Hazard {
         let late = any(&[before, order]);
         let mut conditions = vec![formula.executed(first), reached, late];
         conditions.push(formula.joins(first));
-        conditions.extend(renewals(formula, first).map(|renewed| renewed.not()));
+        conditions.extend(renewals(formula, self).iter().map(Bool::not));
         all(&conditions)
     }
 }
 
-/// After this step, its thread has initialised what the step destroyed. (What other threads
-/// initialise is not looked at: there an execution shows that the order does no harm.)
-fn renewals(formula: &Formula<'_>, destroyed: NodeId) -> impl Iterator<Item = Bool> {
+/// Between this step and the one that must not come after it, the object began anew: it was initialised
+/// after it was destroyed, by whomever, or it was destroyed after its use and before it was initialised.
+/// (As long as that has not happened, the model of what came before says that the order is wrong.)
+fn renewals(formula: &Formula<'_>, hazard: Hazard) -> Vec<Bool> {
     let forest = formula.forest;
-    let object = match forest.node(destroyed).action() {
-        Some(action) if destroys(action.kind) => Some(action.object),
-        _ => None,
+    let [Some(first), Some(second)] =
+        [hazard.first, hazard.second].map(|id| forest.node(id).action())
+    else {
+        return Vec::new();
     };
-    let below = move |id: NodeId| {
-        let mut above = std::iter::successors(Some(id), |&at| forest.node(at).parent.map(|p| p.0));
-        id != destroyed && above.any(|at| at == destroyed)
+    let here = forest.place(hazard.first);
+    let steps = |kind: Kind, object: u64| {
+        let is_this = move |a: &Action| a.kind == kind && a.object == object;
+        let ids = 0..forest.nodes.len() as NodeId;
+        let ids = ids.filter(move |&id| forest.node(id).action().is_some_and(is_this));
+        ids.map(move |id| {
+            let after = formula.precedes(here, forest.place(id));
+            all(&[formula.executed(id), after])
+        })
     };
-    let begins = object.and_then(|object| forest.begins.get(&object));
-    let reached = begins.into_iter().flatten().copied();
-    let reached = reached.filter(move |&id| below(id));
-    let reached = reached.map(|id| formula.at[id as usize].clone());
-    let steps = 0..forest.nodes.len() as NodeId;
-    let executed = steps.filter(move |&id| {
-        let action = forest.node(id).action();
-        let begins = |a: &&Action| a.kind == Kind::MutexInit && Some(a.object) == object;
-        action.filter(begins).is_some() && below(id)
-    });
-    reached.chain(executed.map(|id| formula.executed(id)))
+    if destroys(first.kind) {
+        let begins = forest.begins.get(&first.object).into_iter().flatten();
+        let reached = begins.filter_map(|&id| {
+            // The object is initialised as soon as this step is taken. If the object is destroyed in it,
+            // others that stand at their use by then may come in between.
+            let last = match last_step(formula, id)? {
+                step if step == hazard.first => last_step(formula, hazard.second)?,
+                step => step,
+            };
+            let after = formula.precedes(here, forest.place(last));
+            Some(all(&[formula.at[id as usize].clone(), after]))
+        });
+        return reached
+            .chain(steps(Kind::MutexInit, first.object))
+            .collect();
+    }
+    match second.kind {
+        Kind::MutexInit => steps(Kind::MutexDestroy, second.object).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The last step before a thread stands here, which may be the one that creates it; `None`: there is
+/// none.
+fn last_step(formula: &Formula<'_>, id: NodeId) -> Option<NodeId> {
+    let forest = formula.forest;
+    let parent = |&at: &NodeId| forest.node(at).parent.map(|parent| parent.0);
+    let mut above = std::iter::successors(parent(&id), parent);
+    let step = above.find(|&at| forest.node(at).action().is_some());
+    step.or(forest.tree(forest.node(id).tree).create)
 }
 
 fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
