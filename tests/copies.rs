@@ -1,6 +1,7 @@
 //! Random C programs in which threads copy and fill blocks of 4 to 40 bytes that others read and
 //! write: do `dpor`, `pcb` and `verify` reach exactly what brute force (`dfs`) does, and is that what
-//! the program reaches when it copies word by word in a loop of its own? Which accesses of 16 bytes
+//! the program reaches when it copies word by word in a loop of its own? Do they count as many classes as
+//! brute force? Which accesses of 16 bytes
 //! are one step? All programs are in one binary; they are the same on every machine.
 
 mod common;
@@ -210,6 +211,11 @@ fn check(program: &Path, k: u64) -> Result<bool, String> {
         let run = explore(options, program, arguments);
         let seen = outcomes(&run);
         let open = (&run.summary.bounds, run.summary.complete == Some(false));
+        let classes = run.summary.classes;
+        if arguments == plain && classes.is_some_and(|n| all.summary.classes != Some(n)) {
+            let brute = all.summary.classes;
+            return Err(format!("{}: {classes:?} classes, not {brute:?}", run.shown));
+        }
         if seen != possible || open != (&Vec::new(), false) {
             return Err(format!(
                 "{}: {seen:?} instead of {possible:?}, {open:?}\n{}",
