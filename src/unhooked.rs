@@ -8,8 +8,9 @@ use addr2line::gimli::{
 };
 use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC};
 use goblin::elf::{Elf, SectionHeader, program_header::PT_LOAD};
+use raddle_protocol::compile::SYMBOLIC;
 use raddle_protocol::cpp::is_known;
-use raddle_protocol::hooks::{CALLS, HARNESS, HOOKED, PREFIX, SIGNATURE, TABLE, UNKNOWN};
+use raddle_protocol::hooks::{CALLS, HARNESS, HOOKED, LEFT_OUT, PREFIX, SIGNATURE, TABLE, UNKNOWN};
 use raddle_protocol::libraries::{SYSTEM as SYSTEM_LIBRARIES, is_among};
 use raddle_scheduler::{Module, Sanitizer};
 use std::collections::BTreeSet;
@@ -67,6 +68,40 @@ pub fn unknown_calls(modules: &[Module], files: &[(&Path, Vec<u8>)]) -> Option<S
         format!(
             "what {} of the C library {what} to shared memory is not seen",
             listed(&unknown)
+        )
+    })
+}
+
+/// The bound that functions are which could have symbolic bodies and have none, because their files are
+/// large or `raddle cc` was told so.
+pub fn left_out(files: &[(&Path, Vec<u8>)]) -> Option<String> {
+    let said = files.iter().filter_map(|file| calls(&file.1)).flatten();
+    let said = said.filter_map(|entry| entry.strip_prefix(LEFT_OUT.as_bytes()));
+    let mut count = 0;
+    let mut sources = BTreeSet::new();
+    for entry in said {
+        let entry = String::from_utf8_lossy(entry);
+        let (functions, source) = entry.split_once(' ')?;
+        count += functions.parse::<usize>().ok()?;
+        sources.insert(base_name(source).to_string());
+    }
+    let functions = if count == 1 {
+        "a function"
+    } else {
+        &format!("{count} functions")
+    };
+    let (have, they) = if count == 1 {
+        ("has", "it")
+    } else {
+        ("have", "they")
+    };
+    let read = if count == 1 { "reads" } else { "read" };
+    (count > 0).then(|| {
+        format!(
+            "{functions} of {} {have} no symbolic body: what {they} {read} of the inputs is decided \
+             value by value, and accesses outside of variables are not looked for there; \
+             `raddle cc --symbolic` (or {SYMBOLIC}=1) makes the bodies, in more time",
+            listed(&sources)
         )
     })
 }

@@ -488,7 +488,9 @@ fn conclude(
         module.instrumented
     }));
     bounds.extend(cpp::unseen_calls(modules));
-    bounds.extend(unhooked::bounds(&unhooked::files(modules)));
+    let files = unhooked::files(modules);
+    bounds.extend(unhooked::bounds(&files));
+    bounds.extend(unhooked::left_out(&files));
     for name in &summary.uncontrolled {
         bounds.push(format!("not under control: {name}"));
     }

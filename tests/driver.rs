@@ -309,3 +309,92 @@ fn make_takes_the_command_for_a_compiler() {
     runs(&dir, "main");
     assert!(is_instrumented(&dir, "main"));
 }
+
+/// A program whose functions call each other one after the other.
+fn long_program(functions: usize) -> String {
+    let mut text = String::from("#include \"raddle.h\"\n#include <stdlib.h>\nint kept[64];\n");
+    for number in (0..functions).rev() {
+        let next = match number + 1 == functions {
+            true => "return n;".into(),
+            false => format!("return f{}(n + 1);", number + 1),
+        };
+        let forward = format!("int f{number}(int);\n__attribute__((noinline)) ");
+        let body = format!(
+            "int f{number}(int n) {{ for (int i = 0; i < 9; i++) kept[i + n % 8] += kept[n % 7] ^ {number}; {next} }}\n"
+        );
+        text += &(forward + &body);
+    }
+    text + "int main(void) { unsigned char c; raddle_symbolic(&c, 1, \"c\"); \
+            kept[0] = f0(0); if (c == 77 && kept[0] == 5) abort(); return 0; }\n"
+}
+
+/// How many functions of an object have a symbolic body, and does `main`?
+fn symbolic_bodies(dir: &Path, file: &str) -> (usize, bool) {
+    let symbols = within(dir, Path::new("readelf"), &format!("-sW {file}")).stdout;
+    let names = symbols
+        .lines()
+        .filter_map(|line| line.split_whitespace().last());
+    let bodies: Vec<&str> = names.filter(|name| name.ends_with(".raddle")).collect();
+    (bodies.len(), bodies.contains(&"main.raddle"))
+}
+
+#[test]
+fn large_files_get_symbolic_bodies_where_they_are_asked_for() {
+    let dir = folder("symbolic");
+    let headers = common::root().join("examples/include");
+    for (level, small, large) in [("-O0", 20, 600), ("-O1", 20, 150)] {
+        for (name, functions) in [("small.c", small), ("large.c", large)] {
+            write(&dir, name, &long_program(functions));
+        }
+        let bodies = |options: &str, file: &str| {
+            let flags = format!("{level} -I{} -c", headers.display());
+            quiet(&dir, &format!("{flags} {options} {file} -o made.o"));
+            symbolic_bodies(&dir, "made.o")
+        };
+        assert_eq!(bodies("", "small.c"), (small + 1, true), "{level}");
+        assert_eq!(bodies("--no-symbolic", "small.c"), (0, false), "{level}");
+        assert_eq!(bodies("--symbolic", "large.c"), (large + 1, true));
+        // What lies nearest to where the program begins.
+        let (some, main) = bodies("", "large.c");
+        assert!(main && some > 1 && some < large / 8, "{level}: {some}");
+    }
+    write(&dir, "large.c", &long_program(150));
+    for (way, says) in [
+        ("--symbolic", None),
+        ("", Some(" of large.c have no symbolic body:")),
+    ] {
+        let flags = format!("-O1 -I{}", headers.display());
+        quiet(&dir, &format!("{way} {flags} large.c -o large"));
+        let result = within(&dir, raddle(), "verify -- ./large");
+        let expected = (i32::from(says.is_some()) * 69, says.is_some());
+        let said = result.all().contains(says.unwrap_or("no symbolic body"));
+        assert_eq!((result.status, said), expected, "{}", result.all());
+    }
+}
+
+#[test]
+fn a_variable_asks_for_symbolic_bodies_too() {
+    let dir = folder("variable");
+    for (value, bodies, status) in [("1", 1, 0), ("0", 0, 0), ("", 1, 0), ("yes", 0, 64)] {
+        let mut command = Command::new(raddle());
+        command.current_dir(&dir).env("RADDLE_CC_SYMBOLIC", value);
+        command.args(["cc", "-c", "twice.c", "-o", "made.o"]);
+        let result = output(&mut command, LIMIT);
+        assert_eq!(result.status, status, "{}", result.all());
+        if status == 0 {
+            assert_eq!(symbolic_bodies(&dir, "made.o"), (bodies, false), "{value}");
+        } else {
+            assert!(
+                result.all().contains("set RADDLE_CC_SYMBOLIC to 1"),
+                "{}",
+                result.all()
+            );
+        }
+    }
+    // An option counts for more.
+    let mut command = Command::new(raddle());
+    command.current_dir(&dir).env("RADDLE_CC_SYMBOLIC", "0");
+    command.args(["cc", "--symbolic", "-c", "twice.c", "-o", "made.o"]);
+    assert_eq!(output(&mut command, LIMIT).status, 0);
+    assert_eq!(symbolic_bodies(&dir, "made.o"), (1, false));
+}

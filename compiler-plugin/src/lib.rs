@@ -1,6 +1,7 @@
 //! LLVM 19 pass plugin that inserts raddle's hooks; see the folder's README.
 
 mod access;
+mod choice;
 mod convert;
 mod guesses;
 mod hooks;
@@ -68,10 +69,10 @@ pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
 /// # Safety
 /// `module` is live and belongs to the caller alone.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn raddle_instrument(module: LLVMModuleRef, _optimise: bool) {
+pub unsafe extern "C" fn raddle_instrument(module: LLVMModuleRef, optimise: bool) {
     // SAFETY: as this function's documentation says.
     let module = unsafe { ir::Module::new(module) };
     guesses::allow(module);
     waits::put_in_place(module);
-    module::instrument(module);
+    module::instrument(module, optimise);
 }

@@ -1,6 +1,7 @@
 //! One module: which functions get which bodies.
 
 use crate::access::Access;
+use crate::choice::Choice;
 use crate::hooks::Hooks;
 use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Place, TailCall, Value};
 use crate::locations;
@@ -8,7 +9,7 @@ use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
 use crate::symbolic;
 use raddle_protocol::hooks::{
-    CALLS, HARNESS, HOOKED, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE, UNKNOWN,
+    CALLS, HARNESS, HOOKED, LEFT_OUT, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE, UNKNOWN,
 };
 use std::collections::BTreeSet;
 
@@ -23,8 +24,8 @@ const BROKEN_PROMISES: &[&str] = &[
     "willreturn",
 ];
 
-/// Instruments the module.
-pub fn instrument(module: Module) {
+/// Instruments the module, at `-O0` or, if it is to `optimise`, at a higher level.
+pub fn instrument(module: Module, optimise: bool) {
     let mut calls = calls(module);
     let mut unknown: BTreeSet<String> = schedule::called_by_pointer(module).collect();
     let hooks = Hooks::new(module);
@@ -34,15 +35,18 @@ pub fn instrument(module: Module) {
         withdraw_promises(function);
         promise(function);
     }
-    for function in module.functions() {
-        if !is_ours(function) || resolvers.contains(&function) {
-            continue;
-        }
+    let mut ours = module.functions();
+    ours.retain(|function| is_ours(*function) && !resolvers.contains(function));
+    let mut candidates = ours.clone();
+    candidates.retain(|&function| can_be_cloned(function));
+    let choice = Choice::new(module, &candidates, optimise);
+    for function in ours {
         prepare(module, function);
         let called = function.instructions().into_iter();
         unknown.extend(called.filter_map(|i| schedule::unknown_called(module.context(), i)));
-        let symbolic = can_be_cloned(function).then(|| clone_of(module, function));
-        Schedule::new(module, &hooks, function, symbolic.is_none()).instrument();
+        let symbolic = choice.has(function).then(|| clone_of(module, function));
+        let mut schedule = Schedule::new(module, &hooks, function, symbolic.is_none());
+        schedule.instrument();
         clean(module, function);
         if let Some(symbolic) = symbolic {
             symbolic::instrument(module, &hooks, function, symbolic);
@@ -57,6 +61,10 @@ pub fn instrument(module: Module) {
         );
     }
     calls.extend(unknown.iter().flat_map(|name| [UNKNOWN, name, "\0"]));
+    if choice.left_out > 0 {
+        let left_out = choice.left_out.to_string();
+        calls.extend([LEFT_OUT, &left_out, " ", &module.source_file(), "\0"]);
+    }
     mark(module, &calls);
     if cfg!(debug_assertions) {
         module.verify();
@@ -286,7 +294,7 @@ fn calls(module: Module) -> String {
     elsewhere.map(|function| function.name() + "\0").collect()
 }
 
-/// Marks the object as instrumented, and says what it refers to.
+/// Marks the object as instrumented, and says what it refers to and what it lacks.
 fn mark(module: Module, calls: &str) {
     let version = module
         .context()

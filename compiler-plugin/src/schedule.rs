@@ -15,6 +15,7 @@ use crate::locations;
 use crate::wide::Wide;
 use core::cell::OnceCell;
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_SYMBOLIC};
+use std::collections::HashSet;
 
 /// Inserts scheduling hooks into one function.
 pub struct Schedule<'a> {
@@ -26,6 +27,8 @@ pub struct Schedule<'a> {
     /// The function has no symbolic body: this one runs in symbolic runs, too, and tells the
     /// shadow of everything.
     alone: bool,
+    /// Variables of such a function that hold no expression ever ([`alone::is_plain`]).
+    plain: HashSet<Value>,
     /// The variable that calls of the C library share with the hooks around them.
     frame: OnceCell<Value>,
 }
@@ -40,16 +43,24 @@ impl<'a> Schedule<'a> {
             module,
             function,
             alone,
+            plain: HashSet::new(),
             frame: OnceCell::new(),
         }
     }
 
     /// Inserts the hooks.
-    pub fn instrument(&self) {
+    pub fn instrument(&mut self) {
         let has = |name| self.function.has_attribute(Place::Function, name);
         let checked = has("sanitize_address") || has("sanitize_hwaddress");
+        let instructions = self.function.instructions();
+        let mut variables = Vec::new();
+        if self.alone {
+            let plain = instructions.iter().copied();
+            self.plain = plain.filter(|&i| alone::is_plain(i)).collect();
+            variables.extend(instructions.iter().filter(|i| self.is_fixed(**i)));
+        }
         // From the end, so that a split moves what little stands behind it.
-        for instruction in self.function.instructions().into_iter().rev() {
+        for instruction in instructions.into_iter().rev() {
             let access = Access::of(instruction);
             if self.alone {
                 self.tell_shadow(instruction, access.as_ref());
@@ -63,7 +74,7 @@ impl<'a> Schedule<'a> {
             }
         }
         if self.alone {
-            self.take_copies();
+            self.enter(&variables);
         }
     }
 

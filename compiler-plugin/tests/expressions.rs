@@ -9,6 +9,7 @@ mod random;
 
 use common::{Build, Workshop, keep, number, run};
 use dump::Dump;
+use raddle_protocol::compile::Symbolic;
 use random::Random;
 
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
@@ -22,10 +23,30 @@ fn programs() -> u64 {
 
 #[test]
 fn expressions_predict_other_inputs() {
+    let (predictions, changed) = predict(Symbolic::All, programs());
+    assert!(
+        predictions > 20 * programs(),
+        "only {predictions} predictions"
+    );
+    assert!(changed > 5 * programs(), "only {changed} of another output");
+}
+
+/// What functions with one body decide upon has to be true, and all that the outputs depend on.
+#[test]
+fn decisions_of_functions_with_one_body_predict_other_inputs() {
+    let programs = programs().div_ceil(3);
+    let (predictions, changed) = predict(Symbolic::None, programs);
+    assert!(predictions > programs, "only {predictions} predictions");
+    assert_eq!(changed, 0, "all outputs are decided upon");
+}
+
+/// Makes random programs and compares; how many predictions there were of outputs for other inputs, and
+/// how many of them of other outputs.
+fn predict(bodies: Symbolic, programs: u64) -> (u64, u64) {
     let first = number("RADDLE_TEST_SEED", 1);
     let mut predictions = 0;
     let mut changed = 0;
-    for seed in first..first + programs() {
+    for seed in first..first + programs {
         let workshop = Workshop::new();
         let text = random::program(&mut Random::new(seed));
         keep(seed, &text);
@@ -34,7 +55,7 @@ fn expressions_predict_other_inputs() {
             &source,
             Build {
                 options: &["-O0", "-fwrapv"],
-                plugin: false,
+                plugin: None,
             },
         );
         let options = [LEVELS[seed as usize % LEVELS.len()], "-fwrapv", "-g"];
@@ -42,7 +63,7 @@ fn expressions_predict_other_inputs() {
             &source,
             Build {
                 options: &options,
-                plugin: true,
+                plugin: Some(bodies),
             },
         );
         let mut random = Random::new(seed ^ 0x5eed);
@@ -83,11 +104,7 @@ fn expressions_predict_other_inputs() {
         }
     }
     eprintln!("{predictions} predictions, {changed} of another output");
-    assert!(
-        predictions > 20 * programs(),
-        "only {predictions} predictions"
-    );
-    assert!(changed > 5 * programs(), "only {changed} of another output");
+    (predictions, changed)
 }
 
 /// Inputs that differ in few bits.

@@ -13,6 +13,7 @@ mod random_loops;
 
 use common::{Build, Workshop, keep, number, run};
 use dump::Dump;
+use raddle_protocol::compile::Symbolic;
 use random::Random;
 
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
@@ -30,9 +31,10 @@ fn loops_that_run_as_compiled_lose_nothing() {
         let text = random_loops::program(&mut Random::new(seed));
         keep(seed, &text);
         let source = workshop.write("random.c", &text);
-        let build = |level, plugin| {
+        let build = |level, plugin: bool| {
             let options = [level, "-fwrapv", "-g"];
             let options = &options[..];
+            let plugin = plugin.then_some(Symbolic::All);
             workshop.build(&source, Build { options, plugin })
         };
         let (plain, level) = (build("-O0", false), LEVELS[seed as usize % LEVELS.len()]);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Build, Ran, Workshop, compile_only, file, run, succeed};
+use raddle_protocol::compile::Symbolic;
 use std::path::Path;
 use std::process::Command;
 
@@ -38,13 +39,18 @@ const VARIANTS: &[&[&str]] = &[
     ],
 ];
 
+/// Those under which programs are built without symbolic bodies, too.
+const LEAN: [&[&str]; 2] = [&["-O0"], &["-O2", "-g"]];
+
 fn check(name: &str) {
     check_variants(name, VARIANTS);
 }
 
 fn check_variants(name: &str, variants: &[&[&str]]) {
     let source = file(&format!("programs/{name}"));
-    for options in variants {
+    let lean = [(&LEAN[0], Symbolic::None), (&LEAN[1], Symbolic::None)];
+    let whole = variants.iter().map(|options| (options, Symbolic::All));
+    for (options, bodies) in whole.chain(lean) {
         // What the program does must not depend on optimisation at all.
         let plain = expected(&source, options);
         let workshop = Workshop::new();
@@ -52,14 +58,14 @@ fn check_variants(name: &str, variants: &[&[&str]]) {
             &source,
             Build {
                 options,
-                plugin: true,
+                plugin: Some(bodies),
             },
         );
         for mode in 0..4 {
             assert_eq!(
                 run(&program, mode, &[], None),
                 plain,
-                "{name} {options:?} mode {mode}"
+                "{name} {options:?} {bodies:?} mode {mode}"
             );
         }
     }
@@ -71,7 +77,7 @@ fn expected(source: &Path, options: &[&str]) -> Ran {
         source,
         Build {
             options,
-            plugin: false,
+            plugin: None,
         },
     );
     let ran = run(&plain, 0, &[], None);
@@ -301,14 +307,14 @@ fn objects_are_marked_and_the_mark_stays() {
             &source,
             Build {
                 options: &["-O2"],
-                plugin: true,
+                plugin: Some(Symbolic::All),
             },
         );
         let object = workshop.compile(
             &source,
             Build {
                 options: &["-O2"],
-                plugin: true,
+                plugin: Some(Symbolic::All),
             },
         );
         let linked = workshop.link(&[object], false, &options, "linked");

@@ -35,7 +35,8 @@
 //!
 //! # Functions with one body
 //! A function that is variadic, whose blocks' addresses are taken (computed goto), or that will
-//! become a coroutine has the scheduling body only and no [`PREFIX`]. There [`MODE`]'s bit 1 has it
+//! become a coroutine has the scheduling body only and no [`PREFIX`], and so have those of large files
+//! that were left out ([`LEFT_OUT`]). There [`MODE`]'s bit 1 has it
 //! go through the scheduling hooks, too, so these have to treat what they read as decided upon
 //! (`Why::Memory`) and what they write as concrete; block operations it does by `raddle_sym_copy`
 //! and `raddle_sym_set`, and of its private variables it tells the shadow by the local hooks. Its
@@ -187,6 +188,9 @@ pub const CALLS: &str = "raddle_calls";
 /// What a name in [`CALLS`] begins with that is there once more because what the function does to memory
 /// that others see is not told of.
 pub const UNKNOWN: &str = "*";
+/// What an entry of [`CALLS`] begins with that is no name: how many functions of a file could have
+/// symbolic bodies and have none, a blank, and the file.
+pub const LEFT_OUT: &str = "-";
 
 /// Types of parameters and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod compile;
 pub mod conflict;
 pub mod constraint;
 pub mod cpp;

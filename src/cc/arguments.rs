@@ -1,5 +1,6 @@
 //! What clang would do with a command line, as far as added options depend on it.
 
+use raddle_protocol::compile::Symbolic;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -142,6 +143,28 @@ const HEADERS: &[&str] = &["h", "H", "hh", "hpp", "hxx", "h++", "hp", "pch", "gc
 
 /// Response files within response files that are followed.
 const DEPTH: usize = 8;
+
+/// Splits off the options that are for raddle: the others, and what the last one of them asks for.
+/// Response files are clang's alone.
+pub fn take_own(args: &[OsString]) -> (Vec<OsString>, Option<Symbolic>) {
+    let mut reader = Reader::default();
+    let mut asked = None;
+    let mut others = Vec::new();
+    for arg in args {
+        let is_option = reader.pending == Pending::Nothing && !reader.only_inputs;
+        let own = match arg.to_str().filter(|_| is_option) {
+            Some("--symbolic") => Some(Symbolic::All),
+            Some("--no-symbolic") => Some(Symbolic::None),
+            _ => None,
+        };
+        if own.is_none() {
+            reader.argument(arg, DEPTH);
+            others.push(arg.clone());
+        }
+        asked = own.or(asked);
+    }
+    (others, asked)
+}
 
 /// The command line as it is read.
 #[derive(Default)]
@@ -376,6 +399,25 @@ mod tests {
         ];
         for (args, stage) in cases {
             assert_eq!(parse(args).stage, stage, "{args}");
+        }
+    }
+
+    #[test]
+    fn raddles_own_options_are_taken_out() {
+        use Symbolic::{All, None as Nothing};
+        let cases = [
+            ("-c a.c", "-c a.c", None),
+            ("-c --symbolic a.c", "-c a.c", Some(All)),
+            ("--symbolic --no-symbolic a.c", "a.c", Some(Nothing)),
+            ("--no-symbolic a.c --symbolic", "a.c", Some(All)),
+            ("-o --symbolic a.c", "-o --symbolic a.c", None),
+            ("-- --symbolic", "-- --symbolic", None),
+        ];
+        for (args, rest, asked) in cases {
+            let args: Vec<OsString> = args.split_whitespace().map(Into::into).collect();
+            let (others, found) = take_own(&args);
+            assert_eq!(others.join(OsStr::new(" ")), rest);
+            assert_eq!(found, asked, "{args:?}");
         }
     }
 

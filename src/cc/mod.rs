@@ -10,6 +10,7 @@ mod tools;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use arguments::{Invocation, Stage};
+use raddle_protocol::compile::{SYMBOLIC, Symbolic};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ pub struct Libraries {
 /// link to raddle with a name that ends in `-cc` or `-c++`), and its arguments. `None` for other
 /// commands.
 ///
-/// The arguments are clang's: nothing in them, `--help` included, is for raddle.
+/// The arguments are clang's: nothing in them, `--help` included, is for raddle, but for `--symbolic` and
+/// `--no-symbolic`.
 pub fn requested(command_line: &[OsString]) -> Option<(Language, &[OsString])> {
     let (own, rest) = command_line.split_first()?;
     let name = Path::new(own).file_name().unwrap_or_default();
@@ -55,13 +57,17 @@ pub fn requested(command_line: &[OsString]) -> Option<(Language, &[OsString])> {
 
 /// Becomes the compiler. Returns only if that is not possible.
 pub fn run(language: Language, args: &[OsString], libraries: &Libraries) -> Error {
-    let prepared = tools::clang().and_then(|clang| {
-        let args = complete(language, args, libraries, || tools::lld(&clang))?;
-        Ok((clang, args))
+    let (args, asked) = arguments::take_own(args);
+    let prepared = symbolic(asked).and_then(|symbolic| {
+        let clang = tools::clang()?;
+        let args = complete(language, &args, libraries, || tools::lld(&clang))?;
+        Ok((clang, args, symbolic))
     });
     match prepared {
-        Ok((clang, args)) => {
-            let failure = Command::new(&clang).args(args).exec();
+        Ok((clang, args, symbolic)) => {
+            let mut command = Command::new(&clang);
+            command.args(args).env(SYMBOLIC, symbolic.value());
+            let failure = command.exec();
             Error::new(
                 Exit::MissingTool,
                 format!("cannot start {}: {failure}", clang.display()),
@@ -70,6 +76,22 @@ pub fn run(language: Language, args: &[OsString], libraries: &Libraries) -> Erro
         }
         Err(error) => error,
     }
+}
+
+/// Which functions get symbolic bodies: as an option asked, or else the variable.
+fn symbolic(asked: Option<Symbolic>) -> Result<Symbolic> {
+    if let Some(asked) = asked {
+        return Ok(asked);
+    }
+    let value = std::env::var_os(SYMBOLIC).unwrap_or_default();
+    let value = value.to_string_lossy();
+    Symbolic::parse(&value).ok_or_else(|| {
+        Error::new(
+            Exit::Usage,
+            format!("{SYMBOLIC} is {value}, which means nothing"),
+            format!("set {SYMBOLIC} to 1 (as --symbolic) or 0 (as --no-symbolic)"),
+        )
+    })
 }
 
 /// Clang's whole command line for what the user asked for. `lld` finds the option that chooses

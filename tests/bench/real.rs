@@ -2,7 +2,7 @@
 //! takes through them, how it ends, and how much more of the source the inputs that it finds cover
 //! than the one that it was given. `./dev real` fetches the sources and writes `docs/real.md`.
 //!
-//! Each program is built twice: by `raddle cc`, and by clang with counters of covered lines. The
+//! Each program is built twice: by `raddle cc --symbolic`, and by clang with counters of covered lines. The
 //! inputs of all kept paths and findings are given to the second one, without raddle.
 //!
 //! `cargo bench --bench real -- [--time SECONDS] [--to FILE] [WORD…]`: so long for each case; only
@@ -123,8 +123,8 @@ impl Program {
         let raddle = raddle().display();
         let hooked = self.build(
             "hooked",
-            &format!("{raddle} cc"),
-            &format!("{raddle} c++"),
+            &format!("{raddle} cc --symbolic"),
+            &format!("{raddle} c++ --symbolic"),
             "-g -O1",
         );
         let counted = self.build("counted", "clang-19", "clang++-19", COUNTERS);
@@ -338,7 +338,7 @@ fn main() {
     }
     let mut text = format!(
         "# Real programs\n\nWritten by `./dev real`: programs of Debian's sources, built by `raddle \
-         cc`, under `verify` with one part of their input free, {seconds} s each. An exit status of \
+         cc --symbolic`, under `verify` with one part of their input free, {seconds} s each. An exit status of \
          {REFUSALS} is accepted. Lines and branches are those that the calls of the first column \
          cover natively, then together with the inputs of all tests that were kept.\n\n{HEAD}"
     );

@@ -1,6 +1,6 @@
 //! Methods of blocks, types, contexts and modules that are more than one call of LLVM-C.
 
-use super::{Block, Context, Linkage, Meta, Module, Opcode, Raw, Type, Value};
+use super::{Block, Context, Linkage, Meta, Module, Opcode, Raw, Type, Value, bytes};
 use crate::shim;
 use core::ffi::{CStr, c_uint};
 use llvm_sys::core::*;
@@ -200,6 +200,14 @@ impl Module {
             LLVMConstStringInContext2(context, text.as_ptr().cast(), text.len(), 0)
         });
         self.constant(name, value, section)
+    }
+
+    /// The name of the source file, as the compiler was given it.
+    pub fn source_file(self) -> String {
+        let mut length = 0;
+        // SAFETY: as the module's documentation says; `length` outlives the call.
+        let data = unsafe { LLVMGetSourceFileName(self.0, &mut length) };
+        String::from_utf8_lossy(bytes(data, length)).into_owned()
     }
 
     /// Ends the process with a message if the module is not well-formed.

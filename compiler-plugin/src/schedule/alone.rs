@@ -7,23 +7,28 @@ use crate::convert::{to_cell, widened};
 use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
 use crate::outside::{self, Foreign};
+use crate::sharing;
 use crate::wide::Wide;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{ARGS_LEN, CALLEE, MODE_SYMBOLIC, RESULT, Ty};
 use raddle_protocol::library::Model;
 
 impl Schedule<'_> {
-    /// The function's start, in symbolic runs: the bytes of arguments that were passed by value have
-    /// the expressions of the caller's copy.
-    pub(super) fn take_copies(&self) {
+    /// The function's start, in symbolic runs: its variables are concrete, and the bytes of arguments
+    /// that were passed by value have the expressions of the caller's copy.
+    pub(super) fn enter(&self, variables: &[Value]) {
         let function = self.function;
         let copied: Vec<(u32, Type)> = (0..function.param_count())
             .filter_map(|index| Some((index, function.type_attribute(index, "byval")?)))
             .collect();
         let entry = function.first_block().map(|block| block.instructions());
-        let start = |i: &Value| i.opcode() != Opcode::LLVMAlloca;
-        let at = entry.and_then(|entry| entry.into_iter().find(start));
-        let (Some(at), false) = (at, copied.is_empty()) else {
+        let new: Vec<Value> = variables
+            .iter()
+            .copied()
+            .filter(|i| !self.plain.contains(i))
+            .collect();
+        let at = entry.and_then(|entry| entry.into_iter().find(|&i| !is_variable(i)));
+        let Some(at) = at.filter(|_| !(copied.is_empty() && new.is_empty())) else {
             return;
         };
         let line = function
@@ -32,6 +37,15 @@ impl Schedule<'_> {
         let mut emit = Emit::new(self.context, at, line);
         let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
         emit.when(symbolic, |emit| {
+            for &variable in &new {
+                let one = self.layout.alloc_size(variable.allocated_type());
+                let count = variable.operand(0).int_value();
+                let arguments = [variable, emit.c64(one.wrapping_mul(count))];
+                self.hooks.call(emit, "raddle_sym_forget", &arguments);
+            }
+            if copied.is_empty() {
+                return;
+            }
             let callee = self.hooks.read_variable(emit, CALLEE, emit.int(64));
             let address = emit.ptr_to_int(function, emit.int(64));
             let given = emit.compare(Predicate::LLVMIntEQ, callee, address);
@@ -66,13 +80,40 @@ impl Schedule<'_> {
         }
         match access {
             Some(access) => self.shadow(i, access),
+            None if self.is_fixed(i) => {}
+            None if is_variable(i) => self.grow(i),
             None => self.outside(i),
         }
+    }
+
+    /// Is it a variable that comes into being at the function's start?
+    pub(super) fn is_fixed(&self, i: Value) -> bool {
+        is_variable(i)
+            && Some(i.block()) == self.function.first_block()
+            && i.operand(0).as_int_constant().is_some()
+    }
+
+    /// A variable that comes into being later.
+    fn grow(&self, i: Value) {
+        let count = i.operand(0);
+        let Some(at) = i.next().filter(|_| !self.plain.contains(&i)) else {
+            return;
+        };
+        let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
+        let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
+        emit.when(symbolic, |emit| {
+            let one = emit.c64(self.layout.alloc_size(i.allocated_type()));
+            let arguments = [i, emit.mul(widened(emit, count), one)];
+            self.hooks.call(emit, "raddle_sym_forget", &arguments);
+        });
     }
 
     fn shadow(&self, i: Value, access: &Access) {
         let private = Access::is_private(self.context, i, 0);
         match *access {
+            Access::Load { pointer, .. } | Access::Store { pointer, .. }
+                if self.plain.contains(&pointer) => {}
+            Access::Load { .. } if sharing::is_constant(i) => {}
             Access::Load { pointer, ty } | Access::AtomicLoad { pointer, ty, .. } if private => {
                 self.private_load(i, pointer, ty)
             }
@@ -288,6 +329,24 @@ impl Schedule<'_> {
         i.move_before(usual);
         emit.inside(rare, hook);
     }
+}
+
+fn is_variable(i: Value) -> bool {
+    i.opcode() == Opcode::LLVMAlloca
+}
+
+/// Is this a variable that nothing but its own function's loads and stores accesses? What a function
+/// with one body has at hand is concrete, so such a variable always is.
+pub fn is_plain(i: Value) -> bool {
+    let only_accessed = |user: Value| match user.opcode() {
+        Opcode::LLVMLoad => true,
+        Opcode::LLVMStore => user.operand(0) != i,
+        Opcode::LLVMCall => user
+            .intrinsic_called()
+            .is_some_and(|name| name.starts_with("lifetime.") || name.starts_with("dbg.")),
+        _ => false,
+    };
+    is_variable(i) && i.users().all(only_accessed)
 }
 
 fn starts_list(i: Value) -> bool {

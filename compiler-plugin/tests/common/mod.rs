@@ -1,6 +1,7 @@
 //! Compiles programs with the plugin and runs them with the hooks of `support/hooks.c`.
 #![allow(dead_code, reason = "every test uses its part")]
 
+use raddle_protocol::compile::{SYMBOLIC, Symbolic};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -19,8 +20,8 @@ pub struct Workshop {
 pub struct Build<'a> {
     /// Optimisation and the like.
     pub options: &'a [&'a str],
-    /// With the plugin?
-    pub plugin: bool,
+    /// With the plugin? Which functions get symbolic bodies?
+    pub plugin: Option<Symbolic>,
 }
 
 /// The plugin that this build made.
@@ -105,7 +106,7 @@ impl Workshop {
     /// Compiles one source file to an object.
     pub fn compile(&self, source: &Path, build: Build) -> PathBuf {
         let name = format!(
-            "{}{}.o",
+            "{}{:?}.o",
             build.options.concat().replace('/', "_"),
             build.plugin
         );
@@ -115,8 +116,9 @@ impl Workshop {
             .args(build.options)
             .args(["-w", "-I"])
             .arg(file("support"));
-        if build.plugin {
+        if let Some(symbolic) = build.plugin {
             // Built with debug assertions it has LLVM verify what it made.
+            command.env(SYMBOLIC, symbolic.value());
             command.arg(format!("-fpass-plugin={}", plugin().display()));
         }
         succeed(command.arg("-c").arg(source).arg("-o").arg(&object));
