@@ -3,19 +3,7 @@
 set -eu
 . "$(dirname "$0")/measure.sh"
 
-# Seconds of processor time that a command and all its processes take; the machine may have other
-# things to do. A finding is no error here.
-seconds() {
-    python3 -c '
-import resource, subprocess, sys
-run = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
-if run.returncode not in (0, 66, 69):
-    sys.exit(f"{sys.argv[1:]}: exit {run.returncode}")
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_utime + used.ru_stime)' "$@"
-}
-
-# The same of one execution under raddle, without looking for races: POLICY PROGRAM ARGS.
+# Seconds of processor time of one execution under raddle, without looking for races: POLICY PROGRAM ARGS.
 under() {
     policy=$1
     shift

@@ -20,6 +20,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TimeProfiler.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -136,10 +137,22 @@ void raddle_shim_move_before(LLVMValueRef V, LLVMValueRef Before) {
   unwrap<Instruction>(V)->moveBefore(unwrap<Instruction>(Before));
 }
 
-LLVMValueRef raddle_shim_clone(LLVMValueRef F) {
+LLVMValueRef raddle_shim_clone(LLVMValueRef V) {
   ValueToValueMapTy Map;
-  return wrap(CloneFunction(unwrap<Function>(F), Map));
+  Function *Clone = CloneFunction(unwrap<Function>(V), Map);
+  for (Instruction &I : make_early_inc_range(instructions(*Clone))) {
+    I.dropDbgRecords();
+    if (isa<DbgInfoIntrinsic>(I))
+      I.eraseFromParent();
+  }
+  return wrap(Clone);
 }
+
+void raddle_shim_phase_begins(const char *Name, size_t Length) {
+  timeTraceProfilerBegin(StringRef(Name, Length), StringRef());
+}
+
+void raddle_shim_phase_ends() { timeTraceProfilerEnd(); }
 
 void raddle_shim_take_conventions(LLVMValueRef V, LLVMValueRef FunctionValue) {
   auto *Call = unwrap<CallBase>(V);

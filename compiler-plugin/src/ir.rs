@@ -27,6 +27,7 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
+pub use module::Phase;
 pub use value::Touch;
 
 /// What crosses the boundary to LLVM-C, and how.

@@ -59,6 +59,7 @@ const BODIES: &[&[u8]] = &[
 pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
     // SAFETY: as this function's documentation says.
     let module = unsafe { ir::Module::new(module) };
+    let _phase = ir::Phase::begin("raddle: meanings");
     module.add_bodies(BODIES);
     names::give_meaning(module);
     guesses::forbid(module);
@@ -72,6 +73,7 @@ pub unsafe extern "C" fn raddle_prepare(module: LLVMModuleRef) {
 pub unsafe extern "C" fn raddle_instrument(module: LLVMModuleRef, optimise: bool) {
     // SAFETY: as this function's documentation says.
     let module = unsafe { ir::Module::new(module) };
+    let _phase = ir::Phase::begin("raddle: hooks");
     guesses::allow(module);
     waits::put_in_place(module);
     module::instrument(module, optimise);

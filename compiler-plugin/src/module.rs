@@ -3,7 +3,7 @@
 use crate::access::Access;
 use crate::choice::Choice;
 use crate::hooks::Hooks;
-use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Place, TailCall, Value};
+use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Phase, Place, TailCall, Value};
 use crate::locations;
 use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
@@ -41,14 +41,19 @@ pub fn instrument(module: Module, optimise: bool) {
     candidates.retain(|&function| can_be_cloned(function));
     let choice = Choice::new(module, &candidates, optimise);
     for function in ours {
+        let phase = Phase::begin("raddle: what is private");
         prepare(module, function);
+        drop(phase);
         let called = function.instructions().into_iter();
         unknown.extend(called.filter_map(|i| schedule::unknown_called(module.context(), i)));
         let symbolic = choice.has(function).then(|| clone_of(module, function));
+        let phase = Phase::begin("raddle: scheduling bodies");
         let mut schedule = Schedule::new(module, &hooks, function, symbolic.is_none());
         schedule.instrument();
         clean(module, function);
+        drop(phase);
         if let Some(symbolic) = symbolic {
+            let _phase = Phase::begin("raddle: symbolic bodies");
             symbolic::instrument(module, &hooks, function, symbolic);
             clean(module, symbolic);
             dispatch(module, &hooks, function, symbolic);
@@ -146,9 +151,19 @@ fn keeps_frames(function: Value) -> bool {
         || function.has_attribute(Place::Function, "sanitize_address")
 }
 
+/// Instructions of a function whose symbolic body is optimised. Code generation for larger ones takes
+/// more and more time for each instruction, minutes for the greatest functions that there are.
+const OPTIMISED: usize = 2_000;
+
 /// A copy for the symbolic body.
 fn clone_of(module: Module, function: Value) -> Value {
     let clone = function.clone_function();
+    if clone.instructions().len() > OPTIMISED {
+        for name in ["minsize", "optsize"] {
+            clone.remove_attribute(Place::Function, name);
+        }
+        clone.add_attribute(Place::Function, "optnone");
+    }
     clone.set_name(&format!("{}{SYMBOLIC_BODY}", function.name()));
     clone.remove_attribute(Place::Function, "alwaysinline");
     clone.add_attribute(Place::Function, "noinline");

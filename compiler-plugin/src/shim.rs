@@ -29,7 +29,12 @@ unsafe extern "C" {
     /// Splits the block before the instruction; returns the second half.
     pub fn raddle_shim_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
     pub fn raddle_shim_move_before(instruction: LLVMValueRef, other: LLVMValueRef);
+    /// A copy of the function that says nothing of where variables are.
     pub fn raddle_shim_clone(function: LLVMValueRef) -> LLVMValueRef;
+    /// From here on, time counts for this phase in what `-ftime-trace` writes.
+    pub fn raddle_shim_phase_begins(name: *const c_char, length: usize);
+    /// To here.
+    pub fn raddle_shim_phase_ends();
     /// Gives a call the calling convention and attributes of the function that it calls.
     pub fn raddle_shim_take_conventions(call: LLVMValueRef, function: LLVMValueRef);
     pub fn raddle_shim_delete_body(function: LLVMValueRef);

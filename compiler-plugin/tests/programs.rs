@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Build, Ran, Workshop, compile_only, file, run, succeed};
-use raddle_protocol::compile::Symbolic;
+use raddle_protocol::compile::{SYMBOLIC, Symbolic};
 use std::path::Path;
 use std::process::Command;
 
@@ -103,6 +103,46 @@ fn objects() {
 #[test]
 fn containers() {
     check_variants("containers.cpp", &VARIANTS[..3]);
+}
+
+/// A function of so many statements, which code generation would take long to optimise with hooks.
+fn large_function(statements: usize) -> String {
+    let mut text = "#include <stdio.h>\nint kept[64];\nint large(int n) {\n".to_owned();
+    for number in 0..statements {
+        let (to, from, mask) = (number % 64, number * 7 % 64, number % 13);
+        text +=
+            &format!("kept[{to}] += kept[(n + {from}) & 63] ^ {mask}; if (kept[{to}] & 8) n++;\n");
+    }
+    text + "return n; }\nint main(void) { int n = large(3); \
+            for (int i = 0; i < 64; i++) printf(\"%d \", kept[i]); printf(\"%d\\n\", n); return 0; }\n"
+}
+
+#[test]
+fn symbolic_bodies_of_large_functions_are_not_optimised() {
+    let workshop = Workshop::new();
+    for (statements, optimised) in [(30, true), (400, false)] {
+        let source = workshop.write("large.c", &large_function(statements));
+        for level in ["-O2", "-Os", "-Oz"] {
+            let options = &[level][..];
+            let plugin = Some(Symbolic::All);
+            let program = workshop.build(&source, Build { options, plugin });
+            let plain = expected(&source, options);
+            for mode in 0..4 {
+                let ran = run(&program, mode, &[], None);
+                assert_eq!(ran, plain, "{statements} {level} mode {mode}");
+            }
+        }
+        let mut command = compile_only(&source);
+        command.env(SYMBOLIC, Symbolic::All.value());
+        let listing = workshop.path("large.ll");
+        succeed(
+            command
+                .args(["-O2", "-S", "-emit-llvm", "-w", "-o"])
+                .arg(&listing),
+        );
+        let listing = std::fs::read_to_string(listing).expect("clang wrote it");
+        assert_ne!(listing.contains("optnone"), optimised, "{statements}");
+    }
 }
 
 /// Reads a disassembly or IR listing of what the plugin makes of a text.

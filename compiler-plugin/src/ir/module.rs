@@ -240,6 +240,25 @@ impl Module {
     }
 }
 
+/// While it lives, time counts for this phase in what `-ftime-trace` writes.
+pub struct Phase(());
+
+impl Phase {
+    /// From here on.
+    pub fn begin(name: &'static str) -> Phase {
+        // SAFETY: pointer and length describe the text; the profiler is the thread's own.
+        unsafe { shim::raddle_shim_phase_begins(name.as_ptr().cast(), name.len()) };
+        Phase(())
+    }
+}
+
+impl Drop for Phase {
+    fn drop(&mut self) {
+        // SAFETY: phases end in the opposite order of their beginnings, as scopes do.
+        unsafe { shim::raddle_shim_phase_ends() }
+    }
+}
+
 impl Context {
     /// A new block before another one.
     pub fn insert_block(self, before: Block, name: &CStr) -> Block {
