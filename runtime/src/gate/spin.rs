@@ -219,20 +219,18 @@ impl Track {
         }
     }
 
+    /// Which of what was seen makes a whole with this, and the whole.
+    fn joined(&self, seen: &Seen) -> Option<(usize, Seen)> {
+        let mut known = self.seen[..self.reads as usize].iter().enumerate();
+        let whole = |(n, one): (usize, &Seen)| Some((n, one.with(seen)?));
+        known.find_map(whole)
+    }
+
     /// `joins`: it may be one with what was seen before beside it.
     fn saw(&mut self, mut seen: Seen, joins: bool) {
-        while joins {
-            let known = &mut self.seen[..self.reads as usize];
-            let whole = |one: &Seen| one.with(&seen);
-            let Some((n, whole)) = known
-                .iter()
-                .enumerate()
-                .find_map(|(n, one)| Some((n, whole(one)?)))
-            else {
-                break;
-            };
+        while let Some((n, whole)) = self.joined(&seen).filter(|_| joins) {
             seen = whole;
-            known[n..].rotate_left(1);
+            self.seen[n..self.reads as usize].rotate_left(1);
             self.reads -= 1;
         }
         if (self.reads as usize) < READS {

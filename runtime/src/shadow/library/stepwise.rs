@@ -101,7 +101,7 @@ impl Steps {
     }
 
     /// One step for as many bytes as make a piece, if it is known that the function reads them.
-    fn from_piece(&mut self, at: u64) -> Option<Val> {
+    fn of_piece(&mut self, at: u64) -> Option<Val> {
         let (pc, left) = (self.pc, self.left);
         let area = self.area(at)?;
         let (start, size, value) = area.piece;
@@ -161,7 +161,7 @@ impl Machine for Steps {
             return self.read_ahead(at, width);
         }
         if width == 8
-            && let Some(byte) = self.from_piece(at)
+            && let Some(byte) = self.of_piece(at)
         {
             return byte;
         }
