@@ -65,6 +65,7 @@ pub fn run(cli: Cli) -> Result<Exit> {
         Command::Cargo(options) => Err(cargo(&options.args)),
         Command::Test(options) => {
             let command_line: Vec<OsString> = std::env::args_os().collect();
+            crate::child::end_with_cargo();
             suite::run(&command_line, &options)
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod callers;
 pub mod cc;
+mod child;
 pub mod class;
 pub mod cli;
 pub mod commands;

@@ -148,6 +148,44 @@ fn the_targets_die_with_the_command() {
 }
 
 #[test]
+fn a_test_that_is_under_way_ends_with_the_suite() {
+    let program = compile(Compiler::Rustc, "tests/lifecycle/suite.rs", &["--test"]);
+    let mark = "goes_on_and_on";
+    for (number, status) in [(libc::SIGTERM, Some(130)), (libc::SIGKILL, None)] {
+        let mut child = Command::new(raddle())
+            .current_dir(scratch(&format!("suite-{number}")))
+            .args(["test", "-n", "1000000000", "--"])
+            .arg(&program)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("raddle starts");
+        let at_work = within(Duration::from_secs(60), || living(mark).len() >= 2);
+        signal(&child, number);
+        let ended = within(Duration::from_secs(30), || {
+            child.try_wait().expect("a child").is_some()
+        });
+        signal(&child, libc::SIGKILL);
+        let ended_with = child.wait().expect("a child").code();
+        assert!(at_work && ended, "{number}: {at_work} {ended}");
+        assert_eq!(ended_with, status, "{number}");
+        let gone = within(Duration::from_secs(10), || living(mark).is_empty());
+        assert!(gone, "{number}: {:?}", living(mark));
+    }
+}
+
+/// A program that lists no tests is run as one, whatever it prints, also if it would not end by itself.
+#[test]
+fn a_program_that_lists_no_tests_is_one() {
+    let mut command = Command::new(raddle());
+    let options = ["test", "--timeout", "1s", "-n", "1", "--no-shrink", "--"];
+    command.current_dir(scratch("no-tests")).args(options);
+    let output = common::output(command.arg(program()).arg("block"), common::LIMIT);
+    assert_eq!(output.status, 66, "{}", output.all());
+}
+
+#[test]
 fn a_function_that_is_missing_but_not_called_does_no_harm() {
     let source = "tests/hostile/unbound.c";
     let library = compile(Compiler::Gcc, source, &["-DLIBRARY", "-shared", "-fPIC"]);

@@ -1,6 +1,7 @@
 //! `raddle replay` of several witnesses: each in a process of its own, since each enters the
 //! working directory of its program.
 
+use crate::child::attend;
 use crate::cli::ReplayOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -32,10 +33,10 @@ pub fn replay_several(options: &ReplayOptions) -> Result<Exit> {
     let mut exits = Vec::new();
     for witness in &options.witnesses {
         tell(&format!("{}\n", visible(&witness.to_string_lossy())));
-        let exit = one(options, &files.options(), witness)?;
+        let (exit, asked) = one(options, &files.options(), witness)?;
         files.take(&witness.to_string_lossy(), exit)?;
         exits.push(exit);
-        if matches!(exit, Exit::Interrupted | Exit::Usage) {
+        if asked || matches!(exit, Exit::Interrupted | Exit::Usage) {
             break;
         }
     }
@@ -43,8 +44,8 @@ pub fn replay_several(options: &ReplayOptions) -> Result<Exit> {
     Ok(worst(&exits))
 }
 
-/// Replays one witness, with its verdict alone as output.
-fn one(options: &ReplayOptions, files: &[OsString], witness: &Path) -> Result<Exit> {
+/// Replays one witness, with its verdict alone as output. Whether raddle was asked to end.
+fn one(options: &ReplayOptions, files: &[OsString], witness: &Path) -> Result<(Exit, bool)> {
     let mut command = Command::new(own_command()?);
     command.args(["replay", "--quiet", "-n", &options.times.to_string()]);
     if options.trust {
@@ -55,10 +56,8 @@ fn one(options: &ReplayOptions, files: &[OsString], witness: &Path) -> Result<Ex
     }
     // Its name may look like an option.
     let witness = std::path::absolute(witness).map_err(|e| Error::file("find", witness, &e))?;
-    let status = command.args(files).arg(witness).status();
-    let status =
-        status.map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))?;
-    Ok(Exit::of_code(status.code()))
+    let (status, asked) = attend(command.args(files).arg(witness))?;
+    Ok((Exit::of_code(status.code()), asked))
 }
 
 fn told(exits: &[Exit]) -> String {

@@ -1,6 +1,7 @@
 //! `raddle test`: every test of a test binary by itself, each under many schedules: of Rust's own
 //! harness, and of GoogleTest.
 
+use crate::child::{Printed, attend, printed};
 use crate::cli::RunOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -12,6 +13,7 @@ use crate::terminal::{tell, visible};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// The tests that a test binary's own arguments choose.
 struct Suite<'a> {
@@ -29,6 +31,9 @@ enum Harness {
 
 /// Arguments of test binaries that say what becomes of tests that are marked to be left out.
 const IGNORED: [&str; 2] = ["--ignored", "--include-ignored"];
+
+/// A test binary has so long to list its tests.
+const LISTING: Duration = Duration::from_secs(60);
 
 /// Runs them. `command_line` is raddle's own, `options` what it says.
 pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
@@ -48,7 +53,12 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
     };
     let harness = match framework(program).map(|framework| framework.name) {
         Some(GOOGLE_TEST) => Harness::Google,
-        Some(LIBTEST) | None => Harness::Rust,
+        Some(LIBTEST) => Harness::Rust,
+        // Not a test binary: what cargo runs for a test may be any program.
+        None => {
+            let own = own_options(command_line);
+            return Ok(run_one(own, program, args, Stdio::inherit(), None)?.0);
+        }
         Some(other) => {
             return Err(Error::usage(
                 format!(
@@ -66,8 +76,8 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
     };
     let mut own = own_options(command_line).to_vec();
     let Some(names) = suite.names()? else {
-        // Not a test binary after all: what cargo runs for a test may be any program.
-        return suite.one(&own, args, Stdio::inherit());
+        // Not a test binary after all.
+        return Ok(suite.one(&own, args, Stdio::inherit())?.0);
     };
     if names.is_empty() && harness == Harness::Google {
         return Err(Error::usage(
@@ -77,27 +87,39 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
     }
     let mut files = Merge::new(&options.output, program)?;
     own.extend(files.options());
-    let (mut failed, mut worst) = (Vec::new(), Exit::Clean);
+    let (mut failed, mut worst, mut done) = (Vec::new(), Exit::Clean, 0);
     for name in &names {
         tell(&format!("test {}\n", visible(name)));
         // What the harness prints of one test says no more than the verdict.
-        let exit = suite.one(&own, &suite.arguments(name), Stdio::null())?;
+        let (exit, asked) = suite.one(&own, &suite.arguments(name), Stdio::null())?;
         files.take(name, exit)?;
         match exit {
-            Exit::Clean | Exit::WithinBounds => {}
-            Exit::Interrupted => return Ok(exit),
+            Exit::Clean | Exit::WithinBounds | Exit::Interrupted => {}
             _ => failed.push(name.as_str()),
         }
         if worst != Exit::Finding && exit != Exit::Clean {
             worst = exit;
         }
+        if asked || exit == Exit::Interrupted {
+            worst = if failed.is_empty() {
+                Exit::Interrupted
+            } else {
+                worst
+            };
+            break;
+        }
+        done += 1;
     }
     let failures = match failed.len() {
         0 => "none failed".to_string(),
         n => format!("{n} failed: {}", visible(&failed.join(", "))),
     };
     let tests = count(names.len() as u64, "test");
-    tell(&format!("raddle: {tests}: {failures}\n"));
+    let stopped = match names.len() - done {
+        0 => String::new(),
+        _ => format!(" (stopped after {done})"),
+    };
+    tell(&format!("raddle: {tests}{stopped}: {failures}\n"));
     Ok(worst)
 }
 
@@ -111,6 +133,31 @@ fn own_options(command_line: &[OsString]) -> &[OsString] {
 /// Which of the tests are to be run, as GoogleTest's variables say: of so many parts the how-manyth,
 /// from 0.
 const SHARDS: [&str; 2] = ["GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"];
+
+/// `raddle run` of one test, and whether raddle was asked to end meanwhile. Panics show their place in the
+/// report; writing the stack out would only make executions longer.
+fn run_one(
+    options: &[OsString],
+    program: &OsStr,
+    args: &[OsString],
+    stdout: Stdio,
+    harness: Option<Harness>,
+) -> Result<(Exit, bool)> {
+    let mut command = Command::new(own_command()?);
+    command
+        .arg("run")
+        .args(options)
+        .arg("--")
+        .arg(program)
+        .args(args)
+        .env("RUST_BACKTRACE", "0")
+        .stdout(stdout);
+    if harness == Some(Harness::Google) {
+        without_choice(&mut command);
+    }
+    let (status, asked) = attend(&mut command)?;
+    Ok((Exit::of_code(status.code()), asked))
+}
 
 /// Names in a list of GoogleTest's.
 fn google_tests(list: &str) -> Vec<String> {
@@ -134,25 +181,9 @@ fn google_tests(list: &str) -> Vec<String> {
 }
 
 impl Suite<'_> {
-    /// `raddle run` of one test. Panics show their place in the report; writing the stack out would
-    /// only make executions longer.
-    fn one(&self, options: &[OsString], args: &[OsString], stdout: Stdio) -> Result<Exit> {
-        let mut command = Command::new(own_command()?);
-        command
-            .arg("run")
-            .args(options)
-            .arg("--")
-            .arg(self.program)
-            .args(args)
-            .env("RUST_BACKTRACE", "0")
-            .stdout(stdout);
-        if self.harness == Harness::Google {
-            without_choice(&mut command);
-        }
-        let status = command
-            .status()
-            .map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))?;
-        Ok(Exit::of_code(status.code()))
+    /// [`run_one`] of one test.
+    fn one(&self, options: &[OsString], args: &[OsString], stdout: Stdio) -> Result<(Exit, bool)> {
+        run_one(options, self.program, args, stdout, Some(self.harness))
     }
 
     /// The names of the tests to run; `None` if the program is no test binary.
@@ -176,15 +207,10 @@ impl Suite<'_> {
             .args
             .iter()
             .filter(|arg| !self.filters().any(|f| f == *arg));
-        let output = Command::new(self.program)
-            .args(options)
-            .arg("--gtest_list_tests")
-            .env_remove(SHARDS[0])
-            .env_remove(SHARDS[1])
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|e| Error::file("start", self.program.as_ref(), &e))?;
-        if !output.status.success() {
+        let mut command = Command::new(self.program);
+        command.args(options).arg("--gtest_list_tests");
+        let output = self.printed(command.env_remove(SHARDS[0]).env_remove(SHARDS[1]))?;
+        if !output.success {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(Error::new(
                 Exit::Unsupported,
@@ -230,15 +256,28 @@ impl Suite<'_> {
     }
 
     fn list(&self, more: &[&str]) -> Result<Option<Vec<String>>> {
-        let output = Command::new(self.program)
+        let mut command = Command::new(self.program);
+        command
             .args(self.args)
-            .args(["--list", "--format", "terse"])
-            .args(more)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|e| Error::file("start", self.program.as_ref(), &e))?;
+            .args(["--list", "--format", "terse"]);
+        let output = self.printed(command.args(more))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        Ok(tests(&text).filter(|_| output.status.success()))
+        Ok(tests(&text).filter(|_| output.success))
+    }
+
+    /// What the program prints, which is to be a list of its tests.
+    fn printed(&self, command: &mut Command) -> Result<Printed> {
+        let printed = printed(command, LISTING);
+        let printed = printed.map_err(|e| Error::file("start", self.program.as_ref(), &e))?;
+        printed.ok_or_else(|| {
+            let program = self.program.display();
+            let most = LISTING.as_secs();
+            Error::new(
+                Exit::Unsupported,
+                format!("{program} does not list its tests within {most} s"),
+                "run it as one with `raddle run -- BINARY`",
+            )
+        })
     }
 
     /// What the binary is told for one test.
