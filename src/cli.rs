@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::policy::{Executions, Policy};
 use crate::suppress::Suppressions;
-use crate::watch::Treatment;
+use crate::watch::{Treatment, Weight};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -312,6 +312,12 @@ pub struct WatchOptions {
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Treatment::Report)]
     pub leaked_threads: Treatment,
 
+    /// Failures that were only seen where a timed wait or a timer ran out while others could go on:
+    /// `report` them, or `fail` the run for them (default: report; with an exhaustive policy or
+    /// --eager-time, fail)
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub early_timeouts: Option<Weight>,
+
     /// Do not try to make deadlocks of locks that are taken in different orders
     #[arg(long)]
     pub no_lock_order: bool,
@@ -478,6 +484,14 @@ pub enum StrategyName {
 }
 
 impl RunOptions {
+    /// What becomes of failures that need an early time-out. Whoever has all ends of waits tried, or
+    /// asks for early ones, means them.
+    pub fn early_timeouts(&self, policy: Policy) -> Weight {
+        let meant = self.target.eager_time || policy.executions() == Some(Executions::All);
+        let default = if meant { Weight::Fail } else { Weight::Report };
+        self.watch.early_timeouts.unwrap_or(default)
+    }
+
     /// The policy and the number of executions; `None`: no limit.
     pub fn plan(&self) -> Result<(Policy, Option<u64>)> {
         let policy: Policy = self.policy.parse()?;

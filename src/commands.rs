@@ -148,6 +148,7 @@ fn run_in_time(options: &RunOptions, files: &Files, interrupt: &Interrupt) -> Re
         races: options.watch.races.races,
         leaks: options.watch.leaked_threads,
         lock_order: !options.watch.no_lock_order,
+        early_timeouts: options.early_timeouts(policy),
     };
     let mut campaign = Campaign {
         policy,

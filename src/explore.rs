@@ -186,6 +186,7 @@ fn attend(
                     recount(&mut state.outcomes, from, to);
                     state.limits.step_limited += 1;
                 }
+                Examined::Early => state.early = true,
                 Examined::Unfair | Examined::Suppressed => {}
             }
             if examined == Examined::Finding && !campaign.keep_going {
@@ -310,6 +311,9 @@ fn run(session: &mut Session, job: &Job) -> std::result::Result<Trace, RunError>
 
 /// Learning from an execution with fewer records takes no time worth mentioning.
 const LONG: usize = 20_000;
+/// Once executions have failed only by early time-outs, so many may have such, then as many not: other
+/// failures are not to be hidden by those.
+const IN_TURN: u64 = 32;
 /// So often in a row the program is started anew when the process that is cloned went away.
 const RETRIES: u32 = 3;
 
@@ -359,6 +363,8 @@ struct State {
     reference: Option<Arc<Reference>>,
     /// What the first execution printed.
     output: Option<Vec<u8>>,
+    /// Executions have failed only by time-outs that came early.
+    early: bool,
     /// What executions have shown besides their ends.
     marks: BTreeMap<Key, u32>,
     /// The search is half way through an execution, where it was stopped; the frontier before.
@@ -422,6 +428,7 @@ impl<'a> Shared<'a> {
                 fault: None,
                 reference,
                 output: None,
+                early: false,
                 marks: BTreeMap::new(),
                 torn: None,
             }),
@@ -462,6 +469,8 @@ impl<'a> Shared<'a> {
                 Next::Run(plan) => {
                     state.next += 1;
                     let mut job = self.setup.base.clone();
+                    // What is to be followed may hold early ones.
+                    let late = state.early && (n / IN_TURN) % 2 == 1 && plan.prefix.is_empty();
                     job.prefix = plan.prefix;
                     job.tail = plan.tail;
                     job.constraints = plan.constraints;
@@ -472,6 +481,9 @@ impl<'a> Shared<'a> {
                         job.flags |= keeper.flags(n);
                     }
                     job.flags |= self.lookout.flags(n);
+                    if late {
+                        job.flags |= flags::LATE_TIMEOUTS;
+                    }
                     if !state.limits.doubted.is_empty() {
                         job.flags |= flags::DOUBT_SPINS;
                     }

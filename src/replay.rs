@@ -295,6 +295,7 @@ impl<'a> Replayer<'a> {
         if let Some(failure) = &self.failure {
             found.class = failure.class.to_string();
             found.message.clone_from(&failure.message);
+            found.time_out = None;
             found.fingerprint.clone_from(&failure.fingerprint);
             found.seen = executions - replays.reproduced;
         }

@@ -119,6 +119,9 @@ pub struct Verification {
 pub struct Found {
     pub class: String,
     pub message: String,
+    /// It was only seen where a time-out came early: which one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_out: Option<String>,
     pub fingerprint: String,
     pub execution: u64,
     pub preemptions: u64,
@@ -177,7 +180,11 @@ impl Found {
         let inputs = witness.recipe.inputs.iter();
         Found {
             class: finding.class.clone(),
-            message: finding.message.clone(),
+            message: match &finding.time_out {
+                Some(note) => format!("{}; {}", finding.message, note.text),
+                None => finding.message.clone(),
+            },
+            time_out: finding.time_out.as_ref().map(|note| note.text.clone()),
             fingerprint: finding.fingerprint.clone(),
             execution: finding.execution,
             preemptions: finding.preemptions,
@@ -395,11 +402,15 @@ impl Summary {
 
 impl Summary {
     /// The verdict in words, and whether it is a good one. "Nothing found" is said only where nothing
-    /// was: beside what was found and does not fail the run stands that no execution failed.
+    /// was: beside what was found and does not fail the run stands that no execution failed, or none
+    /// but by a time-out that came early.
     pub fn claim(&self) -> (String, bool) {
+        let failed_early = self.reports.iter().any(|found| found.time_out.is_some());
         let nothing = match (self.reported().is_some(), self.interrupted) {
             (false, false) => "nothing found",
             (false, true) => "nothing found so far",
+            (true, false) if failed_early => "no other failure",
+            (true, true) if failed_early => "no other failure so far",
             (true, false) => "no failure",
             (true, true) => "no failure so far",
         };
@@ -426,22 +437,28 @@ impl Summary {
 
     /// What was found that does not fail the run, and what would make it.
     fn reported(&self) -> Option<String> {
-        let of = |class: Class| {
-            let same = |found: &&Found| found.class == class.name();
-            self.reports.iter().filter(same).count() as u64
-        };
-        let kinds = [
-            (Class::Race, "data race", "--races=fail"),
-            (Class::Leak, "leaked thread", "--leaked-threads=fail"),
+        let early = |found: &Found| found.time_out.is_some();
+        let race = |found: &Found| !early(found) && found.class == Class::Race.name();
+        let leak = |found: &Found| !early(found) && found.class == Class::Leak.name();
+        let kinds: [(&dyn Fn(&Found) -> bool, [&str; 2], &str); 3] = [
+            (
+                &early,
+                ["failure", " by an early time-out"],
+                "--early-timeouts=fail",
+            ),
+            (&race, ["data race", ""], "--races=fail"),
+            (&leak, ["leaked thread", ""], "--leaked-threads=fail"),
         ];
-        let told = kinds.into_iter().filter_map(|(class, what, option)| {
-            let n = of(class);
-            (n > 0).then(|| {
-                let does = if n == 1 { "does" } else { "do" };
-                let n = count(n, what);
-                format!("{n} reported ({does} not fail the run; {option})")
-            })
-        });
+        let told = kinds
+            .into_iter()
+            .filter_map(|(is_one, [what, how], option)| {
+                let n = self.reports.iter().filter(|found| is_one(found)).count() as u64;
+                (n > 0).then(|| {
+                    let does = if n == 1 { "does" } else { "do" };
+                    let n = count(n, what);
+                    format!("{n}{how} reported ({does} not fail the run; {option})")
+                })
+            });
         let mut told: Vec<String> = told.collect();
         for class in [Class::Deadlock, Class::Race] {
             let same = |p: &&Possibility| p.class == class.name();

@@ -4,6 +4,7 @@ mod again;
 mod depth;
 mod endless;
 mod inputs;
+mod late;
 mod marks;
 mod paths;
 mod returns;
@@ -140,6 +141,8 @@ pub enum Examined {
     Finding,
     /// With `--new-only`: a finding of an earlier run.
     Known,
+    /// It needs a time-out to come early, and does not fail the run.
+    Early,
     /// It only failed because its schedule was unfair.
     Unfair,
     /// It reached the limit of steps, and nothing says that it would have no end.
@@ -163,6 +166,7 @@ pub struct Triage<'a> {
     written: usize,
     /// What became of marks: see [`marks`].
     marked: marks::Marked,
+    late: late::Late,
     paths: paths::Paths,
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
@@ -192,6 +196,7 @@ impl<'a> Triage<'a> {
             reports: Vec::new(),
             written: 0,
             marked: marks::Marked::default(),
+            late: late::Late::default(),
             paths: paths::Paths::default(),
             notes: Vec::new(),
             trouble: None,
@@ -218,6 +223,7 @@ impl<'a> Triage<'a> {
     /// All that was found.
     pub fn done(mut self) -> Gathered {
         self.notes.extend(self.marked.notes());
+        self.notes.extend(self.late_note());
         self.notes.extend(self.paths.notes());
         let used = self.wishes.suppressions.used();
         Gathered {
@@ -266,7 +272,7 @@ impl<'a> Triage<'a> {
     /// What an execution that failed for sure means for the run.
     fn judge(&mut self, mut seen: Seen) -> Result<Examined> {
         let failure = self.describe_in_depth(&seen)?;
-        if let Some(known) = self.count_again(&failure) {
+        if let Some(known) = self.count_again(&mut seen, &failure)? {
             return Ok(known);
         }
         if self.is_suppressed(&failure, &seen.trace)? {
@@ -275,12 +281,17 @@ impl<'a> Triage<'a> {
         if seen.trace.outcome.end == End::StepLimit {
             cut_short(&mut seen);
         }
-        self.keep(seen, failure)?;
-        Ok(Examined::Finding)
+        Ok(match self.keep(seen, failure)? {
+            true => Examined::Finding,
+            false => Examined::Early,
+        })
     }
 
     /// Counts a finding that is known already; `None` when it is not, or is to be told again.
-    fn count_again(&mut self, failure: &Failure) -> Option<Examined> {
+    fn count_again(&mut self, seen: &mut Seen, failure: &Failure) -> Result<Option<Examined>> {
+        if self.comes_early_again(seen, failure)? {
+            return Ok(Some(Examined::Early));
+        }
         let fails = self.wishes.watch.treatment(failure.class) == Treatment::Fail;
         let list = match fails {
             true => &mut self.findings,
@@ -295,18 +306,27 @@ impl<'a> Triage<'a> {
             }
             None => {
                 let passed = |k: &&Keeper| k.new_only && k.known.contains_key(&failure.fingerprint);
-                keeper.filter(passed)?;
+                if keeper.filter(passed).is_none() {
+                    return Ok(None);
+                }
                 Examined::Known
             }
         };
         if let Some(keeper) = keeper {
             keeper.seen_again(&failure.fingerprint);
         }
-        Some(examined)
+        Ok(Some(examined))
     }
 
-    /// Reproduces, shrinks, writes and prints a new finding.
-    fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<()> {
+    /// Reproduces, shrinks, writes and prints a new finding. `true`: it fails the run.
+    fn keep(&mut self, mut seen: Seen, failure: Failure) -> Result<bool> {
+        let mut fails = self.wishes.watch.treatment(failure.class) == Treatment::Fail;
+        let needs_time_out = self.needs_time_out(&mut seen, &failure)?;
+        let weight = fails && !needs_time_out;
+        if needs_time_out && self.reports.len() >= marks::MOST_REPORTS {
+            self.late.left_out += 1;
+            return Ok(false);
+        }
         let shrinks = self.wishes.shrink.executions > 0;
         // A run that does not end takes as long as the limit.
         let cut_off = seen.trace.outcome.end != End::Livelock;
@@ -329,7 +349,7 @@ impl<'a> Triage<'a> {
                     false => self.with_small_inputs(&mut seen, &failure, again)?,
                 };
                 let again = self.without_returns(&mut seen, &failure, again)?;
-                let shrunk = self.shrink(&seen, &failure, &again)?;
+                let shrunk = self.shrink(&seen, &failure, &again, weight)?;
                 let last = self.rerun(&seen.job, &shrunk.steps, witness_records(&shrunk.steps))?;
                 // What is still running where a witness of it is cut short may yet end.
                 let asked = is_long_way(&seen) && shrunk.steps == seen.trace.taken;
@@ -358,16 +378,21 @@ impl<'a> Triage<'a> {
         let mut witness = self.witness(&seen, &failure, &trace, reproduced)?;
         witness.finding.fewest = fewest;
         witness.finding.notes.extend(note);
-        if self.wishes.watch.treatment(failure.class) == Treatment::Fail {
+        // A simpler schedule may do without.
+        if needs_time_out && trace.counters.early > 0 {
+            witness.finding.time_out = Some(self.early_time_out(&trace)?);
+            witness.sites = self.symbols()?.sites().to_vec();
+            fails = false;
+        }
+        if fails {
             self.output.get_or_insert(trace.stdout);
         }
-        self.publish(&witness, failure.class);
-        Ok(())
+        self.publish(&witness, fails);
+        Ok(fails)
     }
 
     /// Writes and prints a witness, and puts it on its list.
-    fn publish(&mut self, witness: &Witness, class: Class) {
-        let fails = self.wishes.watch.treatment(class) == Treatment::Fail;
+    fn publish(&mut self, witness: &Witness, fails: bool) {
         // The file that was asked for is for what fails.
         let number = if fails {
             self.findings.len()
@@ -587,6 +612,7 @@ impl<'a> Triage<'a> {
             accesses: failure.accesses,
             threads: failure.threads,
             other,
+            time_out: None,
         };
         let recipe = Recipe {
             expected_output: seen.expected_output(),

@@ -26,12 +26,22 @@ pub enum Treatment {
     Off,
 }
 
+/// What becomes of a failure that needs a time-out to come early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Weight {
+    /// It is reported; the run goes on and does not fail for it.
+    Report,
+    /// It is a finding like any other.
+    Fail,
+}
+
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
     pub races: Treatment,
     pub leaks: Treatment,
     pub lock_order: bool,
+    pub early_timeouts: Weight,
 }
 
 /// Longer executions are not looked at, except the first of them.
@@ -43,7 +53,13 @@ impl Watch {
         races: Treatment::Off,
         leaks: Treatment::Off,
         lock_order: false,
+        early_timeouts: Weight::Fail,
     };
+
+    /// Is anything looked for besides ends?
+    fn looks(&self) -> bool {
+        self.lock_order || [self.races, self.leaks] != [Treatment::Off; 2]
+    }
 
     /// What becomes of findings of this class.
     pub fn treatment(&self, class: Class) -> Treatment {
@@ -130,7 +146,7 @@ impl Lookout {
 
     /// The flags for execution number `n`, from 0.
     pub fn flags(&self, n: u64) -> u32 {
-        match self.watch != Watch::OFF && self.state().wants(n) {
+        match self.watch.looks() && self.state().wants(n) {
             true => flags::EVENTS,
             false => 0,
         }
@@ -139,13 +155,13 @@ impl Lookout {
     /// The records of an execution were too many to be kept. `false`: nobody wanted them.
     pub fn too_many_records(&self) -> bool {
         self.state().too_long = true;
-        self.watch != Watch::OFF
+        self.watch.looks()
     }
 
     /// What execution `n`, which took so long to run, shows besides its end, unless another one
     /// with the same records was looked at before.
     pub fn look(&self, n: u64, trace: &Trace, took: Duration) -> Vec<Mark> {
-        if self.watch == Watch::OFF {
+        if !self.watch.looks() {
             return Vec::new();
         }
         let started = Instant::now();

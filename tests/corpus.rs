@@ -42,6 +42,7 @@ fn every_bug_is_found_by_every_policy() {
             POLICIES[policy],
             "--seed",
             "1",
+            "--early-timeouts=fail",
         ];
         let run = run(&options, &case.program(&[]), case.args);
         let Some(finding) = run.summary.findings.first() else {

@@ -99,6 +99,7 @@ fn mistakes_are_found() {
             "--seed",
             "1",
             "--no-shrink",
+            "--early-timeouts=fail",
             "--threads",
             threads,
         ];
@@ -129,6 +130,7 @@ fn a_finding_with_handlers_and_timers_replays() {
         let program = found.expect("a row").program(false);
         for threads in SUBSTRATES {
             let options = ["run", "-n", WITHIN, "--seed", "3", "--threads", threads];
+            let options = [&options[..], &["--early-timeouts=fail"]].concat();
             let run = run(&options, &program, &[]);
             let finding = run.summary.findings.first().expect("a finding");
             let witness = finding.witness.clone().expect("a witness");

@@ -66,7 +66,8 @@ fn program(file: &str, flags: &[&str], fixed: bool) -> PathBuf {
 
 fn found(case: &Case) -> Result<(), String> {
     let program = program(case.file, case.flags, false);
-    let options = ["run", "--policy", "random", "--seed", "1", "-n", EXECUTIONS];
+    let random = ["run", "--policy", "random", "--seed", "1", "-n", EXECUTIONS];
+    let options = [&random[..], &["--early-timeouts=fail"]].concat();
     let run = run(&options, &program, &[]);
     let wrong = |what: &str| {
         let text = run.output.all();

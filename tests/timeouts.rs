@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, compile, in_parallel, run};
+use common::{Compiler, compile, in_parallel, replay_fails, run};
 
 const PROGRAM: &str = "tests/timeouts/watchdog.c";
 const WAITS: [&str; 13] = [
@@ -51,13 +51,119 @@ fn whoever_asks_for_it_and_shorter_waits_have_it_at_any_step() {
     let long = compile(Compiler::Gcc, PROGRAM, &["-DSECONDS=5", "-w"]);
     let short = compile(Compiler::Gcc, PROGRAM, &["-DSECONDS=1", "-w"]);
     in_parallel(&WAITS, |wait| {
-        for (program, options) in [(&short, &[][..]), (&long, &["--eager-time"])] {
-            let options = [&["run", "-n", "1000", "--no-shrink"], options].concat();
+        for (program, option) in [(&short, "--early-timeouts=fail"), (&long, "--eager-time")] {
+            let options = ["run", "-n", "1000", "--no-shrink", option];
             let found = run(&options, program, &[wait]);
-            if found.output.status != 66 {
+            let time_out = found.summary.findings.first().map(|f| f.time_out.clone());
+            if found.output.status != 66 || time_out != Some(None) {
                 return Err(format!("{wait} {options:?}: {}", found.output.all()));
             }
         }
         Ok(())
     });
+}
+
+/// What fails only by such a time-out is told with it, and fails no run.
+#[test]
+fn what_needs_an_early_time_out_is_told_apart() {
+    let program = compile(Compiler::Gcc, PROGRAM, &["-DSECONDS=1", "-w"]);
+    let cpp = compile(Compiler::Gxx, "tests/timeouts/wait_for.cpp", &[]);
+    let timers = ["timerfd", "alarm", "setitimer", "timer", "timerthread"];
+    let c = WAITS.map(|wait| {
+        let what = match timers.contains(&wait) {
+            true => "timer",
+            false => "wait",
+        };
+        (
+            &program,
+            vec![wait],
+            format!("a {what} of 1 s (watchdog.c:"),
+        )
+    });
+    let cpp = (
+        &cpp,
+        Vec::new(),
+        "a wait of 20 ms (wait_for.cpp:".to_string(),
+    );
+    let cases: Vec<_> = c.into_iter().chain([cpp]).collect();
+    in_parallel(&cases, |(program, args, told)| {
+        let found = run(&["run", "-n", "300"], program, args);
+        let all = found.output.all();
+        let [report] = &found.summary.reports[..] else {
+            return Err(format!("{args:?}: {all}"));
+        };
+        let needs = report.time_out.as_deref().unwrap_or_default();
+        let said = format!("fails only if {told}");
+        let claim = "no other failure, 1 failure by an early time-out reported (does not fail the \
+                     run; --early-timeouts=fail)";
+        let fine = found.output.status == 0
+            && found.summary.findings.is_empty()
+            && needs.starts_with(&said)
+            && needs.contains(" outlasts its limit while other threads could go on (not in ")
+            && report.message.ends_with(needs)
+            && all.contains(claim);
+        if !fine {
+            return Err(format!("{args:?}, {needs}: {all}"));
+        }
+        // Its witness is one like any other.
+        replay_fails(report, &["-n", "3"])
+    });
+}
+
+/// A failure that can be had without is one, however many of its executions have early time-outs, and
+/// its witness has none; so is one that needs a sleep to be over.
+#[test]
+fn what_does_not_need_an_early_time_out_fails() {
+    let program = compile(Compiler::Gcc, PROGRAM, &["-DSECONDS=1", "-w"]);
+    let cpp = compile(Compiler::Gxx, "tests/timeouts/wait_for.cpp", &[]);
+    let bugs = WAITS.iter().map(|&wait| (&program, vec![wait, "bug"]));
+    let others = [(&cpp, vec!["bug"]), (&program, vec!["sleep"])];
+    let cases: Vec<_> = bugs.chain(others).collect();
+    in_parallel(&cases, |(program, args)| {
+        for policy in ["steer", "random"] {
+            let found = run(&["run", "--policy", policy], program, args);
+            let all = found.output.all();
+            let [finding] = &found.summary.findings[..] else {
+                return Err(format!("{args:?} by {policy}: {all}"));
+            };
+            if found.output.status != 66 || finding.time_out.is_some() {
+                return Err(format!("{args:?} by {policy}: {all}"));
+            }
+            replay_fails(finding, &[])?;
+        }
+        Ok(())
+    });
+}
+
+/// Exhaustive policies are asked for all ends of waits, unless they are told otherwise.
+#[test]
+fn exhaustive_policies_count_them() {
+    let program = compile(Compiler::Gxx, "tests/timeouts/wait_for.cpp", &[]);
+    for (options, status) in [(&[][..], 66), (&["--early-timeouts=report"], 69)] {
+        let options = [&["run", "--policy", "dpor", "--no-shrink"], options].concat();
+        let found = run(&options, &program, &[]);
+        assert_eq!(found.output.status, status, "{}", found.output.all());
+    }
+}
+
+/// The same in the files: a warning in SARIF, no failure in JUnit.
+#[test]
+fn files_say_the_same() {
+    let program = compile(Compiler::Gcc, PROGRAM, &["-DSECONDS=1", "-w"]);
+    let dir = common::scratch("timeouts-files");
+    let (junit, sarif) = (dir.join("junit.xml"), dir.join("sarif.json"));
+    let files = [&junit, &sarif].map(|path| path.to_str().expect("a path in UTF-8"));
+    let options = ["run", "-n", "100", "--junit", files[0], "--sarif", files[1]];
+    let found = run(&options, &program, &["sem"]);
+    found.expect(0, 0, 1);
+    let text = |path| std::fs::read_to_string(path).expect("a file was written");
+    assert!(!text(&junit).contains("<failure"), "{}", text(&junit));
+    let log: serde_json::Value = serde_json::from_str(&text(&sarif)).expect("JSON");
+    let results = &log["runs"][0]["results"];
+    let level = results[0]["level"].as_str().unwrap_or("warning");
+    let message = results[0]["message"]["text"].as_str().unwrap_or_default();
+    assert!(
+        level == "warning" && message.contains("fails only if a wait of 1 s"),
+        "{results}"
+    );
 }

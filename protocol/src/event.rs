@@ -385,6 +385,10 @@ kinds! {
     HandedOn = 215, false, "hands on";
     /// See [`Kind::HandedOn`]. `object`: a stream whose lock was taken, or what runs its handlers now.
     TakenOver = 216, false, "takes over";
+    /// In runs with [`crate::shared::flags::ENABLED`]: the wait in which `thread` is ends by its time,
+    /// or a timer expires, though others could go on: with faster ones it would not. `size`: its
+    /// [`Kind`]; `value`: how long it was, in nanoseconds; `object`, `pc` as in that kind's own record.
+    Early = 217, false, "ends early by its time";
     /// Stands directly before the record of an atomic operation of the same thread whose C11 order
     /// is not `memory_order_seq_cst`, or that is a failed compare-exchange. `value`: the order, of
     /// a failed compare-exchange that of the failure; `aux`: 1 if it is a failed compare-exchange,

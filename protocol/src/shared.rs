@@ -162,6 +162,10 @@ pub mod flags {
     /// For searches that draw schedules: a thread that asks to exit, or main that returns, waits as
     /// long as others go on (for a bounded number of steps), so that what they do is seen as well.
     pub const HOLD_ENDS: u32 = 1 << 29;
+    /// No time-out comes early: timed waits and timers, whatever their length, end by their time only
+    /// when nobody else can go on, the first deadline first. Sleeps end at any step that does not
+    /// take the clock past such a deadline. Above [`EAGER_TIME`] and [`EXHAUSTIVE`].
+    pub const LATE_TIMEOUTS: u32 = 1 << 27;
 }
 
 /// How many of an execution's condition waits end although nobody signalled, at most
@@ -305,6 +309,9 @@ pub struct Control {
     pub threads: AtomicU64,
     /// Virtual nanoseconds since the start. Writer: runtime.
     pub clock: AtomicU64,
+    /// Waits that ended by their time though others could go on ([`crate::event::Kind::Early`]).
+    /// Writer: runtime.
+    pub early: AtomicU64,
     /// Slot of the running thread. Writer: runtime; for the watchdog's report.
     pub running: AtomicU32,
     /// [`crate::event::Kind`] of the running thread's last announced operation. Writer: runtime.

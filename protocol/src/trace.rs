@@ -68,6 +68,8 @@ pub struct Counters {
     pub threads: u64,
     /// Virtual nanoseconds.
     pub clock: u64,
+    /// Waits that ended by their time though others could go on ([`crate::event::Kind::Early`]).
+    pub early: u64,
 }
 
 /// Events, taken steps, expressions and outcome of one execution.

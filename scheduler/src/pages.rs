@@ -208,6 +208,7 @@ impl Pages {
                 &(*c).preemptions,
                 &(*c).threads,
                 &(*c).clock,
+                &(*c).early,
                 &(*c).last_pc,
             ] {
                 word.store(0, Relaxed);
@@ -373,6 +374,7 @@ impl Pages {
                 preemptions: (*c).preemptions.load(Relaxed),
                 threads: (*c).threads.load(Relaxed),
                 clock: (*c).clock.load(Relaxed),
+                early: (*c).early.load(Relaxed),
             }
         };
         let counts = [
@@ -381,6 +383,7 @@ impl Pages {
             counters.switches,
             counters.preemptions,
             counters.threads,
+            counters.early,
         ];
         match counts.iter().any(|&n| n >= IMPOSSIBLE) {
             true => Err(Corruption::Length("a counter")),

@@ -246,7 +246,7 @@ fn related(witness: &Witness, names: &Names) -> Vec<Location> {
         let site = top(&thread.stack, witness);
         all.extend(site.map(|site| (site, format!("{who} was created by {creator}"))));
     }
-    let notes = finding.notes.iter();
+    let notes = finding.notes.iter().chain(&finding.time_out);
     all.extend(notes.filter_map(|note| Some((note.site?, note.text.clone()))));
     let place = |(site, text): (u32, String)| location(&witness.sites[site as usize], Some(text));
     all.into_iter().filter_map(place).collect()

@@ -30,10 +30,8 @@ pub fn clean(witness: &Witness, paths: bool) -> Witness {
         text(one);
     }
     finding.uncontrolled.iter_mut().for_each(text);
-    finding
-        .notes
-        .iter_mut()
-        .for_each(|note| text(&mut note.text));
+    let notes = finding.notes.iter_mut().chain(&mut finding.time_out);
+    notes.for_each(|note| text(&mut note.text));
     finding.accesses.iter_mut().for_each(|a| text(&mut a.what));
     if let Some(other) = &mut finding.other {
         text(&mut other.what);

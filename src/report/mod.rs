@@ -124,6 +124,9 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
         }
     }
     lines.push(format!("  {facts}"));
+    if let Some(note) = &finding.time_out {
+        lines.push(format!("  {}", style.yellow(&note.text)));
+    }
     if !finding.reproduced {
         let why = "seen once, and not seen again when the same schedule was replayed";
         lines.push(format!("  {}: {why}", style.yellow("not reproduced")));

@@ -89,6 +89,7 @@ pub fn sample() -> Witness {
             accesses: vec![],
             threads: vec![],
             other: None,
+            time_out: None,
         },
         sites: vec![
             site(0x10, 10, "main", "pthread_create(&t, 0, f, 0);"),

@@ -61,7 +61,7 @@ const AT_THE_END: Duration = Duration::from_secs(10);
 const MOST_LATER: usize = 64;
 const MOST_RECORDS: usize = 4_000_000;
 /// So many reports are made that do not fail the run.
-const MOST_REPORTS: usize = 50;
+pub(super) const MOST_REPORTS: usize = 50;
 /// Libraries whose own synchronisation is not seen, and whose threads live as long as the process.
 const OWN_WAYS: [&str; 4] = ["libgomp", "libomp", "libiomp", "libtbb"];
 
@@ -220,7 +220,7 @@ impl Triage<'_> {
             return Ok(false);
         }
         let key = sighted.mark.key(&sighted.trace);
-        let seen = Seen {
+        let mut seen = Seen {
             execution: sighted.execution,
             class,
             job: sighted.job.clone(),
@@ -251,10 +251,10 @@ impl Triage<'_> {
         if class == Class::Leak && self.is_of_a_pool(&failure)? {
             return Ok(false);
         }
-        if let Some(known) = self.count_again(&failure) {
+        if let Some(known) = self.count_again(&mut seen, &failure)? {
             return Ok(fails && known == Examined::Finding);
         }
-        self.keep(seen, failure)?;
+        let fails = self.keep(seen, failure)?;
         self.marked.variables.extend(variable);
         Ok(fails)
     }

@@ -85,6 +85,7 @@ impl Triage<'_> {
             accesses: Vec::new(),
             threads: Vec::new(),
             other: None,
+            time_out: None,
         };
         let witness = self.assemble(recipe, finding, story, left_out)?;
         let path = self.wishes.place.path(0, &witness);

@@ -1,8 +1,7 @@
 //! Schedules that are easy to read: with the same failure and as few preemptions as there are.
 
 use super::{
-    CANDIDATES_OF_A_REPORT, Failure, Job, Result, Seen, Tail, Trace, Treatment, Triage, flags,
-    records_for,
+    CANDIDATES_OF_A_REPORT, Failure, Job, Result, Seen, Tail, Trace, Triage, flags, records_for,
 };
 use raddle_analyzer::bounds::{Point, points};
 use raddle_analyzer::ddmin::Ddmin;
@@ -40,6 +39,8 @@ const SOME_STEPS: u64 = 10_000;
 const SHARE_OF_SEARCH: u64 = 2;
 /// Executions with more steps are not recorded with who was enabled while they are shrunk.
 const STEPS_WITH_ENABLED: u64 = 200_000;
+/// What does not fail the run is simplified for so long at most.
+const TIME_FOR_A_REPORT: Duration = Duration::from_secs(2);
 /// Schedules with so few preemptions have nothing to gain from leaving out many at once.
 const FEW_PREEMPTIONS: u64 = 2;
 /// So many schedules are tried that owe nothing to the one that was found.
@@ -86,14 +87,18 @@ impl Case<'_> {
 impl Triage<'_> {
     /// A schedule with the same failure and as few preemptions as can be found: parts are left out
     /// until that helps no more, then all schedules with fewer preemptions are gone through, and
-    /// where those are too many, random ones are tried.
+    /// where those are too many, random ones are tried. `fails`: the run fails for it.
     pub(super) fn shrink(
         &mut self,
         seen: &Seen,
         failure: &Failure,
         trace: &Trace,
+        fails: bool,
     ) -> Result<Shrunk> {
-        let effort = self.wishes.shrink;
+        let mut effort = self.wishes.shrink;
+        if !fails {
+            effort.time = effort.time.min(TIME_FOR_A_REPORT);
+        }
         let mut shrunk = Shrunk {
             steps: trace.taken.clone(),
             fewest: None,
@@ -122,7 +127,6 @@ impl Triage<'_> {
                 .fold(Instant::now() + effort.time, Instant::min),
             late: false,
         };
-        let fails = self.wishes.watch.treatment(seen.class) == Treatment::Fail;
         if trace.counters.preemptions > FEW_PREEMPTIONS && steps <= STEPS_WITH_ENABLED {
             self.leave_out(&case, &mut shrunk.steps, &mut budget, fails)?;
         }

@@ -247,6 +247,9 @@ impl Summary {
 pub struct Finding {
     pub class: String,
     pub message: String,
+    /// Only seen where a time-out came early: which one.
+    #[serde(default)]
+    pub time_out: Option<String>,
     pub fingerprint: String,
     pub execution: u64,
     #[serde(default)]

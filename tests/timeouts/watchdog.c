@@ -1,5 +1,6 @@
 /* A wait of SECONDS for what another thread does after some steps: it fails where the time-out comes
-   first. With "never" the other one does nothing, and the time-out is right. */
+   first. With "never" the other one does nothing, and the time-out is right. With "bug" nobody minds
+   when it comes, but an update may be lost after the wait. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
@@ -27,7 +28,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t sem, ready;
-static int done, never, word, pipe_ends[2], timer;
+static int done, never, bug, count, word, pipe_ends[2], timer;
 static volatile sig_atomic_t expired;
 
 static void on_alarm(int signal) { expired = 1; }
@@ -39,6 +40,17 @@ static struct timespec later(clockid_t clock)
     clock_gettime(clock, &at);
     at.tv_sec += SECONDS;
     return at;
+}
+
+/* Adds one, with others in between. */
+static void add(void)
+{
+    pthread_mutex_lock(&lock);
+    int old = count;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    count = old + 1;
+    pthread_mutex_unlock(&lock);
 }
 
 static void *worker(void *unused)
@@ -62,6 +74,8 @@ static void *worker(void *unused)
     syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0);
     write(pipe_ends[1], "x", 1);
     pthread_mutex_unlock(&held);
+    if (bug)
+        add();
     return 0;
 }
 
@@ -105,6 +119,10 @@ static int times_out(const char *how)
         epoll_ctl(e, EPOLL_CTL_ADD, pipe_ends[0], &event);
         return epoll_wait(e, &event, 1, SECONDS * 1000) == 0;
     }
+    if (!strcmp(how, "sleep")) {
+        sleep(SECONDS);
+        return !done;
+    }
     if (!strcmp(how, "mutex") && !never)
         return pthread_mutex_timedlock(&held, &real) != 0;
     if (!strcmp(how, "timerfd")) {
@@ -125,7 +143,8 @@ int main(int argc, char **argv)
 {
     const char *how = argv[1];
     pthread_t thread;
-    never = argc > 2;
+    never = argc > 2 && !strcmp(argv[2], "never");
+    bug = argc > 2 && !strcmp(argv[2], "bug");
     sem_init(&sem, 0, 0);
     sem_init(&ready, 0, 0);
     pipe(pipe_ends);
@@ -156,6 +175,12 @@ int main(int argc, char **argv)
     pthread_create(&thread, 0, worker, 0);
     sem_wait(&ready);
     int late = times_out(how);
+    if (bug) {
+        add();
+        pthread_join(thread, 0);
+        assert(count == 2);
+        return 0;
+    }
     if (never)
         assert(late);
     else

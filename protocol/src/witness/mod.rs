@@ -247,6 +247,9 @@ pub struct Finding {
     /// Another execution that belongs to the finding.
     #[serde(default)]
     pub other: Option<Other>,
+    /// It was only seen where a time-out came early, while others could go on: which one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_out: Option<Note>,
 }
 
 /// One of two accesses that race.

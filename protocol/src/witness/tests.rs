@@ -107,6 +107,7 @@ fn sample() -> Witness {
                 steps: vec![(0, 2)],
                 stdout: Some(Bytes(b"1\n".to_vec())),
             }),
+            time_out: None,
         },
         sites: vec![site],
         objects: vec![Object {

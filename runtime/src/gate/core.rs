@@ -10,7 +10,7 @@ use super::section::Section;
 use super::sleep::Sleep;
 use super::spin::Spins;
 use super::steer::{self, Steer};
-use super::timed::Patient;
+use super::timed::{Hurry, Patient};
 use super::{Fatal, Pending, Wake};
 use crate::pages::{Os, Pages};
 use crate::policy::{self, Operation, Policy, View};
@@ -62,6 +62,8 @@ pub struct Thread {
     pub(super) signalled: bool,
     /// What it waits for ends by its time only where nobody else can go on.
     pub(super) patient: bool,
+    /// What the clock showed when it began to wait for its time.
+    pub(super) since: u64,
 }
 
 // SAFETY: the enums have a 0, the rest is plain.
@@ -134,6 +136,8 @@ pub struct Gate<O: Os> {
     pub(super) clock: u64,
     /// See [`Gate::oversleeps`].
     pub(super) ticked: u64,
+    /// See [`Hurry`].
+    pub(super) hurry: Hurry,
 }
 
 impl<O: Os> Gate<O> {
@@ -173,6 +177,7 @@ impl<O: Os> Gate<O> {
             alone: 0,
             clock: 0,
             ticked: 0,
+            hurry: Hurry::NONE,
         }
     }
 
@@ -512,6 +517,7 @@ impl<O: Os> Gate<O> {
         let lazy = self.flags & flags::LAZY_TIME != 0;
         self.timed.contains(s)
             && (!lazy || (self.ready.is_empty() && s == self.earliest()) || self.oversleeps(s))
+            && !self.overtakes(s)
     }
 
     #[inline]
@@ -601,9 +607,11 @@ impl<O: Os> Gate<O> {
         if !all_timed.is_empty() {
             earliest = self.earliest_of(all_timed);
             lazy = self.flags & flags::LAZY_TIME != 0;
-            if (lazy && self.ready.is_empty()) || self.oversleeps(earliest) {
+            let in_order = lazy || self.flags & flags::LATE_TIMEOUTS != 0;
+            if (in_order && self.ready.is_empty()) || self.oversleeps(earliest) {
                 return earliest;
             }
+            lazy |= self.overtakes(earliest);
         }
         let (running, threads) = (self.running, &self.threads);
         let alive = self.alive.contains(running);
@@ -653,7 +661,7 @@ impl<O: Os> Gate<O> {
         control.steps.store(self.steps, Ordering::Relaxed);
         if next == self.running {
             if self.timed.contains(next) {
-                self.advance_to(self.threads[next].pending().deadline);
+                self.let_time_pass(next);
             }
             return;
         }
@@ -681,7 +689,7 @@ impl<O: Os> Gate<O> {
             .running
             .store(u32::from(next), Ordering::Relaxed);
         if deadline != 0 && self.timed.contains(next) {
-            self.advance_to(deadline);
+            self.let_time_pass(next);
         }
     }
 
@@ -694,6 +702,7 @@ impl<O: Os> Gate<O> {
             (&control.preemptions, self.preemptions),
             (&control.threads, self.created),
             (&control.clock, self.clock),
+            (&control.early, self.hurry.early),
         ] {
             word.store(value, Ordering::Relaxed);
         }
@@ -704,12 +713,13 @@ impl<O: Os> Gate<O> {
 
     /// Why the running thread, just chosen, goes on.
     #[inline]
-    pub fn arrive(&self) -> Wake {
+    pub fn arrive(&mut self) -> Wake {
         let thread = &self.threads[self.running];
         let p = thread.pending();
         if self.cancelled(thread) {
             Wake::Cancelled
         } else if p.deadline != 0 && !(p.ready)(p, self.running) {
+            self.note_early();
             Wake::TimedOut
         } else {
             Wake::Ready

@@ -4,6 +4,7 @@ mod facts;
 mod rounds;
 mod sleep;
 mod spin;
+mod timed;
 
 use super::core::{Cancel, Gate, State, Stop};
 use super::{Pending, Wake};
