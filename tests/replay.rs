@@ -54,6 +54,7 @@ fn record_on(
             "-n",
             "5000",
             "--no-shrink",
+            "--early-timeouts=fail",
             "--threads",
             threads,
             "--policy",

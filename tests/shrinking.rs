@@ -99,6 +99,7 @@ fn witness(bug: &Bug, seed: &str) -> (Run, Option<Finding>) {
         seed,
         "--races",
         "off",
+        "--early-timeouts=fail",
         "--shrink-time",
         "1h",
         "--max-steps",

@@ -24,6 +24,7 @@ fn until_found(case: &table::Case, policy: &str, seed: u64) -> Option<u64> {
         "--seed",
         &seed,
         "--no-shrink",
+        "--early-timeouts=fail",
         "-q",
     ];
     let run = common::run(&options, &case.program(&[]), case.args);
