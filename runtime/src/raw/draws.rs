@@ -294,7 +294,8 @@ mod tests {
 
     #[test]
     fn instructions_are_decoded() {
-        let table: [(&[u8], Option<(usize, usize, u32)>); 6] = [
+        type Case = (&'static [u8], Option<(usize, usize, u32)>);
+        let table: [Case; 6] = [
             (&[0x0f, 0xc7, 0xf0], Some((3, 0, 4))),
             (&[0x48, 0x0f, 0xc7, 0xfa], Some((4, 2, 8))),
             (&[0x41, 0x0f, 0xc7, 0xf7], Some((4, 15, 4))),
