@@ -440,25 +440,25 @@ impl Summary {
         let early = |found: &Found| found.time_out.is_some();
         let race = |found: &Found| !early(found) && found.class == Class::Race.name();
         let leak = |found: &Found| !early(found) && found.class == Class::Leak.name();
-        let kinds: [(&dyn Fn(&Found) -> bool, [&str; 2], &str); 3] = [
+        let number = |is_one: &dyn Fn(&Found) -> bool| {
+            self.reports.iter().filter(|found| is_one(found)).count() as u64
+        };
+        let kinds = [
             (
-                &early,
-                ["failure", " by an early time-out"],
+                number(&early),
+                "failure",
+                " by an early time-out",
                 "--early-timeouts=fail",
             ),
-            (&race, ["data race", ""], "--races=fail"),
-            (&leak, ["leaked thread", ""], "--leaked-threads=fail"),
+            (number(&race), "data race", "", "--races=fail"),
+            (number(&leak), "leaked thread", "", "--leaked-threads=fail"),
         ];
-        let told = kinds
-            .into_iter()
-            .filter_map(|(is_one, [what, how], option)| {
-                let n = self.reports.iter().filter(|found| is_one(found)).count() as u64;
-                (n > 0).then(|| {
-                    let does = if n == 1 { "does" } else { "do" };
-                    let n = count(n, what);
-                    format!("{n}{how} reported ({does} not fail the run; {option})")
-                })
-            });
+        let there = kinds.into_iter().filter(|kind| kind.0 > 0);
+        let told = there.map(|(n, what, how, option)| {
+            let does = if n == 1 { "does" } else { "do" };
+            let n = count(n, what);
+            format!("{n}{how} reported ({does} not fail the run; {option})")
+        });
         let mut told: Vec<String> = told.collect();
         for class in [Class::Deadlock, Class::Race] {
             let same = |p: &&Possibility| p.class == class.name();
