@@ -112,6 +112,10 @@ impl Objects {
                 None,
             );
         }
+        // Bytes there stand for it (`runtime/src/access/library.rs`).
+        if symbols.is_data_of_runtime(address) {
+            return ("what the C library keeps".to_string(), None);
+        }
         if let Some((variable, within)) = symbols.variable(address) {
             return (with_offset(variable, within), None);
         }

@@ -257,6 +257,11 @@ impl Symbols {
         Some(&image.path)
     }
 
+    /// Does this address lie in the data of the shim inside the target?
+    pub fn is_data_of_runtime(&self, address: u64) -> bool {
+        self.data_of(address).is_some_and(is_runtime)
+    }
+
     /// Does this address lie in the shim inside the target?
     pub fn is_in_runtime(&self, address: u64) -> bool {
         let image = self.image_of(address).map(|(_, image)| &image.path);
