@@ -114,7 +114,7 @@ impl Objects {
         }
         // Bytes there stand for it (`runtime/src/access/library.rs`).
         if symbols.is_data_of_runtime(address) {
-            return ("what the C library keeps".to_string(), None);
+            return (LIBRARY.to_string(), None);
         }
         if let Some((variable, within)) = symbols.variable(address) {
             return (with_offset(variable, within), None);
@@ -156,6 +156,9 @@ impl Objects {
         (format!("{noun}#{count}"), self.made.get(&address).cloned())
     }
 }
+
+/// The name of what the C library keeps between calls.
+pub const LIBRARY: &str = "what the C library keeps";
 
 fn with_offset(name: &str, within: u64) -> String {
     match within {

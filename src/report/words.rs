@@ -2,6 +2,7 @@
 
 use super::input_text;
 use super::text::Names;
+use crate::objects::LIBRARY;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::{ARRIVAL, FACT};
 use raddle_protocol::slot;
@@ -32,6 +33,8 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
             format!("{text} {object} := {}", number(value))
         }
+        Kind::ReadRange if object == LIBRARY => format!("looks at {object}"),
+        Kind::WriteRange if object == LIBRARY => format!("changes {object}"),
         Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {value} bytes"),
         Kind::CondSignal if value == u64::from(slot::NONE) => {
             format!("{text} {object}: wakes nobody")
