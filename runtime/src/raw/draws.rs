@@ -97,17 +97,19 @@ pub fn look_at(code: &[u8]) {
     });
 }
 
-/// From here on who comes to those places is noticed.
+/// From here on who comes to those places is noticed, if this is an execution: the mappings of the
+/// process that they are cloned from say which modules there are.
 pub fn watch() {
     // SAFETY: the running thread.
     let watch = unsafe { WATCH.get() };
-    if !watch.lost && !watch.stepping && watch.len > 0 {
+    if gate::active() && !watch.lost && !watch.stepping && watch.len > 0 {
         watch.close(true);
     }
 }
 
-/// Names what is not under control. To be called when an execution begins.
+/// To be called when an execution begins.
 pub fn begin() {
+    watch();
     // SAFETY: the running thread.
     if unsafe { WATCH.get() }.lost {
         gate::uncontrolled(NAME);
