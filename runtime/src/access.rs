@@ -14,7 +14,7 @@ pub use copy::{
 };
 pub use library::{begin, end};
 pub use memory::{Update, cut, load, order, store};
-pub use spans::is_address;
+pub use spans::{Call, Span, is_address};
 pub use table::{Byte, Half};
 #[cfg(test)]
 pub use table::{HookType, Row};

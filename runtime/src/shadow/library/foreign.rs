@@ -5,6 +5,7 @@ use super::Address;
 use super::formats::List;
 use super::reads::{Looked, look};
 use super::states;
+use crate::access;
 use crate::futex;
 use crate::gate;
 use crate::heap;
@@ -17,6 +18,7 @@ use crate::shadow::{lost, touch as touch_local, world};
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
+use raddle_protocol::effects::{self, Extent};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
@@ -85,7 +87,8 @@ pub unsafe extern "C-unwind" fn call(
             false => may_use(values[i], size, is_written(shape, i), pc),
         };
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
-        looked.lost && !is_silent(known)
+        (!apart && goes_beyond(known, values, pc))
+            || looked.lost && !is_silent(known)
             || (reads_files(known) && Source::any())
             || pointers.any(|i| may_use(i) || leads_on(values[i]))
             || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))
@@ -150,6 +153,36 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
             !known
         }
     }
+}
+
+/// Does this function access symbolic bytes behind the fields of a vector, or of a message's header? What
+/// it is sure to access there is shared with who else does.
+fn goes_beyond(name: &str, values: &[u64], pc: usize) -> bool {
+    let call = access::Call {
+        arguments: values,
+        private: 0,
+        result: None,
+        own: 0,
+        kept: 0,
+    };
+    let mut beyond = false;
+    for effect in effects::of(name) {
+        if !matches!(effect.extent, Extent::Vector(_) | Extent::Message) {
+            continue;
+        }
+        let each = |span: access::Span| {
+            let len = span.len.min(MOST);
+            if !effect.may {
+                touch_local(span.at, len, span.writes, pc);
+            }
+            beyond |= world().cells.any_symbolic(span.at, len);
+        };
+        // SAFETY: the call is about to be made.
+        if !unsafe { call.spans(effect, each) } {
+            return true;
+        }
+    }
+    beyond
 }
 
 /// Records that what this function reads is not followed.
