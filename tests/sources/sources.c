@@ -123,19 +123,19 @@ int main(int c,char**v){ const char*k=v[1];
  K(uname){struct utsname u;memset(&u,0,sizeof u);uname(&u);V(u);}
  K(tmpnam){char b[L_tmpnam];tmpnam(b);add(b,strlen(b));}
  K(tempnam){char*b=tempnam("/tmp","x");add(b,strlen(b));}
- K(mktemp){char b[]="/tmp/xXXXXXX";mktemp(b);add(b,strlen(b));}
- K(mkstemp){char b[]="/tmp/xXXXXXX";int d=mkstemp(b);add(b,strlen(b));unlink(b);V(d);}
- K(mkostemp){char b[]="/tmp/xXXXXXX";int d=mkostemp(b,0);add(b,strlen(b));unlink(b);V(d);}
- K(mkstemps){char b[]="/tmp/xXXXXXX.c";int d=mkstemps(b,2);add(b,strlen(b));unlink(b);V(d);}
- K(mkostemps){char b[]="/tmp/xXXXXXX.c";int d=mkostemps(b,2,0);add(b,strlen(b));unlink(b);V(d);}
- K(mkstemp64){char b[]="/tmp/xXXXXXX";int d=mkstemp64(b);add(b,strlen(b));unlink(b);V(d);}
- K(mkdtemp){char b[]="/tmp/xXXXXXX";mkdtemp(b);add(b,strlen(b));rmdir(b);}
+ K(mktemp){char b[]="mktemp-XXXXXX";mktemp(b);add(b,strlen(b));}
+ K(mkstemp){char b[]="mkstemp-XXXXXX";int d=mkstemp(b);add(b,strlen(b));unlink(b);V(d);}
+ K(mkostemp){char b[]="mkostemp-XXXXXX";int d=mkostemp(b,0);add(b,strlen(b));unlink(b);V(d);}
+ K(mkstemps){char b[]="mkstemps-XXXXXX.c";int d=mkstemps(b,2);add(b,strlen(b));unlink(b);V(d);}
+ K(mkostemps){char b[]="mkostemps-XXXXXX.c";int d=mkostemps(b,2,0);add(b,strlen(b));unlink(b);V(d);}
+ K(mkstemp64){char b[]="mkstemp64-XXXXXX";int d=mkstemp64(b);add(b,strlen(b));unlink(b);V(d);}
+ K(mkdtemp){char b[]="mkdtemp-XXXXXX";mkdtemp(b);add(b,strlen(b));rmdir(b);}
  K(inode){char b[64];sprintf(b,"/tmp/src-%d",getpid());int d=open(b,O_CREAT|O_RDWR,0600);int e=open("/tmp/src2",O_CREAT|O_RDWR,0600);unlink(b);struct stat s;fstat(d,&s);V(s.st_ino);}
  K(inode_pipe){int p[2];pipe(p);struct stat s;fstat(p[0],&s);V(s.st_ino);}
  K(inode_memfd){int d=memfd_create("x",0);struct stat s;fstat(d,&s);V(s.st_ino);}
  K(mtime){FILE*f=tmpfile();fputc('x',f);fflush(f);struct stat s;fstat(fileno(f),&s);V(s.st_mtim);}
  K(atime_exe){struct stat s;stat("/proc/self/exe",&s);V(s.st_mtim);V(s.st_ino);}
- K(stat_dir){struct stat s;stat("/tmp",&s);V(s.st_mtim);V(s.st_nlink);}
+ K(stat_dir){struct stat s;mkdir("own",0700);stat("own",&s);V(s.st_mtim);V(s.st_nlink);rmdir("own");}
  K(statx){FILE*f=tmpfile();fputc('x',f);fflush(f);struct statx s;memset(&s,0,sizeof s);statx(fileno(f),"",AT_EMPTY_PATH,STATX_BASIC_STATS,&s);V(s.stx_mtime.tv_nsec);}
  K(statfs){struct statfs s;statfs("/tmp",&s);V(s.f_bfree);}
  K(proc_stat){file("/proc/self/stat",0);}
