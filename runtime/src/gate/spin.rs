@@ -516,8 +516,10 @@ impl<O: Os> Gate<O> {
     /// The next read of the running thread is the `nth` of one call, from 1, or, 0, of none: no round
     /// of a loop lies between two of these.
     pub fn within_call(&mut self, nth: u64) {
-        let me = self.running();
-        self.spins.tracks[me].nth = nth;
+        if self.spins.on {
+            let me = self.running();
+            self.spins.tracks[me].nth = nth;
+        }
     }
 
     /// The operation that the running thread was chosen for changed something that others may see.
@@ -643,7 +645,8 @@ impl<O: Os> Gate<O> {
         }
     }
 
-    /// What decides whether the running thread could take its step, if it was parked before it.
+    /// What decides whether the running thread could take its step, if it was parked before it, as
+    /// [`Gate::thing`] says.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let me = self.running();
         let track = self.spins.on.then(|| &self.spins.tracks[me]);
