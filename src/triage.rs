@@ -728,3 +728,18 @@ fn leave_out_middle(records: &mut Vec<witness::Record>) -> u64 {
     records.drain(Witness::HEAD..Witness::HEAD + too_many);
     too_many as u64
 }
+
+/// A record as tests write it.
+#[cfg(test)]
+fn record(
+    kind: raddle_protocol::event::Kind,
+    thread: raddle_protocol::Slot,
+    value: u64,
+) -> raddle_protocol::event::Event {
+    raddle_protocol::event::Event {
+        kind: kind as u8,
+        thread,
+        value,
+        ..Default::default()
+    }
+}

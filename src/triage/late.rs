@@ -270,6 +270,7 @@ fn length(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::triage::record;
 
     #[test]
     fn lengths_are_told_in_few_digits() {
@@ -292,20 +293,14 @@ mod tests {
 
     #[test]
     fn steps_that_came_early_are_left_out() {
-        let event = |kind: Kind, thread, value| Event {
-            kind: kind as u8,
-            thread,
-            value,
-            ..Event::default()
-        };
         let events = [
-            event(Kind::ThreadCreate, 0, 1),
-            event(Kind::ThreadStart, 1, 0),
-            event(Kind::Enabled, 1, 0),
-            event(Kind::Early, 0, 10),
-            event(Kind::SemTimedWait, 0, 110),
-            event(Kind::Choice, 0, 1),
-            event(Kind::SemPost, 1, 0),
+            record(Kind::ThreadCreate, 0, 1),
+            record(Kind::ThreadStart, 1, 0),
+            record(Kind::Enabled, 1, 0),
+            record(Kind::Early, 0, 10),
+            record(Kind::SemTimedWait, 0, 110),
+            record(Kind::Choice, 0, 1),
+            record(Kind::SemPost, 1, 0),
         ];
         let (without, before) = without_early(&events);
         let start = [Step::thread(0, 1), Step::thread(1, 1)];

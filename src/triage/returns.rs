@@ -56,23 +56,18 @@ fn others(events: &[Event]) -> Vec<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::triage::record;
 
     #[test]
     fn only_returns_are_left_out() {
-        let event = |kind: Kind, thread, value| Event {
-            kind: kind as u8,
-            thread,
-            value,
-            ..Event::default()
-        };
         let events = [
-            event(Kind::ThreadCreate, 0, 1),
-            event(Kind::Return, 0, 0),
-            event(Kind::CondSignal, 0, 0),
-            event(Kind::Choice, 0, 1),
-            event(Kind::Return, 0, 0),
-            event(Kind::Enabled, 0, 0),
-            event(Kind::ThreadStart, 1, 0),
+            record(Kind::ThreadCreate, 0, 1),
+            record(Kind::Return, 0, 0),
+            record(Kind::CondSignal, 0, 0),
+            record(Kind::Choice, 0, 1),
+            record(Kind::Return, 0, 0),
+            record(Kind::Enabled, 0, 0),
+            record(Kind::ThreadStart, 1, 0),
         ];
         let expected = [Step::thread(0, 2), Step::choice(1), Step::thread(1, 1)];
         assert_eq!(others(&events), expected);
