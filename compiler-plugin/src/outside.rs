@@ -36,7 +36,7 @@ impl Foreign {
         let known = flag(
             outside.is_some_and(|name| reads(name).next().is_some()),
             FOREIGN_READS,
-        ) | flag(outside.is_some_and(keeps_state), FOREIGN_STATE);
+        ) | flag(outside.and_then(keeps_state).is_some(), FOREIGN_STATE);
         if name.as_deref().is_some_and(is_silent) {
             return (known != 0).then_some(Foreign { name, shape: known });
         }

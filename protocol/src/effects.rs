@@ -8,6 +8,7 @@
 //! can say, so that no search claims to have seen all of a program that calls it.
 
 mod files;
+mod kept;
 mod lists;
 mod numbers;
 mod states;
@@ -16,7 +17,7 @@ mod texts;
 mod wide;
 
 pub use lists::Known;
-pub use states::{Of, State, Use, keeps_state};
+pub use states::{Of, State, Use, Used, Variable, When, keeps_state};
 
 /// Instead of the number of an argument: there is none, such as no limit.
 pub const NONE: u8 = u8::MAX;

@@ -164,6 +164,9 @@ pub const FOREIGN_USED: u64 = 1 << 60;
 pub const MODE_ACCESSES: u32 = 1;
 /// Bit of [`MODE`].
 pub const MODE_SYMBOLIC: u32 = 2;
+/// Bit of [`MODE`]: of calls is told that use only what few programs change
+/// ([`crate::effects::State::only_with`]).
+pub const MODE_STATES: u32 = 4;
 /// `[u32; 64]`.
 pub const ARGS: &str = "raddle_sym_args";
 /// How many arguments [`ARGS`] holds.

@@ -46,6 +46,7 @@ mod signals;
 mod slots;
 mod spare;
 mod start;
+mod states;
 mod substrate;
 mod sync;
 mod temporary;

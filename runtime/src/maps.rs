@@ -61,6 +61,13 @@ fn shared(new: Shared) {
     }
 }
 
+/// Is the file with this device and inode mapped so that others see what is written?
+pub fn is_shared(device: u64, inode: u64) -> bool {
+    // SAFETY: as above.
+    let mut all = unsafe { SHARED.get() }.iter().flatten();
+    all.any(|old| old.whose == (device, inode) && is_mapped(old.at))
+}
+
 /// A mmap has returned `at`: the same.
 fn mapped_by(
     at: *mut c_void,

@@ -126,6 +126,7 @@ fn prepare() {
     real::prime();
     os::prime();
     threads::prepare();
+    vars::look_for_rare_states();
     crate::sync::rwlock::prepare();
     ends::install();
     raw::redirect_vdso();

@@ -4,7 +4,7 @@
 //! executable, so they must not be assumed to lie in this library.
 #![allow(non_upper_case_globals)]
 
-use raddle_protocol::hooks::{ARGS_LEN, MODE_ACCESSES, MODE_SYMBOLIC};
+use raddle_protocol::hooks::{ARGS_LEN, MODE_ACCESSES, MODE_STATES, MODE_SYMBOLIC};
 
 /// [`raddle_protocol::hooks::MODE`].
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -53,6 +53,11 @@ pub fn set_mode(bits: u32, on: bool) {
             raddle_mode &= !bits;
         }
     }
+}
+
+/// Tells of states that few programs change ([`crate::states::any_rare`]) in those.
+pub fn look_for_rare_states() {
+    set_mode(MODE_STATES, crate::states::any_rare());
 }
 
 /// The expression of argument `index` if the call under way is to the function at `callee`

@@ -7,8 +7,8 @@ use crate::convert::widened;
 use crate::ir::{Context, Emit, Kind, Module, Opcode, Place, Value};
 use crate::locations;
 use raddle_protocol::effects::{self, Effect, Extent, Known, NONE, Row, keeps_state};
-use raddle_protocol::hooks::MODE_ACCESSES;
 use raddle_protocol::hooks::call::{ARGUMENTS, PRIVATE, PRIVATE_LEN, STATE, WORDS};
+use raddle_protocol::hooks::{MODE_ACCESSES, MODE_STATES};
 use raddle_protocol::library::stores_early;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -18,8 +18,8 @@ struct Told {
     name: String,
     /// Its number and what it says.
     row: Option<(u32, &'static Row)>,
-    /// It uses what the library keeps.
-    state: bool,
+    /// It uses what the library keeps; not `Some(true)`: what few programs change.
+    state: Option<bool>,
 }
 
 fn row_of(name: &str) -> Option<(u32, &'static Row)> {
@@ -45,7 +45,7 @@ fn told(call: Value) -> Option<Told> {
         !stores_early(&name) && row.effects.iter().all(|effect| fits(call, effect))
     });
     let state = keeps_state(&name);
-    (row.is_some() || state).then_some(Told { name, row, state })
+    (row.is_some() || state.is_some()).then_some(Told { name, row, state })
 }
 
 /// Is it told of what the call does to memory?
@@ -105,7 +105,7 @@ pub fn called_by_pointer(module: Module) -> impl Iterator<Item = String> {
         })
     });
     let names = by_pointer.map(Value::name);
-    names.filter(|name| row_of(name).is_some() || keeps_state(name))
+    names.filter(|name| row_of(name).is_some() || keeps_state(name).is_some())
 }
 
 /// The name of the function that is called, if it may access memory that others see, and nothing tells
@@ -176,18 +176,22 @@ impl Schedule<'_> {
             let mut effects = row.effects.iter();
             effects.any(|effect| accesses(i, effect, private) > 0)
         });
-        if row.is_none() && !told.state {
+        if row.is_none() && told.state.is_none() {
             return;
         }
+        let wanted = match (row, told.state) {
+            (None, Some(false)) => MODE_STATES,
+            _ => MODE_ACCESSES,
+        };
         let number = row.map_or(0, |(number, _)| u64::from(number) + 1);
-        let state = if told.state { STATE } else { 0 };
+        let state = if told.state.is_some() { STATE } else { 0 };
         let private = (0..PRIVATE_LEN).filter(|&index| private(index));
         let private: u64 = private.map(|index| 1 << (PRIVATE + index)).sum();
         let what = number | state | private;
         let frame = *self
             .frame
             .get_or_init(|| self.variable(self.context.int(64).array(WORDS)));
-        let follows = row.is_some_and(|(_, row)| self.ends_with(i, row, told.state));
+        let follows = row.is_some_and(|(_, row)| self.ends_with(i, row, told.state.is_some()));
         let end = match i.opcode() {
             Opcode::LLVMInvoke if follows => {
                 i.split_normal_edge();
@@ -197,7 +201,7 @@ impl Schedule<'_> {
         };
         if let Some(at) = end.filter(|_| follows) {
             let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
-            let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
+            let mode = self.hooks.mode_has(&emit, wanted);
             emit.when(mode, |emit| {
                 let result = self.word(emit, i, true);
                 let arguments = [emit.c64(what), frame, result];
@@ -210,7 +214,7 @@ impl Schedule<'_> {
             let told = emit.c64(8 * (ARGUMENTS as u64 + 2));
             emit.store(emit.c64(0), emit.offset(frame, told));
         }
-        let mode = self.hooks.mode_has(&emit, MODE_ACCESSES);
+        let mode = self.hooks.mode_has(&emit, wanted);
         emit.when(mode, |emit| {
             let count = i.argument_count().min(ARGUMENTS as u32);
             emit.store(emit.c64(count.into()), frame);

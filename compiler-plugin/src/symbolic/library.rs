@@ -44,8 +44,8 @@ impl Body<'_> {
             return false;
         };
         let state = match keeps_state(model.names()[0]) {
-            true => LIBRARY_STATE,
-            false => 0,
+            Some(_) => LIBRARY_STATE,
+            None => 0,
         };
         let code = emit.c32(model as u32 | state | count << 16);
         let arguments = [i.callee(), code, *values, *exprs];

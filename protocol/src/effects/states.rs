@@ -1,6 +1,8 @@
 //! What functions of the C library, and of the kernel behind it, keep between calls: whoever calls one
 //! finds what others have left there, though no memory of the program is shared.
 
+use super::kept::STATES;
+
 /// What a call does to such a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
@@ -8,12 +10,31 @@ pub enum Use {
     Looks,
     /// It depends on it, or its place among other changes matters.
     Changes,
-    /// It adds to what nobody has to look at.
+    /// It adds to it: its place among other additions does not matter, or matters only to who looks
+    /// at them later ([`State::ordered`]).
     Adds,
-    /// It depends on it, and changes it if the flags that are this argument say that a file is created.
-    Opens(u32),
-    /// The same, unless the mode that is this argument, a text, begins with `r`.
-    OpensAs(u32),
+    /// The same if nobody can read by the descriptor or the stream; otherwise it changes it.
+    Writes,
+}
+
+/// Which calls of a function do that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    Always,
+    /// Those whose flags, this argument, say that a file is created.
+    Creates(u32),
+    /// Those whose flags say that a file is emptied.
+    Empties(u32),
+    /// Those whose mode, a text, does not begin with `r`.
+    CreatesAs(u32),
+    /// Those whose mode begins with `w`.
+    EmptiesAs(u32),
+    /// Those whose command, this argument, is one of these.
+    Command(u32, &'static [i32]),
+    /// Those where this argument is not zero.
+    Given(u32),
+    /// Those where this argument is zero.
+    Null(u32),
 }
 
 /// Whose state it is.
@@ -25,11 +46,59 @@ pub enum Of {
     Argument(u32),
     /// That of the stream that is this argument, but for standard output and standard error.
     Stream(u32),
-    /// That of standard input, a stream.
-    StandardInput,
+    /// That of this argument, a descriptor.
+    Descriptor(u32),
+    /// The same, of one that threads do not pass on bytes by.
+    Plain(u32),
+    /// That of the descriptor of the stream that is this argument.
+    OfStream(u32),
+    /// That of the open file description of this argument, a descriptor: all that are duplicates of
+    /// one have one.
+    Open(u32),
+    /// The same, of one that threads do not pass on bytes by.
+    Position(u32),
+    /// That of the open file description of a stream.
+    PositionOfStream(u32),
     /// That of the file that this argument, a descriptor, leads to, if threads do not pass on bytes
     /// by it.
     File(u32),
+    /// That of the file of a stream.
+    FileOfStream(u32),
+    /// That of the file that this argument, a path, leads to.
+    Path(u32),
+    /// That of the file that a path leads to, from the directory that is the first argument; if it is
+    /// empty, that of the file behind the descriptor itself.
+    PathAt(u32, u32),
+    /// There is one in the process, for paths that are relative.
+    Relative(u32),
+}
+
+impl Of {
+    /// Instead of the number of an argument that is a stream.
+    pub const STANDARD_INPUT: u32 = u32::MAX;
+}
+
+/// A variable of the C library that programs may read and write themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variable {
+    Environment,
+    Zone,
+    ZoneNames,
+    Daylight,
+    Sign,
+}
+
+impl Variable {
+    /// Names of it.
+    pub const fn names(self) -> &'static str {
+        match self {
+            Variable::Environment => "environ __environ _environ",
+            Variable::Zone => "timezone __timezone",
+            Variable::ZoneNames => "tzname __tzname",
+            Variable::Daylight => "daylight __daylight",
+            Variable::Sign => "signgam __signgam",
+        }
+    }
 }
 
 /// A kind of state.
@@ -37,313 +106,135 @@ pub enum Of {
 pub struct State {
     /// What people call it.
     pub name: &'static str,
-    /// Whose it is for the functions with these names, and what they do to it.
-    functions: &'static [(Of, Use, &'static [&'static str])],
+    /// Does it show in which order several have added to it?
+    pub ordered: bool,
+    /// Is it told of only where the program changes what is the same for ever in others? Names of
+    /// functions and variables of which a module asks for one.
+    pub only_with: &'static str,
+    /// Variables of the library that show it.
+    pub variables: &'static [Variable],
+    /// Whose it is for the functions with these names, what they do to it, and when.
+    pub(super) functions: &'static [(Of, Use, When, &'static str)],
 }
 
-const STATES: &[State] = {
-    use Of::{Argument, File, Process, StandardInput, Stream};
-    use Use::{Adds, Changes, Looks, Opens, OpensAs};
-    &[
-        State {
-            name: "the state of rand",
-            functions: &[(
-                Process,
-                Changes,
-                &[
-                    "rand",
-                    "srand",
-                    "random",
-                    "srandom",
-                    "initstate",
-                    "setstate",
-                ],
-            )],
-        },
-        State {
-            name: "the state of drand48",
-            functions: &[(
-                Process,
-                Changes,
-                &[
-                    "drand48", "lrand48", "mrand48", "srand48", "seed48", "lcong48",
-                ],
-            )],
-        },
-        State {
-            name: "the environment",
-            functions: &[
-                (Process, Looks, &["getenv", "secure_getenv"]),
-                (
-                    Process,
-                    Changes,
-                    &["setenv", "putenv", "unsetenv", "clearenv"],
-                ),
-            ],
-        },
-        State {
-            name: "the names of files",
-            functions: &[
-                (
-                    Process,
-                    Looks,
-                    &[
-                        "access",
-                        "faccessat",
-                        "stat",
-                        "stat64",
-                        "lstat",
-                        "lstat64",
-                        "fstatat",
-                        "fstatat64",
-                        "statx",
-                        "opendir",
-                        "readlink",
-                        "realpath",
-                        "glob",
-                        "scandir",
-                    ],
-                ),
-                (
-                    Process,
-                    Changes,
-                    &[
-                        "unlink",
-                        "unlinkat",
-                        "remove",
-                        "rename",
-                        "renameat",
-                        "link",
-                        "symlink",
-                        "mkdir",
-                        "mkdirat",
-                        "rmdir",
-                        "truncate",
-                        "truncate64",
-                        "chmod",
-                        "chown",
-                        "mkfifo",
-                        "mknod",
-                        "creat",
-                        "creat64",
-                        "mkstemp",
-                        "mkdtemp",
-                        "utime",
-                        "utimes",
-                        "utimensat",
-                    ],
-                ),
-                (Process, Opens(1), &["open", "open64"]),
-                (Process, Opens(2), &["openat", "openat64"]),
-                (Process, OpensAs(1), &["fopen", "fopen64"]),
-            ],
-        },
-        State {
-            name: "the working directory",
-            functions: &[
-                (Process, Looks, &["getcwd", "get_current_dir_name"]),
-                (Process, Changes, &["chdir", "fchdir"]),
-            ],
-        },
-        State {
-            name: "the mask of new files",
-            functions: &[(Process, Changes, &["umask"])],
-        },
-        State {
-            name: "the locale",
-            functions: &[
-                (Process, Looks, &["localeconv"]),
-                (Process, Changes, &["setlocale"]),
-            ],
-        },
-        State {
-            name: "the action of a signal",
-            functions: &[(
-                Argument(0),
-                Changes,
-                &["signal", "sigaction", "sigset", "bsd_signal"],
-            )],
-        },
-        State {
-            name: "what is done at exit",
-            functions: &[(Process, Changes, &["atexit", "on_exit", "at_quick_exit"])],
-        },
-        State {
-            name: "the keys of thread-local data",
-            functions: &[(
-                Process,
-                Changes,
-                &[
-                    "pthread_key_create",
-                    "pthread_key_delete",
-                    "tss_create",
-                    "tss_delete",
-                ],
-            )],
-        },
-        State {
-            name: "the table of hsearch",
-            functions: &[(Process, Changes, &["hcreate", "hsearch", "hdestroy"])],
-        },
-        State {
-            name: "a search tree",
-            functions: &[
-                (Argument(1), Looks, &["tfind"]),
-                (Argument(1), Changes, &["tsearch", "tdelete"]),
-            ],
-        },
-        State {
-            name: "a directory",
-            functions: &[(
-                Argument(0),
-                Changes,
-                &["readdir", "readdir64", "rewinddir", "seekdir", "telldir"],
-            )],
-        },
-        State {
-            name: "a file",
-            functions: &[
-                (
-                    File(0),
-                    Looks,
-                    &["fstat", "fstat64", "fcntl", "fcntl64", "isatty"],
-                ),
-                (
-                    File(0),
-                    Changes,
-                    &[
-                        "lseek",
-                        "lseek64",
-                        "read",
-                        "readv",
-                        "ftruncate",
-                        "ftruncate64",
-                        "close",
-                        "__read_chk",
-                    ],
-                ),
-                (File(0), Adds, &["write", "writev"]),
-            ],
-        },
-        State {
-            name: "a stream",
-            functions: &[
-                (
-                    Stream(0),
-                    Looks,
-                    &["ftell", "ftello", "ftello64", "feof", "ferror", "fgetpos"],
-                ),
-                (
-                    Stream(0),
-                    Changes,
-                    &[
-                        "fgetc",
-                        "getc",
-                        "_IO_getc",
-                        "getc_unlocked",
-                        "fgetc_unlocked",
-                        "fseek",
-                        "fseeko",
-                        "fseeko64",
-                        "rewind",
-                        "fsetpos",
-                        "clearerr",
-                        "fclose",
-                        "setvbuf",
-                        "setbuf",
-                        "fscanf",
-                        "__isoc99_fscanf",
-                        "__isoc23_fscanf",
-                        "getw",
-                    ],
-                ),
-                (
-                    Stream(0),
-                    Adds,
-                    &[
-                        "fprintf",
-                        "vfprintf",
-                        "__fprintf_chk",
-                        "__vfprintf_chk",
-                        "fflush",
-                    ],
-                ),
-                (Stream(1), Changes, &["ungetc"]),
-                (
-                    Stream(1),
-                    Adds,
-                    &["putc", "fputc", "_IO_putc", "fputs", "putc_unlocked"],
-                ),
-                (Stream(2), Changes, &["fgets", "fgets_unlocked", "getline"]),
-                (
-                    Stream(3),
-                    Changes,
-                    &[
-                        "fread",
-                        "fread_unlocked",
-                        "getdelim",
-                        "__getdelim",
-                        "__fgets_chk",
-                        "__fgets_unlocked_chk",
-                    ],
-                ),
-                (Stream(3), Adds, &["fwrite", "fwrite_unlocked"]),
-                (Stream(4), Changes, &["__fread_chk", "__fread_unlocked_chk"]),
-                (
-                    StandardInput,
-                    Changes,
-                    &[
-                        "getchar",
-                        "getchar_unlocked",
-                        "scanf",
-                        "__isoc99_scanf",
-                        "__isoc23_scanf",
-                    ],
-                ),
-            ],
-        },
-    ]
-};
+/// One way in which calls of a function use a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    /// The number of the state.
+    pub number: usize,
+    pub state: &'static State,
+    pub of: Of,
+    pub used: Use,
+    pub when: When,
+}
+
+/// The name without what does not matter: whether offsets have 64 bits, who takes locks, whether sizes
+/// are checked, which revision of C it is from. Where arguments come in another place, it is kept.
+fn bare(name: &str) -> &str {
+    if ["__fgets", "__fread", "__fgetws"]
+        .iter()
+        .any(|one| name.starts_with(one))
+    {
+        return name;
+    }
+    let mut bare = name.trim_start_matches("_IO_").trim_start_matches('_');
+    for front in ["isoc99_", "isoc23_", "xpg_"] {
+        bare = bare.strip_prefix(front).unwrap_or(bare);
+    }
+    for end in ["_chk", "_2", "_unlocked", "64"] {
+        bare = bare.strip_suffix(end).unwrap_or(bare);
+    }
+    bare
+}
 
 impl State {
-    /// The states that a function of this name uses, each with its number, whose it is, and how.
-    pub fn used_by(name: &str) -> impl Iterator<Item = (usize, &'static State, Of, Use)> {
+    /// What the function of this name uses.
+    pub fn used_by(name: &str) -> impl Iterator<Item = Used> {
+        let name = bare(name);
         let all = STATES.iter().enumerate();
-        all.filter_map(move |(number, state)| {
-            let used = state.functions.iter().find(|row| row.2.contains(&name))?;
-            Some((number, state, used.0, used.1))
+        all.flat_map(move |(number, state)| {
+            let rows = state.functions.iter();
+            let rows =
+                rows.filter(move |row| row.3.split_ascii_whitespace().any(|one| one == name));
+            rows.map(move |&(of, used, when, _)| Used {
+                number,
+                state,
+                of,
+                used,
+                when,
+            })
         })
+    }
+
+    /// All of them.
+    pub fn all() -> &'static [State] {
+        STATES
+    }
+
+    /// The number of the state with this name.
+    pub fn number(name: &str) -> Option<usize> {
+        STATES.iter().position(|state| state.name == name)
     }
 }
 
-/// Does the function with this name keep something between calls that others find?
-pub fn keeps_state(name: &str) -> bool {
-    State::used_by(name).next().is_some()
+/// Does the function with this name keep something between calls that others find? `None`: not;
+/// `Some(true)`: in every program.
+pub fn keeps_state(name: &str) -> Option<bool> {
+    let mut used = State::used_by(name).map(|used| used.state.only_with.is_empty());
+    let first = used.next()?;
+    Some(first || used.any(|always| always))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+    use std::format;
 
     #[test]
-    fn a_function_uses_a_state_in_one_way() {
-        for (number, state) in STATES.iter().enumerate() {
+    fn a_function_uses_a_state_of_somebody_in_one_way_at_a_time() {
+        let mut names = BTreeSet::new();
+        for state in STATES {
             let same = STATES.iter().filter(|other| other.name == state.name);
             assert_eq!(same.count(), 1, "{}", state.name);
-            for name in state.functions.iter().flat_map(|row| row.2) {
-                let rows = state.functions.iter().filter(|row| row.2.contains(name));
-                let uses = State::used_by(name).filter(|used| used.0 == number);
-                assert_eq!((uses.count(), rows.count()), (1, 1), "{name}");
+            let mut rows = BTreeSet::new();
+            for (of, _, when, functions) in state.functions {
+                for name in functions.split_ascii_whitespace() {
+                    assert_eq!(bare(name), name, "{}", state.name);
+                    let row = (name, format!("{of:?} {when:?}"));
+                    assert!(rows.insert(row), "{}: {name}", state.name);
+                    names.insert(name);
+                }
             }
         }
-        assert!(!keeps_state("malloc"));
+        assert!(names.len() > 600, "{}", names.len());
+        assert_eq!(keeps_state("malloc"), None);
+        assert_eq!(keeps_state("toupper"), Some(false));
+        assert_eq!(keeps_state("rand"), Some(true));
+    }
+
+    #[test]
+    fn names_of_one_function_are_one() {
+        let cases = [
+            ("pread", "pread64"),
+            ("open", "__open64_2"),
+            ("getc", "_IO_getc"),
+            ("getc", "getc_unlocked"),
+            ("fscanf", "__isoc99_fscanf"),
+            ("fprintf", "__fprintf_chk"),
+            ("ctype_b_loc", "__ctype_b_loc"),
+        ];
+        for (name, other) in cases {
+            assert_eq!(bare(other), name);
+        }
     }
 
     #[test]
     fn whoever_uses_a_stream_uses_the_same_state() {
-        let number = |name| State::used_by(name).next().map(|used| used.0);
+        let stream = State::number("a stream").expect("there is one");
         for name in ["fputc", "fgets", "fread", "ungetc", "getchar", "ftell"] {
-            assert_eq!(number(name), number("fgetc"), "{name}");
+            let mut used = State::used_by(name);
+            assert!(used.any(|used| used.number == stream), "{name}");
         }
     }
 }

@@ -14,11 +14,12 @@ use super::spans::{Call, Span};
 use super::{Address, range, scheduled, shadowed};
 use crate::gate;
 use crate::serial::Serial;
-use crate::shadow::states;
+use crate::states;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::effects::{Place, Row, Use};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
+use raddle_protocol::shared::flags;
 
 crate::hooks! { ROWS:
     fn raddle_call(what: u64, name: Address, frame: Address) = before;
@@ -195,8 +196,20 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
     if what & STATE != 0 {
         let count = (frame.count as usize).min(ARGUMENTS);
         let (name, arguments) = (name.to_str().unwrap_or_default(), frame.arguments);
-        for (place, _, used) in states::used_by(name, &arguments[..count]) {
-            known &= note(frame, &mut told, kept(place, used), false);
+        for place in states::used_by(name, &arguments[..count]).iter() {
+            if states::is_unknown(place, gate::me()) && gate::flags() & flags::EXHAUSTIVE != 0 {
+                gate::uncontrolled("in which order threads have written to a file");
+            }
+            known &= note(frame, &mut told, kept(place.number, place.used), false);
+            for (at, len) in states::variables(place) {
+                let span = Span {
+                    at,
+                    len,
+                    writes: place.used != Use::Looks,
+                    exact: false,
+                };
+                known &= note(frame, &mut told, span, false);
+            }
         }
     }
     if !known {

@@ -67,24 +67,78 @@ struct Dynamic {
     value: u64,
 }
 
+/// Does a module with hooks refer to a function or a variable with one of these names?
+pub fn asks_for(names: &str) -> bool {
+    let mut search = (names, false);
+    // SAFETY: the callback has the declared type and takes the search.
+    unsafe { libc::dl_iterate_phdr(Some(look_for), (&raw mut search).cast()) };
+    search.1
+}
+
+unsafe extern "C" fn look_for(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    search: *mut c_void,
+) -> c_int {
+    // SAFETY: as of `look_at`.
+    unsafe {
+        let (info, search) = (&*info, &mut *search.cast::<(&str, bool)>());
+        let is_asked = |name: &[u8]| {
+            let mut names = search.0.split_ascii_whitespace();
+            names.any(|one| one.as_bytes() == name)
+        };
+        search.1 = asks_for_hooks(info)
+            && symbols_of(info).is_some_and(|symbols| {
+                // A variable that the program has a copy of is its own.
+                (1..symbols.all()).any(|n| is_asked(symbols.name(n).1))
+            });
+        search.1.into()
+    }
+}
+
 /// Does the module take from others what instrumented code uses?
 ///
 /// # Safety
 /// The description is the dynamic linker's.
 unsafe fn asks_for_hooks(info: &libc::dl_phdr_info) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        symbols_of(info).is_some_and(|symbols| {
+            let mut asked = (1..symbols.asked()).map(|n| symbols.name(n));
+            asked.any(|(defined, name)| {
+                !defined && (name == b"raddle_mode" || name.starts_with(b"__tsan_"))
+            })
+        })
+    }
+}
+
+/// The tables of a loaded module, as the ELF specification describes them; 0: there is none.
+struct Symbols {
+    strings: u64,
+    symbols: u64,
+    gnu_hash: u64,
+    hash: u64,
+}
+
+/// # Safety
+/// The description is the dynamic linker's.
+unsafe fn symbols_of(info: &libc::dl_phdr_info) -> Option<Symbols> {
     const NONE: i64 = 0;
     const STRINGS: i64 = 5;
     const SYMBOLS: i64 = 6;
     const GNU_HASH: i64 = 0x6fff_fef5;
     const HASH: i64 = 4;
-    // SAFETY: the tables of a loaded module, as the ELF specification describes them.
+    let mut found = Symbols {
+        strings: 0,
+        symbols: 0,
+        gnu_hash: 0,
+        hash: 0,
+    };
+    // SAFETY: the dynamic section of a loaded module.
     unsafe {
         let headers = core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-        let Some(header) = headers.iter().find(|h| h.p_type == libc::PT_DYNAMIC) else {
-            return false;
-        };
+        let header = headers.iter().find(|h| h.p_type == libc::PT_DYNAMIC)?;
         let mut entry = (info.dlpi_addr + header.p_vaddr) as *const Dynamic;
-        let [mut strings, mut symbols, mut gnu_hash, mut hash] = [0; 4];
         while (*entry).tag != NONE {
             // The linker leaves addresses alone in a section that it cannot write to.
             let address = match (*entry).value {
@@ -92,27 +146,66 @@ unsafe fn asks_for_hooks(info: &libc::dl_phdr_info) -> bool {
                 value => value,
             };
             match (*entry).tag {
-                STRINGS => strings = address,
-                SYMBOLS => symbols = address,
-                GNU_HASH => gnu_hash = address,
-                HASH => hash = address,
+                STRINGS => found.strings = address,
+                SYMBOLS => found.symbols = address,
+                GNU_HASH => found.gnu_hash = address,
+                HASH => found.hash = address,
                 _ => {}
             }
             entry = entry.add(1);
         }
+    }
+    Some(found)
+}
+
+impl Symbols {
+    /// The number behind the symbols that are asked for.
+    ///
+    /// # Safety
+    /// The tables are those of a loaded module, here and below.
+    unsafe fn asked(&self) -> usize {
         // Of the first table, the number of the first symbol that it holds: those that are asked for
         // come before; of the second one, how many there are.
-        let count = match (gnu_hash, hash) {
+        match (self.gnu_hash, self.hash) {
             (0, 0) => 0,
-            (0, table) => *(table as *const u32).add(1),
-            (table, _) => *(table as *const u32).add(1),
-        };
-        let symbols = symbols as *const libc::Elf64_Sym;
-        let asked = (1..count as usize).map(|n| &*symbols.add(n));
-        asked.filter(|symbol| symbol.st_shndx == 0).any(|symbol| {
-            let name = (strings + u64::from(symbol.st_name)) as *const c_char;
-            let name = CStr::from_ptr(name).to_bytes();
-            name == b"raddle_mode" || name.starts_with(b"__tsan_")
-        })
+            // SAFETY: the caller's promise.
+            (0, table) | (table, _) => unsafe { *(table as *const u32).add(1) as usize },
+        }
+    }
+
+    /// How many symbols there are.
+    unsafe fn all(&self) -> usize {
+        if self.gnu_hash == 0 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.asked() };
+        }
+        let table = self.gnu_hash as *const u32;
+        // SAFETY: four words, the filter's words of 64 bits, the buckets, the chains.
+        unsafe {
+            let [count, first, filter] = [0, 1, 2].map(|n| *table.add(n) as usize);
+            let buckets = table.add(4 + 2 * filter);
+            let mut last = (0..count)
+                .map(|n| *buckets.add(n) as usize)
+                .max()
+                .unwrap_or(0);
+            if last < first {
+                return first;
+            }
+            let chains = buckets.add(count);
+            while *chains.add(last - first) & 1 == 0 {
+                last += 1;
+            }
+            last + 1
+        }
+    }
+
+    /// Is the symbol of this number defined here? And its name.
+    unsafe fn name(&self, number: usize) -> (bool, &'static [u8]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let symbol = &*(self.symbols as *const libc::Elf64_Sym).add(number);
+            let name = (self.strings + u64::from(symbol.st_name)) as *const c_char;
+            (symbol.st_shndx != 0, CStr::from_ptr(name).to_bytes())
+        }
     }
 }

@@ -11,7 +11,7 @@ mod ending;
 mod facts;
 mod foreign;
 mod freeze;
-mod hooked;
+pub mod hooked;
 mod livelock;
 mod operands;
 mod outside;

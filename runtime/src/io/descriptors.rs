@@ -4,7 +4,7 @@ use super::table;
 use super::wait::{Condition, Operation, answer};
 use super::{locks, messages, random, raw, streams, wait};
 use crate::os::syscall;
-use crate::{gate, intercept, numbers};
+use crate::{gate, intercept, numbers, states};
 use core::ffi::{c_int, c_uint};
 use raddle_protocol::Slot;
 use raddle_protocol::descriptor::What;
@@ -74,6 +74,7 @@ pub fn event(count: c_uint, flags: c_int, pc: usize) -> isize {
 
 /// `close`. Whoever waits on the descriptor may have begun to before: then the wait goes on.
 pub fn close(fd: c_int, pc: usize) -> isize {
+    states::closed(fd);
     // SAFETY: the program gives up the descriptor.
     let call = || unsafe { syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0) };
     let Some(object) = table::find(fd) else {
@@ -146,6 +147,7 @@ fn waits_on(slot: Slot, fd: c_int) -> bool {
 fn note_copy(fd: c_int, copy: isize) -> isize {
     if copy >= 0 {
         table::duplicated(fd, copy as c_int);
+        states::duplicated(fd, copy as c_int);
     }
     copy
 }

@@ -51,5 +51,10 @@ pub use streams::{dispatched, letting_through, rearm, thread_begins};
 pub fn is_followed(fd: core::ffi::c_int) -> bool {
     table::find(fd).is_some()
 }
+/// Is this descriptor open?
+pub fn is_open(fd: core::ffi::c_int) -> bool {
+    raw::fcntl(fd, libc::F_GETFD, 0) >= 0
+}
+pub use raw::status_flags;
 pub use table::{change, share_all};
 pub use wait::answer;

@@ -262,6 +262,8 @@ unsafe fn tell_of(library: &LinkMap) {
 /// `handle` is what dlopen returned.
 unsafe fn seen(handle: *mut c_void) -> *mut c_void {
     tell();
+    crate::states::forget_names();
+    crate::vars::look_for_rare_states();
     let exhaustive = gate::flags() & (flags::EXACT_SPINS | flags::SYMBOLIC) != 0;
     if exhaustive && !handle.is_null() {
         // SAFETY: glibc's handles are pointers to this structure; the name is a text.
@@ -300,6 +302,7 @@ intercept! {
         pc => guarded(pc, || seen(real::dlmopen(space, file, flags)));
     fn dlclose(handle: *mut c_void) -> c_int, pc => guarded(pc, || {
         crate::shadow::forget_names();
+        crate::states::forget_names();
         real::dlclose(handle)
     });
 }

@@ -27,7 +27,7 @@ mod suspicion;
 mod tests;
 
 pub use calls::find as find_modelled;
-pub use library::{forget_names, formats, states};
+pub use library::{forget_names, formats};
 pub use outside::{begin as begin_outside, want as want_outside};
 pub mod one_body;
 pub use atomic::inside as in_atomic_section;

@@ -70,7 +70,11 @@ unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result:
     let (name, given) = unsafe { (CStr::from_ptr(name), &*arguments) };
     let text = name.to_str().unwrap_or_default();
     let row = effects::find(text).map_or(0, |found| u64::from(found.0) + 1);
-    let state = if keeps_state(text) { STATE } else { 0 };
+    let state = if keeps_state(text).is_some() {
+        STATE
+    } else {
+        0
+    };
     let (what, key) = (row | state, arguments as usize);
     // SAFETY: the running thread; not kept over a switch.
     let calls = || unsafe { CALLS.get() };

@@ -12,7 +12,7 @@ mod options;
 mod reads;
 mod scan;
 mod sort;
-pub mod states;
+mod states;
 pub mod stepwise;
 mod streams;
 mod strings;

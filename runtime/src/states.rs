@@ -1,0 +1,426 @@
+//! Which states of the C library and of the kernel ([`raddle_protocol::effects::State`]) a call uses.
+//! Each has a place, which is the same in all executions, as far as they go the same way.
+
+use crate::gate::{self, hooked::asks_for};
+use crate::objects::Table;
+use crate::serial::Serial;
+use crate::{io, maps, os};
+use core::ffi::c_int;
+use raddle_protocol::Slot;
+use raddle_protocol::effects::{Of, State, Use, Used, Variable, When};
+use raddle_protocol::hash::Fnv1a;
+use raddle_protocol::shared::flags;
+
+/// Places of states, at most.
+pub const MOST: usize = 256;
+
+/// Descriptors from this one on count as duplicates of each other.
+const DESCRIPTORS: usize = 1024;
+
+/// Ways in which one function uses states, at most.
+const WAYS: usize = 24;
+/// Functions whose ways are kept, at most.
+const FUNCTIONS: usize = 64;
+
+/// The ways in which a function uses states.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// Where its name lies, 0: none is known; how long it is.
+    name: (usize, usize),
+    all: [Option<Used>; WAYS],
+}
+
+struct World {
+    ways: [Ways; FUNCTIONS],
+    /// By device and inode: the hash of the path by which the file was first met.
+    files: Table<u64>,
+    /// By descriptor: the first one of the same open file description, and 1; 0: itself.
+    duplicates: [u16; DESCRIPTORS],
+    /// Which thread has added to the state at this place: its slot and 1, [`SEVERAL`], 0: none.
+    adders: [u32; MOST],
+    /// By number of the state, 1: the program may change it; 2: it does not.
+    changeable: [u8; 64],
+    /// By variable, the same: the program refers to it.
+    referred: [u8; 8],
+}
+
+const SEVERAL: u32 = u32::MAX;
+
+static WORLD: Serial<World> = Serial::new(World {
+    ways: [Ways {
+        name: (0, 0),
+        all: [None; WAYS],
+    }; FUNCTIONS],
+    files: Table::new(),
+    duplicates: [0; DESCRIPTORS],
+    adders: [0; MOST],
+    changeable: [0; 64],
+    referred: [0; 8],
+});
+
+fn world() -> &'static mut World {
+    // SAFETY: the running thread; nothing below switches.
+    unsafe { WORLD.get() }
+}
+
+/// A state that a call uses.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub number: usize,
+    pub state: &'static State,
+    pub used: Use,
+}
+
+/// The states that a call uses.
+pub struct Places {
+    all: [Option<Place>; WAYS],
+    len: usize,
+}
+
+impl Places {
+    /// All of them, each once.
+    pub fn iter(&self) -> impl Iterator<Item = Place> + '_ {
+        self.all[..self.len].iter().flatten().copied()
+    }
+
+    fn add(&mut self, new: Place) {
+        let mut known = self.all[..self.len].iter_mut().flatten();
+        match known.find(|old| old.number == new.number) {
+            Some(old) if old.used != new.used => old.used = Use::Changes,
+            Some(_) => {}
+            None => {
+                self.all[self.len] = Some(new);
+                self.len += 1;
+            }
+        }
+    }
+}
+
+/// The states that a call of the function with this name and these arguments uses.
+pub fn used_by(name: &str, values: &[u64]) -> Places {
+    let mut places = Places {
+        all: [None; WAYS],
+        len: 0,
+    };
+    let call = Call { values };
+    let ways = ways_of(name);
+    for way in ways.all.iter().flatten() {
+        if !call.holds(way.when) || !may_change(way.number, way.state) {
+            continue;
+        }
+        let Some(key) = call.key_of(way.of) else {
+            continue;
+        };
+        let (number, state, used) = match key {
+            Key::Of(key) => (place(way.number, key), way.state, call.used(way)),
+            // Whether it is open depends on who opens and closes.
+            Key::Closed => match open_descriptors() {
+                Some((number, state)) => (place(number, 0), state, Use::Looks),
+                None => continue,
+            },
+        };
+        places.add(Place {
+            number,
+            state,
+            used,
+        });
+    }
+    places
+}
+
+/// A thread adds to what lies at this place, or looks at it. Is it unknown what it finds, since several
+/// threads have added to that in an order that only this execution has?
+pub fn is_unknown(place: Place, me: Slot) -> bool {
+    let (adder, me) = (&mut world().adders[place.number], u32::from(me) + 1);
+    match place.used {
+        Use::Adds => {
+            *adder = if [0, me].contains(adder) { me } else { SEVERAL };
+            false
+        }
+        Use::Looks => place.state.ordered && *adder == SEVERAL,
+        Use::Changes | Use::Writes => false,
+    }
+}
+
+/// A descriptor has become a duplicate of another one.
+pub fn duplicated(fd: c_int, copy: c_int) {
+    let original = first_duplicate(fd);
+    if let Some(place) = slot_of(copy) {
+        world().duplicates[place] = original as u16 + 1;
+    }
+}
+
+/// A descriptor was closed.
+pub fn closed(fd: c_int) {
+    if let Some(place) = slot_of(fd) {
+        world().duplicates[place] = 0;
+    }
+}
+
+/// A library was loaded or is unloaded: other functions may be called, and names of functions may come
+/// to lie where others did.
+pub fn forget_names() {
+    let w = world();
+    w.ways.iter_mut().for_each(|ways| ways.name = (0, 0));
+    w.changeable = [0; 64];
+    w.referred = [0; 8];
+}
+
+/// The ways of the function with this name.
+fn ways_of(name: &str) -> &'static Ways {
+    let key = (name.as_ptr() as usize, name.len());
+    let entry = &mut world().ways[(key.0 ^ key.0 >> 7) % FUNCTIONS];
+    if entry.name != key {
+        let mut found = State::used_by(name);
+        *entry = Ways {
+            name: key,
+            all: core::array::from_fn(|_| found.next()),
+        };
+    }
+    entry
+}
+
+/// May anybody change this state?
+fn may_change(number: usize, state: &State) -> bool {
+    let known = &mut world().changeable[number % 64];
+    if *known == 0 {
+        let may = state.only_with.is_empty() || asks_for(state.only_with);
+        *known = if may { 1 } else { 2 };
+    }
+    *known == 1
+}
+
+/// May the program change one of the states that are the same for ever in others?
+pub fn any_rare() -> bool {
+    let all = State::all().iter().enumerate();
+    let mut rare = all.filter(|(_, state)| !state.only_with.is_empty());
+    rare.any(|(number, state)| may_change(number, state))
+}
+
+/// Where the variables lie that show this state, and how long they are; those that the program refers
+/// to.
+pub fn variables(place: Place) -> impl Iterator<Item = (u64, u64)> {
+    unsafe extern "C" {
+        static environ: usize;
+        static timezone: usize;
+        static tzname: [usize; 2];
+        static daylight: c_int;
+        static signgam: c_int;
+    }
+    let variables = place.state.variables.iter();
+    let known = variables.filter(|&&variable| {
+        let known = &mut world().referred[variable as usize];
+        if *known == 0 {
+            *known = if asks_for(variable.names()) { 1 } else { 2 };
+        }
+        *known == 1
+    });
+    known.map(|variable| match variable {
+        Variable::Environment => (&raw const environ as u64, 8),
+        Variable::Zone => (&raw const timezone as u64, 8),
+        Variable::ZoneNames => (&raw const tzname as u64, 16),
+        Variable::Daylight => (&raw const daylight as u64, 4),
+        Variable::Sign => (&raw const signgam as u64, 4),
+    })
+}
+
+fn open_descriptors() -> Option<(usize, &'static State)> {
+    let mut used = State::used_by("dup");
+    let found = used.find(|used| used.of == Of::Process)?;
+    Some((found.number, found.state))
+}
+
+/// Whose state it is.
+enum Key {
+    Of(u64),
+    /// That of a descriptor that is not open.
+    Closed,
+}
+
+struct Call<'a> {
+    values: &'a [u64],
+}
+
+impl Call<'_> {
+    fn argument(&self, index: u32) -> Option<u64> {
+        self.values.get(index as usize).copied()
+    }
+
+    fn holds(&self, when: When) -> bool {
+        let number = |index: u32| self.argument(index).unwrap_or(0);
+        let flags = |index: u32, flag: c_int| number(index) & flag as u64 != 0;
+        let mode = |index: u32| match number(index) as *const u8 {
+            mode if mode.is_null() => 0,
+            // SAFETY: the function that is called reads it, too.
+            mode => unsafe { *mode },
+        };
+        match when {
+            When::Always => true,
+            When::Creates(index) => flags(index, libc::O_CREAT),
+            When::Empties(index) => flags(index, libc::O_TRUNC),
+            When::CreatesAs(index) => mode(index) != b'r',
+            When::EmptiesAs(index) => mode(index) == b'w',
+            When::Command(index, commands) => commands.contains(&(number(index) as i32)),
+            When::Given(index) => number(index) != 0,
+            When::Null(index) => number(index) == 0,
+        }
+    }
+
+    /// Which one it is; `None`: it is followed in another way, or nobody looks.
+    fn key_of(&self, of: Of) -> Option<Key> {
+        let descriptor = |index: u32| self.argument(index).map(|fd| fd as c_int);
+        let plain = |index: u32| {
+            let fd = descriptor(index)?;
+            (!matches!(fd, 1 | 2) && !io::is_followed(fd)).then_some(fd)
+        };
+        match of {
+            Of::Process => Some(Key::Of(0)),
+            Of::Argument(index) => self.argument(index).map(Key::Of),
+            Of::Stream(index) => self.stream(index).map(Key::Of),
+            Of::Descriptor(index) => descriptor(index).map(of_descriptor),
+            Of::Plain(index) => plain(index).map(of_descriptor),
+            Of::Open(index) => descriptor(index).map(of_description),
+            Of::Position(index) => plain(index).map(of_description),
+            Of::OfStream(index) => self.descriptor_of(index).map(of_descriptor),
+            Of::PositionOfStream(index) => self.descriptor_of(index).map(of_description),
+            Of::File(index) => plain(index).and_then(of_file),
+            Of::FileOfStream(index) => self.descriptor_of(index).and_then(of_file),
+            Of::Path(index) => of_path(libc::AT_FDCWD, self.argument(index)?),
+            Of::PathAt(directory, path) => of_path(descriptor(directory)?, self.argument(path)?),
+            Of::Relative(index) => {
+                let path = self.argument(index)? as *const u8;
+                // SAFETY: the function that is called reads it, too.
+                let relative = !path.is_null() && unsafe { *path } != b'/';
+                relative.then_some(Key::Of(0))
+            }
+        }
+    }
+
+    /// The stream that is this argument.
+    fn stream(&self, index: u32) -> Option<u64> {
+        unsafe extern "C" {
+            static stdin: *mut libc::FILE;
+            static stdout: *mut libc::FILE;
+            static stderr: *mut libc::FILE;
+        }
+        // SAFETY: variables of the C library.
+        let [input, output, errors] = unsafe { [stdin as u64, stdout as u64, stderr as u64] };
+        let stream = match index {
+            Of::STANDARD_INPUT => Some(input),
+            index => self.argument(index),
+        };
+        stream.filter(|s| ![0, output, errors].contains(s))
+    }
+
+    /// The descriptor of the stream that is this argument, if threads do not pass on bytes by it.
+    fn descriptor_of(&self, index: u32) -> Option<c_int> {
+        let stream = self.stream(index)? as *mut libc::FILE;
+        // SAFETY: the program's stream.
+        let fd = unsafe { libc::fileno(stream) };
+        (fd >= 0 && !io::is_followed(fd)).then_some(fd)
+    }
+
+    /// What the call does to a state in this way.
+    fn used(&self, way: &Used) -> Use {
+        let fd = match way.of {
+            Of::Position(index) | Of::File(index) => self.argument(index).map(|fd| fd as c_int),
+            Of::PositionOfStream(index) | Of::FileOfStream(index) | Of::Stream(index) => {
+                self.descriptor_of(index)
+            }
+            _ => None,
+        };
+        let is_file = matches!(way.of, Of::File(_) | Of::FileOfStream(_));
+        match (way.used, fd.map(access_mode)) {
+            // Nothing that is to be written can be left.
+            (Use::Writes | Use::Adds, Some(libc::O_RDONLY)) if is_file => Use::Looks,
+            (Use::Writes, Some(libc::O_WRONLY)) => Use::Adds,
+            (Use::Writes, _) => Use::Changes,
+            (used, _) => used,
+        }
+    }
+}
+
+fn access_mode(fd: c_int) -> c_int {
+    io::status_flags(fd) & libc::O_ACCMODE
+}
+
+fn slot_of(fd: c_int) -> Option<usize> {
+    usize::try_from(fd).ok().filter(|&fd| fd < DESCRIPTORS)
+}
+
+fn first_duplicate(fd: c_int) -> usize {
+    match slot_of(fd) {
+        Some(place) => match world().duplicates[place] {
+            0 => place,
+            first => usize::from(first) - 1,
+        },
+        None => DESCRIPTORS,
+    }
+}
+
+fn of_descriptor(fd: c_int) -> Key {
+    match io::is_open(fd) {
+        true => Key::Of(fd as u64),
+        false => Key::Closed,
+    }
+}
+
+fn of_description(fd: c_int) -> Key {
+    match io::is_open(fd) {
+        true => Key::Of(first_duplicate(fd) as u64),
+        false => Key::Closed,
+    }
+}
+
+/// That of the file behind a descriptor; devices are no files.
+fn of_file(fd: c_int) -> Option<Key> {
+    let stat = io::status(fd)?;
+    if !matches!(stat.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR) {
+        return None;
+    }
+    let is_followed = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) == 0;
+    if !is_followed && maps::is_shared(stat.st_dev, stat.st_ino) {
+        // Whoever accesses the memory does not use the state.
+        gate::uncontrolled("calls on a file that is mapped as shared memory");
+    }
+    let mut mixed = Fnv1a::default();
+    mixed.add(&stat.st_dev.to_ne_bytes());
+    mixed.add(&stat.st_ino.to_ne_bytes());
+    // The path is the same in all executions, the inode is not. A file without a name is known by the
+    // descriptor by which it is met.
+    let by_path = || {
+        let (mut path, mut hash) = ([0; 1024], Fnv1a::default());
+        match stat.st_nlink {
+            0 => hash.add(&fd.to_ne_bytes()),
+            _ => hash.add(io::path_of(fd, &mut path).unwrap_or_default()),
+        }
+        hash.finish()
+    };
+    let key = *world().files.entry(mixed.finish() | 1, by_path);
+    Some(Key::Of(key))
+}
+
+/// That of the file at a path from a directory.
+fn of_path(directory: c_int, path: u64) -> Option<Key> {
+    // SAFETY: the function that is called reads the path, too; nothing is opened but the name.
+    unsafe {
+        if path == 0 || *(path as *const u8) == 0 {
+            return of_file(directory);
+        }
+        let flags = (libc::O_PATH | libc::O_CLOEXEC) as usize;
+        let directory = directory as usize;
+        let fd = os::syscall(libc::SYS_openat, directory, path as usize, flags, 0, 0, 0) as c_int;
+        if fd < 0 {
+            return None;
+        }
+        let key = of_file(fd);
+        os::syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0);
+        key
+    }
+}
+
+/// The place of a state is the same in all executions.
+fn place(number: usize, key: u64) -> usize {
+    let mixed = (key ^ (number as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 56) as usize & (MOST - 1)
+}
