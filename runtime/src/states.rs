@@ -5,6 +5,7 @@ use crate::gate::{self, hooked::asks_for};
 use crate::objects::Table;
 use crate::serial::Serial;
 use crate::{io, maps, os};
+use core::cell::Cell;
 use core::ffi::c_int;
 use raddle_protocol::Slot;
 use raddle_protocol::effects::{Of, State, Use, Used, Variable, When};
@@ -102,7 +103,10 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
         all: [None; WAYS],
         len: 0,
     };
-    let call = Call { values };
+    let call = Call {
+        values,
+        met: Cell::new(None),
+    };
     let ways = ways_of(name);
     for way in ways.all.iter().flatten() {
         if !call.holds(way.when) || !may_change(way.number, way.state) {
@@ -239,6 +243,19 @@ enum Key {
 
 struct Call<'a> {
     values: &'a [u64],
+    /// The descriptor that was looked at last.
+    met: Cell<Option<(c_int, Descriptor)>>,
+}
+
+/// What is known of a descriptor.
+#[derive(Clone, Copy)]
+struct Descriptor {
+    is_open: bool,
+    /// Threads pass on bytes by it.
+    is_followed: bool,
+    access: c_int,
+    /// That of the file behind it.
+    file: Option<u64>,
 }
 
 impl Call<'_> {
@@ -271,8 +288,15 @@ impl Call<'_> {
         let descriptor = |index: u32| self.argument(index).map(|fd| fd as c_int);
         let plain = |index: u32| {
             let fd = descriptor(index)?;
-            (!matches!(fd, 1 | 2) && !io::is_followed(fd)).then_some(fd)
+            (!matches!(fd, 1 | 2) && !self.known(fd).is_followed).then_some(fd)
         };
+        let if_open = |fd: c_int, key: u64| match self.known(fd).is_open {
+            true => Key::Of(key),
+            false => Key::Closed,
+        };
+        let of_descriptor = |fd: c_int| if_open(fd, fd as u64);
+        let of_description = |fd: c_int| if_open(fd, first_duplicate(fd) as u64);
+        let of_file = |fd: c_int| self.known(fd).file.map(Key::Of);
         match of {
             Of::Process => Some(Key::Of(0)),
             Of::Argument(index) => self.argument(index).map(Key::Of),
@@ -285,8 +309,10 @@ impl Call<'_> {
             Of::PositionOfStream(index) => self.descriptor_of(index).map(of_description),
             Of::File(index) => plain(index).and_then(of_file),
             Of::FileOfStream(index) => self.descriptor_of(index).and_then(of_file),
-            Of::Path(index) => of_path(libc::AT_FDCWD, self.argument(index)?),
-            Of::PathAt(directory, path) => of_path(descriptor(directory)?, self.argument(path)?),
+            Of::Path(index) => of_path(libc::AT_FDCWD, self.argument(index)?).map(Key::Of),
+            Of::PathAt(directory, path) => {
+                of_path(descriptor(directory)?, self.argument(path)?).map(Key::Of)
+            }
             Of::Relative(index) => {
                 let path = self.argument(index)? as *const u8;
                 // SAFETY: the function that is called reads it, too.
@@ -317,7 +343,28 @@ impl Call<'_> {
         let stream = self.stream(index)? as *mut libc::FILE;
         // SAFETY: the program's stream.
         let fd = unsafe { libc::fileno(stream) };
-        (fd >= 0 && !io::is_followed(fd)).then_some(fd)
+        (fd >= 0 && !self.known(fd).is_followed).then_some(fd)
+    }
+
+    /// What is known of a descriptor.
+    fn known(&self, fd: c_int) -> Descriptor {
+        if let Some((_, known)) = self.met.get().filter(|met| met.0 == fd) {
+            return known;
+        }
+        let (flags, stat) = (io::status_flags(fd), io::status(fd));
+        let is_file = |stat: &libc::stat| {
+            // Devices are no files.
+            matches!(stat.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR)
+        };
+        let file = stat.filter(is_file).map(|stat| of_file(fd, &stat));
+        let known = Descriptor {
+            is_open: flags.is_some(),
+            is_followed: file.is_none() && io::is_followed(fd),
+            access: flags.unwrap_or(0) & libc::O_ACCMODE,
+            file,
+        };
+        self.met.set(Some((fd, known)));
+        known
     }
 
     /// What the call does to a state in this way.
@@ -330,7 +377,7 @@ impl Call<'_> {
             _ => None,
         };
         let is_file = matches!(way.of, Of::File(_) | Of::FileOfStream(_));
-        match (way.used, fd.map(access_mode)) {
+        match (way.used, fd.map(|fd| self.known(fd).access)) {
             // Nothing that is to be written can be left.
             (Use::Writes | Use::Adds, Some(libc::O_RDONLY)) if is_file => Use::Looks,
             (Use::Writes, Some(libc::O_WRONLY)) => Use::Adds,
@@ -338,10 +385,6 @@ impl Call<'_> {
             (used, _) => used,
         }
     }
-}
-
-fn access_mode(fd: c_int) -> c_int {
-    io::status_flags(fd) & libc::O_ACCMODE
 }
 
 fn slot_of(fd: c_int) -> Option<usize> {
@@ -358,26 +401,8 @@ fn first_duplicate(fd: c_int) -> usize {
     }
 }
 
-fn of_descriptor(fd: c_int) -> Key {
-    match io::is_open(fd) {
-        true => Key::Of(fd as u64),
-        false => Key::Closed,
-    }
-}
-
-fn of_description(fd: c_int) -> Key {
-    match io::is_open(fd) {
-        true => Key::Of(first_duplicate(fd) as u64),
-        false => Key::Closed,
-    }
-}
-
-/// That of the file behind a descriptor; devices are no files.
-fn of_file(fd: c_int) -> Option<Key> {
-    let stat = io::status(fd)?;
-    if !matches!(stat.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR) {
-        return None;
-    }
+/// The key of the file behind a descriptor.
+fn of_file(fd: c_int, stat: &libc::stat) -> u64 {
     let is_followed = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) == 0;
     if !is_followed && maps::is_shared(stat.st_dev, stat.st_ino) {
         // Whoever accesses the memory does not use the state.
@@ -396,25 +421,23 @@ fn of_file(fd: c_int) -> Option<Key> {
         }
         hash.finish()
     };
-    let key = *world().files.entry(mixed.finish() | 1, by_path);
-    Some(Key::Of(key))
+    *world().files.entry(mixed.finish() | 1, by_path)
 }
 
-/// That of the file at a path from a directory.
-fn of_path(directory: c_int, path: u64) -> Option<Key> {
+/// The key of the file at a path from a directory.
+fn of_path(directory: c_int, path: u64) -> Option<u64> {
     // SAFETY: the function that is called reads the path, too; nothing is opened but the name.
     unsafe {
         if path == 0 || *(path as *const u8) == 0 {
-            return of_file(directory);
+            return io::status(directory).map(|stat| of_file(directory, &stat));
         }
         let flags = (libc::O_PATH | libc::O_CLOEXEC) as usize;
         let directory = directory as usize;
         let fd = os::syscall(libc::SYS_openat, directory, path as usize, flags, 0, 0, 0) as c_int;
-        if fd < 0 {
-            return None;
+        let key = io::status(fd).map(|stat| of_file(fd, &stat));
+        if fd >= 0 {
+            os::syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0);
         }
-        let key = of_file(fd);
-        os::syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0);
         key
     }
 }

@@ -242,8 +242,11 @@ pub unsafe fn end(what: u64, frame: &mut Frame, result: i64, pc: usize) {
     let steps = row.is_some_and(|(_, row)| row.steps);
     for n in 0..told {
         let in_call = n + 1 == told && !steps;
-        if !in_call && frame.list[n][1] & AFTER == 0 {
-            tell(noted(frame, n), pc);
+        let span = noted(frame, n);
+        // Samples need not tell both orders of what is no access.
+        let needed = span.exact || gate::flags() & flags::EXHAUSTIVE != 0;
+        if !in_call && needed && frame.list[n][1] & AFTER == 0 {
+            tell(span, pc);
         }
     }
     let Some((number, row)) = row else { return };

@@ -51,10 +51,10 @@ pub use streams::{dispatched, letting_through, rearm, thread_begins};
 pub fn is_followed(fd: core::ffi::c_int) -> bool {
     table::find(fd).is_some()
 }
-/// Is this descriptor open?
-pub fn is_open(fd: core::ffi::c_int) -> bool {
-    raw::fcntl(fd, libc::F_GETFD, 0) >= 0
+/// The file status flags; `None` for a descriptor that is not open.
+pub fn status_flags(fd: core::ffi::c_int) -> Option<core::ffi::c_int> {
+    let flags = raw::fcntl(fd, libc::F_GETFL, 0);
+    (flags >= 0).then_some(flags as core::ffi::c_int)
 }
-pub use raw::status_flags;
 pub use table::{change, share_all};
 pub use wait::answer;
