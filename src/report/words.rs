@@ -33,6 +33,8 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
             format!("{text} {object} := {}", number(value))
         }
+        Kind::MutexLock if object == LIBRARY => "an atomic section begins".into(),
+        Kind::MutexUnlock if object == LIBRARY => "an atomic section ends".into(),
         Kind::ReadRange if object == LIBRARY => format!("looks at {object}"),
         Kind::WriteRange if object == LIBRARY => format!("changes {object}"),
         Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {value} bytes"),
