@@ -24,6 +24,8 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::Yield | Kind::Return => {
             text.to_string()
         }
+        // A signal, or an exit status.
+        Kind::ProcessEnd if value > 0 => format!("{text} with {value}"),
         Kind::ExitNext | Kind::AtExit | Kind::Ask => text.to_string(),
         Kind::ThreadCreate | Kind::ThreadDetach | Kind::ThreadCancel => {
             format!("{text} {}", thread())
