@@ -26,7 +26,7 @@ use raddle_analyzer::stop;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::Job;
 use raddle_protocol::libraries::RUNTIMES;
-use raddle_protocol::shared::flags;
+use raddle_protocol::shared::{WRITE_ORDER, flags};
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::fnv1a;
 use raddle_scheduler::{Module, RunError, Session, Stuck};
@@ -345,6 +345,8 @@ struct State {
     unexamined: u64,
     /// Executions before the search was begun again.
     in_vain: Option<u64>,
+    /// Every order in which threads write to a file is tried.
+    ordered_writes: bool,
     instrumented: BTreeMap<String, String>,
     /// Some module's accesses to memory are steps.
     sees_memory: bool,
@@ -414,6 +416,7 @@ impl<'a> Shared<'a> {
                 stale: BTreeSet::new(),
                 unexamined: 0,
                 in_vain: None,
+                ordered_writes: false,
                 executions: 0,
                 outcomes: BTreeMap::new(),
                 limits,
@@ -484,6 +487,9 @@ impl<'a> Shared<'a> {
                     if late {
                         job.flags |= flags::LATE_TIMEOUTS;
                     }
+                    if state.ordered_writes {
+                        job.flags |= flags::ORDERED_WRITES;
+                    }
                     if !state.limits.doubted.is_empty() {
                         job.flags |= flags::DOUBT_SPINS;
                     }
@@ -521,6 +527,23 @@ impl<'a> Shared<'a> {
             state.in_vain = Some(state.executions);
         }
         Ok(())
+    }
+
+    /// Several threads have written to a file that is read later: a search that takes none of their
+    /// orders for equivalent begins, once. Is it under way?
+    fn orders_writes(&self, state: &mut State, uncontrolled: &[String]) -> bool {
+        let met = uncontrolled
+            .iter()
+            .any(|name| name.starts_with(WRITE_ORDER));
+        if met && !state.ordered_writes && self.campaign.keeper.is_none() {
+            let Ok(search) = begin(self.setup, self.campaign, self.interrupt) else {
+                return false;
+            };
+            state.search = search;
+            state.stale = state.out.clone();
+            state.ordered_writes = true;
+        }
+        state.ordered_writes
     }
 
     /// Runs a job; without records where they would be too many.
@@ -569,7 +592,10 @@ impl<'a> Shared<'a> {
         state.executions += 1;
         state.output.get_or_insert_with(|| trace.stdout.clone());
         state.out.remove(&n);
-        let names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
+        let mut names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
+        if self.orders_writes(&mut state, &names) {
+            names.retain(|name| !name.starts_with(WRITE_ORDER));
+        }
         state.limits.uncontrolled.extend(names.iter().cloned());
         state.limits.fair_only |= passed_over;
         state.limits.inputs |= inputs;

@@ -86,7 +86,8 @@ impl Policy {
     /// What its jobs ask for: see [`raddle_protocol::shared::flags`].
     pub fn flags(self) -> u32 {
         match self.executions() {
-            Some(Executions::All) => flags::EXACT_SPINS,
+            Some(Executions::All) if self.is_reduced() => flags::EXACT_SPINS,
+            Some(Executions::All) => flags::EXACT_SPINS | flags::ORDERED_WRITES,
             Some(Executions::One) | None => 0,
         }
     }

@@ -264,3 +264,24 @@ fn a_function_that_is_not_known_bounds_the_verdict() {
     assert_eq!(found.output.status, 69, "{said}");
     assert!(said.contains("lsearch"), "{said}");
 }
+
+/// The order in which threads write a log matters only where somebody reads it; then all are tried.
+#[test]
+fn the_order_of_writes_is_tried_where_it_is_read() {
+    let cases: &[(&[&str], i32, u64)] = &[
+        (&[], 66, u64::MAX),
+        (&["-DSTREAM"], 66, u64::MAX),
+        (&["-DUNREAD"], 0, 1),
+        (&["-DUNREAD", "-DSTREAM"], 0, 1),
+    ];
+    in_parallel(cases, |&(flags, status, most)| {
+        let flags = [&["-O1"], flags].concat();
+        let program = compile(Compiler::RaddleCc, "tests/effects/order.c", &flags);
+        let options = ["run", "--policy", "dpor", "--no-shrink"];
+        let found = run(&options, &program, &[]);
+        match found.output.status == status && found.summary.executions <= most {
+            true => Ok(()),
+            false => Err(format!("{flags:?}: {}", found.output.all())),
+        }
+    });
+}

@@ -162,6 +162,9 @@ pub mod flags {
     /// For searches that draw schedules: a thread that asks to exit, or main that returns, waits as
     /// long as others go on (for a bounded number of steps), so that what they do is seen as well.
     pub const HOLD_ENDS: u32 = 1 << 29;
+    /// The order in which threads write to a file that nobody can read by the same descriptor is one
+    /// that matters. Without it whoever reads the file by another one is told of ([`super::WRITE_ORDER`]).
+    pub const ORDERED_WRITES: u32 = 1 << 26;
     /// No time-out comes early: timed waits and timers, whatever their length, end by their time only
     /// when nobody else can go on, the first deadline first. Sleeps end at any step that does not
     /// take the clock past such a deadline. Above [`EAGER_TIME`] and [`EXHAUSTIVE`].
@@ -171,6 +174,9 @@ pub mod flags {
 /// How many of an execution's condition waits end although nobody signalled, at most
 /// ([`flags::SPURIOUS`]).
 pub const SPURIOUS_WAKE_UPS: u32 = 4;
+
+/// What an exhaustive search has not tried where a file is read that several threads have written.
+pub const WRITE_ORDER: &str = "in which order threads have written to a file";
 
 /// What is not under control where a thread waits in a loop without operations: when others go
 /// first is decided by CPU time ([`flags::WATCH_LOOPS`]).

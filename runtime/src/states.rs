@@ -377,10 +377,11 @@ impl Call<'_> {
             _ => None,
         };
         let is_file = matches!(way.of, Of::File(_) | Of::FileOfStream(_));
+        let is_ordered = gate::flags() & flags::ORDERED_WRITES != 0;
         match (way.used, fd.map(|fd| self.known(fd).access)) {
             // Nothing that is to be written can be left.
             (Use::Writes | Use::Adds, Some(libc::O_RDONLY)) if is_file => Use::Looks,
-            (Use::Writes, Some(libc::O_WRONLY)) => Use::Adds,
+            (Use::Writes, Some(libc::O_WRONLY)) if !is_ordered => Use::Adds,
             (Use::Writes, _) => Use::Changes,
             (used, _) => used,
         }

@@ -19,7 +19,7 @@ use core::ffi::{CStr, c_char};
 use raddle_protocol::effects::{Place, Row, Use};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
-use raddle_protocol::shared::flags;
+use raddle_protocol::shared::{WRITE_ORDER, flags};
 
 crate::hooks! { ROWS:
     fn raddle_call(what: u64, name: Address, frame: Address) = before;
@@ -198,7 +198,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
         let (name, arguments) = (name.to_str().unwrap_or_default(), frame.arguments);
         for place in states::used_by(name, &arguments[..count]).iter() {
             if states::is_unknown(place, gate::me()) && gate::flags() & flags::EXHAUSTIVE != 0 {
-                gate::uncontrolled("in which order threads have written to a file");
+                gate::uncontrolled(WRITE_ORDER);
             }
             known &= note(frame, &mut told, kept(place.number, place.used), false);
             for (at, len) in states::variables(place) {
