@@ -218,9 +218,6 @@ impl Footprint {
             }
             Kind::ThreadTimedJoin => ([about(event.value), Part::NONE], marks::CLOCK),
             Kind::ThreadCancel => ([about(event.value), Part::NONE], marks::CANCELS),
-            Kind::MutexLock if event.value == OWNER_DEAD => {
-                return Footprint::everything(event.thread);
-            }
             Kind::MutexUnlock | Kind::MutexInit | Kind::MutexDestroy => {
                 ([whole(size::MUTEX), Part::NONE], 0)
             }
@@ -469,7 +466,9 @@ mod tests {
                 (MutexTryLock, 0x100, BUSY),
                 true,
             ),
-            ((MutexLock, 0x100, 130), (Read, 0x900, 0), true),
+            ((MutexLock, 0x100, 130), (Read, 0x900, 0), false),
+            ((MutexLock, 0x100, 130), (MutexLock, 0x100, 131), true),
+            ((MutexTryLock, 0x100, 131), (MutexLock, 0x100, 131), false),
             ((CondWait, 0x100, 0x500), (MutexLock, 0x500, 0), true),
             ((CondWait, 0x100, 0x500), (CondSignal, 0x100, 9), true),
             ((CondWait, 0x100, 0x500), (CondSignal, 0x200, 9), false),

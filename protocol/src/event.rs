@@ -377,6 +377,9 @@ kinds! {
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: the step of `thread` whose record follows
     /// had a deadline, so that it could be taken at any time.
     Timed = 211, false, "has a deadline";
+    /// Not a step: the thread, whose [`Kind::ThreadExit`] this follows, was the owner of a robust mutex.
+    /// `object`: the mutex.
+    Orphaned = 218, false, "leaves a robust mutex";
     /// Not a step: a call failed because its descriptor is not open. `aux`: the descriptor.
     NotOpen = 212, false, "use of a closed descriptor";
     /// Not a step: what `thread` has done happens before what any thread does after a

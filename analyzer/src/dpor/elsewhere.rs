@@ -23,6 +23,8 @@ pub struct Context<'a> {
 const BUSY: u64 = 16;
 const AGAIN: u64 = 11;
 const TIMED_OUT: u64 = 110;
+/// Of a robust mutex whose owner died; others may take it before somebody gives it up so.
+const NOT_RECOVERABLE: u64 = 131;
 
 impl Context<'_> {
     /// The record that `step` would leave, as far as it decides what that conflicts with, and whether
@@ -51,12 +53,13 @@ impl Context<'_> {
         let event = &step.event;
         let (me, at) = (step.thread, event.object);
         let holders = || self.locks.holders(self.execution, at, self.holds);
-        let refused = [BUSY, AGAIN, TIMED_OUT].contains(&event.value);
+        let refused = [BUSY, AGAIN, TIMED_OUT, NOT_RECOVERABLE].contains(&event.value);
         let attempt = |refuses: bool, refusal: u64| match refuses {
             true => Some(refusal),
             false => refused.then_some(0),
         };
         match event.kind()? {
+            Kind::MutexLock => (event.value == NOT_RECOVERABLE).then_some(0),
             Kind::MutexTryLock | Kind::MutexTimedLock | Kind::SpinTryLock => {
                 let holders = holders();
                 match holders.writer.contains(&me) {

@@ -20,6 +20,8 @@ enum Change {
     Acquire,
     AcquireToRead,
     Release,
+    /// Its holder has ended, which lets others have it.
+    Orphan,
     /// A writer waits, and bars readers.
     Queue,
     /// A writer waits no more.
@@ -54,6 +56,7 @@ impl Holders {
                     self.readers.swap_remove(at);
                 }
             }
+            Change::Orphan => self.writer.retain(|&s| s != who),
             Change::Queue => self.queued.push(who),
             Change::GiveUp => self.leave_queue(who),
             Change::Count(..) => {}
@@ -82,7 +85,7 @@ impl Locks {
         let mut locks = Locks::default();
         for (i, step) in execution.steps.iter().enumerate() {
             stop::point();
-            if let Some((object, change)) = change_of(step) {
+            for (object, change) in changes_of(step) {
                 locks.changes.entry(object).or_default().push((i, change));
             }
         }
@@ -238,14 +241,16 @@ fn holders(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> H
     let mut holders = Holders::default();
     for (k, step) in steps.iter().enumerate() {
         stop::point();
-        if let Some((at, change)) = change_of(step)
-            && at == object
-            && in_context(k)
-        {
-            holders.change(step.thread, change);
-        }
+        let of_it = changes_of(step).filter(|&(at, _)| at == object && in_context(k));
+        of_it.for_each(|(_, change)| holders.change(step.thread, change));
     }
     holders
+}
+
+/// What a step does to locks and semaphores.
+fn changes_of(step: &Step) -> impl Iterator<Item = (u64, Change)> + '_ {
+    let orphans = step.orphans.iter().map(|&mutex| (mutex, Change::Orphan));
+    change_of(step).into_iter().chain(orphans)
 }
 
 fn change_of(step: &Step) -> Option<(u64, Change)> {

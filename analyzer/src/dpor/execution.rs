@@ -38,6 +38,8 @@ pub struct Step {
     /// The thread was parked before it: what it awaited, any of which makes it possible. All of it
     /// is in the footprint, so there is no `enabler`.
     pub awaited: Vec<Awaited>,
+    /// Of the end of a thread: the robust mutexes that it leaves without an owner.
+    pub orphans: Vec<u64>,
     /// The step of the same thread before it.
     pub previous: Option<usize>,
     /// Place among the steps of its thread, from 1.
@@ -273,6 +275,11 @@ impl Reader {
             }
             Some(Kind::Operands) => self.operands = Some(*event),
             Some(Kind::Choice) => self.pick(event),
+            Some(Kind::Orphaned) => {
+                if let Some(&last) = self.last.get(&event.thread) {
+                    self.steps[last].orphans.push(event.object);
+                }
+            }
             Some(Kind::Parked) => self.park(event),
             Some(Kind::Pending) => self.announce(event),
             Some(kind) if kind.is_step() => self.step(event, kind),
@@ -363,6 +370,7 @@ impl Reader {
             timed,
             enabler,
             awaited,
+            orphans: Vec::new(),
             previous,
             number,
         });
@@ -527,6 +535,7 @@ impl Reader {
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
             enabler,
             awaited,
+            orphans: Vec::new(),
             previous,
             number,
         });

@@ -69,6 +69,7 @@ pub fn thread_ended(who: Slot) {
             if !native.shared() {
                 native.lock |= OWNER_DIED;
             }
+            gate::log(Kind::Orphaned, object, 0, 0);
             gate::touch(object);
         }
     });
