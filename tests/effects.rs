@@ -3,9 +3,13 @@
 
 mod common;
 
+#[path = "effects/rows.rs"]
+mod rows;
+
 use common::{Compiler, LIMIT, Random, compile, in_parallel, output, run, scratch};
 use raddle_protocol::effects::Known;
-use std::collections::BTreeSet;
+use rows::Declared;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Headers that C and POSIX name, as far as this machine has them.
@@ -46,22 +50,23 @@ fn may_be_written(parameter: &str) -> bool {
     !is_function && (pointers > 1 || first > 0 && !is_const)
 }
 
-/// The functions with a pointer argument that is not const.
-fn declared_in(text: &str) -> BTreeSet<String> {
+/// The functions that are declared there.
+fn declarations(text: &str) -> BTreeMap<String, Declared> {
     let text = without_attributes(&text.replace("__extension__", " "));
-    let mut names = BTreeSet::new();
+    let mut found = BTreeMap::new();
     for declaration in text.split(';') {
         let Some(start) = declaration.rfind("extern ") else {
             continue;
         };
-        let declaration = &declaration[start..];
+        let declaration = &declaration[start + "extern ".len()..];
         let Some(open) = declaration.find('(') else {
             continue;
         };
         let head = declaration[..open].trim_end();
         let name = head
             .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
-            .next();
+            .next()
+            .unwrap_or_default();
         let (mut depth, mut parts) = (0, vec![String::new()]);
         for c in declaration[open + 1..].chars() {
             match c {
@@ -73,11 +78,37 @@ fn declared_in(text: &str) -> BTreeSet<String> {
                 }
             }
         }
-        if parts.iter().any(|part| may_be_written(part)) {
-            names.extend(name.map(String::from));
-        }
+        let declared = Declared {
+            result: head[..head.len() - name.len()].trim().to_string(),
+            parameters: parts.iter().map(|part| part.trim().to_string()).collect(),
+        };
+        found.insert(name.to_string(), declared);
     }
-    names
+    found
+}
+
+/// The functions with a pointer argument that is not const.
+fn declared_in(text: &str) -> BTreeSet<String> {
+    let writes = |function: &Declared| function.parameters.iter().any(|one| may_be_written(one));
+    let all = declarations(text).into_iter();
+    all.filter(|(_, function)| writes(function))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// The headers, as the compiler reads them.
+fn headers() -> String {
+    let source = scratch("effects").join("headers.c");
+    let includes = HEADERS
+        .split_whitespace()
+        .map(|name| format!("#if __has_include(<{name}.h>)\n#include <{name}.h>\n#endif\n"));
+    let text = format!("#define _GNU_SOURCE\n{}", includes.collect::<String>());
+    let own = source.with_extension(format!("{:?}.c", std::thread::current().id()));
+    std::fs::write(&own, text).expect("it can be written");
+    let mut command = Command::new("gcc");
+    let result = output(command.args(["-E", "-P"]).arg(&own), LIMIT);
+    assert_eq!(result.status, 0, "{}", result.stderr);
+    result.stdout
 }
 
 #[test]
@@ -94,16 +125,7 @@ fn the_reader_of_declarations_reads_them() {
 /// Names with two underscores are the library's own.
 #[test]
 fn every_function_of_the_headers_is_in_the_table() {
-    let source = scratch("effects").join("headers.c");
-    let includes = HEADERS
-        .split_whitespace()
-        .map(|name| format!("#if __has_include(<{name}.h>)\n#include <{name}.h>\n#endif\n"));
-    let text = format!("#define _GNU_SOURCE\n{}", includes.collect::<String>());
-    std::fs::write(&source, text).expect("it can be written");
-    let mut command = Command::new("gcc");
-    let result = output(command.args(["-E", "-P"]).arg(&source), LIMIT);
-    assert_eq!(result.status, 0, "{}", result.stderr);
-    let declared = declared_in(&result.stdout);
+    let declared = declared_in(&headers());
     assert!(declared.len() > 700, "{}", declared.len());
     let is_public = |name: &&String| !name.starts_with("__");
     let missing = declared.iter().filter(is_public);
@@ -282,6 +304,47 @@ fn the_order_of_writes_is_tried_where_it_is_read() {
         match found.output.status == status && found.summary.executions <= most {
             true => Ok(()),
             false => Err(format!("{flags:?}: {}", found.output.all())),
+        }
+    });
+}
+
+/// For each row, and each argument that leads to what it reads or writes: `verify` reaches both orders of
+/// the call and of an access to a byte there, or says what bounds it. (`RADDLE_EFFECT_ROWS`: with every
+/// name of a row, not the first one.)
+#[test]
+fn verify_knows_of_all_that_rows_tell_of() {
+    let every = std::env::var_os("RADDLE_EFFECT_ROWS").is_some();
+    let dir = scratch("effects-rows");
+    let (text, cases) = rows::program(&declarations(&headers()), every);
+    let source = dir.join("rows.c");
+    std::fs::write(&source, text).expect("it can be written");
+    let header = common::root().join("tests/effects/rows.h");
+    std::fs::copy(header, dir.join("rows.h")).expect("it can be copied");
+    let file = dir.join("file").to_string_lossy().to_string();
+    std::fs::write(&file, "12.5/3a\n").expect("it can be written");
+    let source = source.to_string_lossy().to_string();
+    let program = compile(Compiler::RaddleCc, &source, &["-w", "-O0", "-lm"]);
+    let mut command = Command::new(&program);
+    let listed = output(command.current_dir(&dir).arg(&file), LIMIT);
+    let wanted: Vec<&str> = listed.stdout.lines().collect();
+    assert!(wanted.len() > 200, "{}: {}", cases.len(), listed.all());
+    let options = ["verify", "-q", "--races=off", "--accept-exit=41,42"];
+    in_parallel(&wanted, |line| {
+        let mut arguments = vec![file.as_str()];
+        arguments.extend(line.split(' '));
+        let case = &cases[arguments[1].parse::<usize>().expect("a number")];
+        let found = run(&options, &program, &arguments);
+        let reached = |status: &str| found.summary.outcomes.contains_key(status);
+        match found.output.status {
+            69 => Ok(()),
+            0 if reached("exit 41") && reached("exit 42") => Ok(()),
+            _ => Err(format!(
+                "{} {}: {line}: {:?} {}",
+                case.name,
+                case.argument,
+                found.summary.outcomes,
+                found.output.all()
+            )),
         }
     });
 }

@@ -142,3 +142,32 @@ fn all_results_are_reached() {
         }
     });
 }
+
+/// Between the destruction of an object and its initialisation somebody else may use it, which is a finding.
+#[test]
+fn the_window_between_destruction_and_initialisation_is_seen() {
+    let source = "tests/results/results.c";
+    let program = compile(Compiler::RaddleCc, source, &["-O0", "-w"]);
+    let kinds = [
+        "barrier", "cond", "cnd", "rwlock", "spin", "sem", "mutex", "mtx",
+    ];
+    let cases: Vec<(&str, &str)> = kinds
+        .iter()
+        .flat_map(|kind| ["dpor", "dfs", "pcb"].map(|policy| (*kind, policy)))
+        .collect();
+    in_parallel(&cases, |(kind, policy)| {
+        let options = [
+            "run",
+            "--policy",
+            policy,
+            "-q",
+            "--races=off",
+            "--accept-exit=1,2,40",
+        ];
+        let found = run(&options, &program, &[&format!("window_{kind}")]);
+        match found.output.status {
+            66 if found.summary.outcomes.contains_key("misuse") => Ok(()),
+            _ => Err(format!("{kind}: {}", found.output.all())),
+        }
+    });
+}

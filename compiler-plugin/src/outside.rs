@@ -4,26 +4,27 @@
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
-use raddle_protocol::effects::keeps_state;
+use raddle_protocol::effects::{Known, keeps_state};
 use raddle_protocol::hooks::{
-    ARGS_LEN, FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED,
-    FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN, Ty,
+    ARGS_LEN, FOREIGN_BLIND, FOREIGN_MORE, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE,
+    FOREIGN_STORES, FOREIGN_USED, FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN, Ty,
 };
-use raddle_protocol::library::{Model, Output, is_silent, reads, reads_files, stores};
+use raddle_protocol::library::{Model, Output, is_silent, reads, reads_files, rest, stores};
 
 /// A call that has to be announced (`raddle_sym_foreign`).
 pub struct Foreign {
     /// The function, if the file knows it.
     pub name: Option<String>,
     /// Bit `i`: argument `i` is a pointer; [`FOREIGN_OUTPUT`], [`FOREIGN_BLIND`],
-    /// [`FOREIGN_READS`], [`FOREIGN_STATE`], [`FOREIGN_USED`], [`FOREIGN_WRITTEN`].
+    /// [`FOREIGN_READS`], [`FOREIGN_STORES`], [`FOREIGN_MORE`], [`FOREIGN_STATE`], [`FOREIGN_USED`],
+    /// [`FOREIGN_WRITTEN`].
     pub shape: u64,
 }
 
 impl Foreign {
     /// What there is to announce of a call; `None` if its callee has hooks of its own, reads nothing
-    /// that could be symbolic, or is followed in another way.
-    pub fn of(call: Value) -> Option<Foreign> {
+    /// that could be symbolic, or is followed in another way. `told`: the caller tells of what is stored.
+    pub fn of(call: Value, told: bool) -> Option<Foreign> {
         let callee = call.callee().as_function();
         if callee.is_some_and(is_ours) || Wide::of_call(call).is_some() {
             return None;
@@ -33,12 +34,18 @@ impl Foreign {
             .as_deref()
             .filter(|_| callee.is_some_and(Value::is_declaration));
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
+        let more = |name: &str| {
+            matches!(Known::of(name), Some(Known::Unknown(_))) || rest(name, told).next().is_some()
+        };
         let known = flag(
             outside.is_some_and(|name| reads(name).next().is_some()),
             FOREIGN_READS,
-        ) | flag(outside.and_then(keeps_state).is_some(), FOREIGN_STATE);
+        ) | flag(outside.and_then(keeps_state).is_some(), FOREIGN_STATE)
+            | flag(outside.is_some_and(more), FOREIGN_MORE)
+            | flag(told, FOREIGN_STORES);
         if name.as_deref().is_some_and(is_silent) {
-            return (known != 0).then_some(Foreign { name, shape: known });
+            let tells = known & !FOREIGN_STORES != 0;
+            return tells.then_some(Foreign { name, shape: known });
         }
         let unused = call.first_use().is_none();
         let output = name.as_deref().and_then(Output::find).filter(|_| unused);
@@ -69,7 +76,8 @@ impl Foreign {
         let used = flag(!unused, FOREIGN_USED);
         let reads = name.as_deref().is_some_and(reads_files);
         // What is called by a pointer is known when it is called.
-        (shape != 0 || reads || callee.is_none()).then_some(Foreign {
+        let tells = shape & !FOREIGN_STORES != 0;
+        (tells || reads || callee.is_none()).then_some(Foreign {
             name,
             shape: shape | used,
         })

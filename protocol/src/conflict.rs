@@ -61,6 +61,7 @@ pub mod kept {
     use crate::Slot;
 
     const FIRST: u64 = 3 << 32;
+    const SETTINGS: u64 = FIRST + 0x10000;
     /// The virtual clock: [`Kind::ClockRead`](crate::event::Kind::ClockRead) follows.
     pub const CLOCK: u64 = 0;
     /// Pending signals.
@@ -69,6 +70,9 @@ pub mod kept {
     pub const TIMERS: u64 = FIRST + 1;
     /// Which keys of thread-specific data there are.
     pub const KEYS: u64 = FIRST + 2;
+    /// The destructors of these keys. A thread that ends looks for one after the other, in the steps
+    /// that they take; so who takes one away is in conflict with every step.
+    pub const DESTRUCTORS: u64 = FIRST + 3;
 
     /// Whether the thread has ended.
     pub const fn life_of(thread: Slot) -> u64 {
@@ -80,9 +84,14 @@ pub mod kept {
         FIRST + 0x100 + signal as u64 % 0x100
     }
 
-    /// The name of a thread, and how it is scheduled.
+    /// The name of a thread, and how it is scheduled; for others, whether it has ended, as well.
     pub const fn settings_of(thread: Slot) -> u64 {
-        FIRST + 0x10000 + thread as u64
+        SETTINGS + thread as u64
+    }
+
+    /// Inverse of [`settings_of`].
+    pub(super) const fn set_of(about: u64) -> Option<u64> {
+        about.checked_sub(SETTINGS)
     }
 }
 
@@ -207,9 +216,13 @@ impl Footprint {
             Kind::ThreadDetach => ([about(event.value), Part::NONE], 0),
             Kind::ThreadJoin | Kind::ThreadTryJoin => ([about(event.value), Part::NONE], 0),
             Kind::Ask if at == kept::CLOCK => ([Part::NONE; 2], 0),
+            Kind::Ask if at == kept::DESTRUCTORS && event.value != 0 => {
+                return Footprint::everything(event.thread);
+            }
             Kind::Ask => {
                 let kept = Part::new(space::THREADS, at, 1, event.value != 0);
-                ([kept, Part::NONE], 0)
+                let life = |thread| Part::new(space::THREADS, thread, 1, false);
+                ([kept, kept::set_of(at).map_or(Part::NONE, life)], 0)
             }
             Kind::ExitNext | Kind::AtExit => {
                 // Those of quick_exit are forgotten when those of exit have run.
@@ -551,6 +564,10 @@ mod tests {
             ((AtExit, 1, 0), (AtExit, 1, 1), true),
             ((Ask, 2, 0), (ThreadExit, 0, 0), true),
             ((Ask, 3, 0), (ThreadExit, 0, 0), false),
+            ((Ask, kept::DESTRUCTORS, 0), (Write, 0x100, 0), false),
+            ((Ask, kept::DESTRUCTORS, 1), (Write, 0x100, 0), true),
+            ((Ask, kept::settings_of(2), 0), (ThreadExit, 0, 0), true),
+            ((Ask, kept::settings_of(3), 0), (ThreadExit, 0, 0), false),
             ((Ask, 9, 0), (Ask, 9, 0), false),
             ((Ask, 9, 0), (Ask, 9, 1), true),
             ((Ask, 0, 0), (Ask, 0, 0), false),

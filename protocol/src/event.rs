@@ -383,10 +383,10 @@ kinds! {
     /// Not a step: a call failed because its descriptor is not open. `aux`: the descriptor.
     NotOpen = 212, false, "use of a closed descriptor";
     /// Not a step: what `thread` has done happens before what any thread does after a
-    /// [`Kind::TakenOver`] of the same object, because the C library keeps both in order. `object`: a
-    /// stream whose lock is released, or what handlers are registered for (see [`handlers`]).
+    /// [`Kind::TakenOver`] of the same object, because the C library keeps both in order. `object`: what
+    /// handlers are registered for (see [`handlers`]).
     HandedOn = 215, false, "hands on";
-    /// See [`Kind::HandedOn`]. `object`: a stream whose lock was taken, or what runs its handlers now.
+    /// See [`Kind::HandedOn`]. `object`: what runs its handlers now.
     TakenOver = 216, false, "takes over";
     /// In runs with [`crate::shared::flags::ENABLED`]: the wait in which `thread` is ends by its time,
     /// or a timer expires, though others could go on: with faster ones it would not. `size`: its

@@ -154,6 +154,11 @@ pub const FOREIGN_READS: u64 = 1 << 61;
 /// be written.
 pub const FOREIGN_WRITTEN: u32 = 40;
 pub const FOREIGN_WRITTEN_LEN: u32 = 16;
+/// Bit of the same shape: the callee accesses memory as nothing else tells ([`crate::library::rest`]), or
+/// in ways that are not known.
+pub const FOREIGN_MORE: u64 = 1 << 57;
+/// Bit of the same shape: the caller tells of what the callee stores ([`crate::library::stores`]).
+pub const FOREIGN_STORES: u64 = 1 << 58;
 /// Bit of the same shape: it keeps something between calls ([`crate::effects::State`]).
 pub const FOREIGN_STATE: u64 = 1 << 59;
 /// Bit of the model that `raddle_sym_library` gets, for the same.

@@ -8,7 +8,7 @@
 mod memory;
 
 use crate::hooks::Ty;
-pub use memory::{OWN, Read, Stored, reads, stores, stores_early};
+pub use memory::{OWN, Read, Stored, reads, rest, stores, stores_early};
 
 macro_rules! models {
     ($($name:ident = [$($c:literal),*], $result:ident ($($param:ident),*) $($variadic:ident)?;)*) => {
@@ -424,6 +424,9 @@ pub fn is_silent(name: &str) -> bool {
         "setbuf",
         "isatty",
         "setlocale",
+        "flockfile",
+        "ftrylockfile",
+        "funlockfile",
     ];
     let silent = FAMILIES.iter().any(|family| name.starts_with(family)) || NAMES.contains(&name);
     silent && Output::find(name).is_none()

@@ -5,22 +5,35 @@
 //! else's keys, before the C library's own tail. It works for a return, `pthread_exit` and
 //! cancellation alike.
 
-use crate::gate;
 use crate::serial::Serial;
+use crate::{gate, threads};
 use core::ffi::{c_int, c_void};
 use libc::pthread_key_t;
 use raddle_protocol::conflict::kept;
 
+/// What runs for what a thread leaves under a key.
+type Destructor = Option<unsafe extern "C-unwind" fn(*mut c_void)>;
+
 mod real {
+    use super::Destructor;
+    use core::ffi::c_int;
     use libc::pthread_key_t;
     crate::real! {
-        fn pthread_key_delete(key: pthread_key_t) -> core::ffi::c_int;
+        fn pthread_key_create(key: *mut pthread_key_t, destructor: Destructor) -> c_int;
+        fn pthread_key_delete(key: pthread_key_t) -> c_int;
+        fn tss_create(key: *mut pthread_key_t, destructor: Destructor) -> c_int;
     }
 }
 
 crate::export! {
+    /// As in POSIX.
+    fn pthread_key_create(key: *mut pthread_key_t, destructor: Destructor) -> c_int = create_from;
     /// As in POSIX; our own key does not exist for the program.
-    fn pthread_key_delete(key: pthread_key_t) -> c_int = delete;
+    fn pthread_key_delete(key: pthread_key_t) -> c_int = delete_from;
+    /// As in C11.
+    fn tss_create(key: *mut pthread_key_t, destructor: Destructor) -> c_int = create_c11_from;
+    /// As in C11.
+    fn tss_delete(key: pthread_key_t) -> () = delete_c11_from;
 }
 
 /// The highest key of glibc (PTHREAD_KEYS_MAX - 1).
@@ -30,7 +43,75 @@ const ROUNDS: usize = 4;
 
 static ENDING: Serial<fn()> = Serial::new(|| {});
 
-unsafe extern "C-unwind" fn delete(
+/// Which keys of the program have destructors; and whether there has been one.
+struct Destructors {
+    of: [bool; HIGHEST as usize + 1],
+    any: bool,
+}
+
+static DESTRUCTORS: Serial<Destructors> = Serial::new(Destructors {
+    of: [false; HIGHEST as usize + 1],
+    any: false,
+});
+
+fn destructors() -> &'static mut Destructors {
+    // SAFETY: the running thread; not kept over a switch.
+    unsafe { DESTRUCTORS.get() }
+}
+
+/// Notes the key that was made, if one was.
+unsafe fn made(key: *mut pthread_key_t, destructor: Destructor, result: c_int) -> c_int {
+    if result == 0 {
+        // SAFETY: the C library has written it.
+        if let Some(has) = destructors().of.get_mut(unsafe { *key } as usize) {
+            *has = destructor.is_some();
+            destructors().any |= destructor.is_some();
+        }
+    }
+    result
+}
+
+unsafe extern "C-unwind" fn create_from(
+    key: *mut pthread_key_t,
+    destructor: Destructor,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe { made(key, destructor, real::pthread_key_create(key, destructor)) }
+}
+
+unsafe extern "C-unwind" fn create_c11_from(
+    key: *mut pthread_key_t,
+    destructor: Destructor,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe { made(key, destructor, real::tss_create(key, destructor)) }
+}
+
+fn delete(key: pthread_key_t, pc: usize) -> c_int {
+    if key == HIGHEST && gate::active() {
+        return libc::EINVAL;
+    }
+    if gate::active() {
+        let has_destructor = destructors().of.get(key as usize) == Some(&true);
+        // Threads that end look for the destructors of their keys, one after another.
+        match has_destructor && threads::any_unjoined() {
+            true => gate::ask_unfollowed(kept::DESTRUCTORS, true, pc),
+            false => gate::ask(kept::KEYS, true, pc),
+        }
+    }
+    // SAFETY: passed on.
+    unsafe { real::pthread_key_delete(key) }
+}
+
+unsafe extern "C-unwind" fn delete_from(
     key: pthread_key_t,
     _: usize,
     _: usize,
@@ -38,14 +119,25 @@ unsafe extern "C-unwind" fn delete(
     _: usize,
     pc: usize,
 ) -> c_int {
-    if key == HIGHEST && gate::active() {
-        return libc::EINVAL;
+    delete(key, pc)
+}
+
+unsafe extern "C-unwind" fn delete_c11_from(
+    key: pthread_key_t,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    pc: usize,
+) {
+    delete(key, pc);
+}
+
+/// The running thread begins to end: from now on it looks for destructors.
+pub fn will_run() {
+    if destructors().any {
+        gate::ask(kept::DESTRUCTORS, false, 0);
     }
-    if gate::active() {
-        gate::ask(kept::KEYS, true, pc);
-    }
-    // SAFETY: passed on.
-    unsafe { real::pthread_key_delete(key) }
 }
 
 /// Takes the highest key. `ending` is called at the very end of every thread that called [`arm`].

@@ -19,6 +19,7 @@ use crate::{intercept, os, signals, time};
 use core::ffi::c_int;
 use libc::{SYS_getpgid, SYS_getsid, pid_t};
 pub use paths::Path;
+use raddle_protocol::conflict::kept;
 use raddle_protocol::{Slot, slot};
 pub use stand_in::{begins, ended, given, inherit, number as own_kernel_thread};
 
@@ -44,7 +45,16 @@ pub fn slot_of(id: pid_t) -> Option<Slot> {
 
 /// The thread with this number, if it has not ended.
 pub fn thread(id: pid_t) -> Option<Slot> {
-    slot_of(id).filter(|&s| gate::state(s) == State::Alive)
+    slot_of(id).filter(|&s| is_alive(s))
+}
+
+/// Has this thread not ended? Whether it does so before is a matter of the schedule; but main's number is
+/// also the process's.
+pub fn is_alive(thread: Slot) -> bool {
+    if gate::active() && ![slot::MAIN, gate::me()].contains(&thread) {
+        gate::ask_unfollowed(kept::life_of(thread), false, 0);
+    }
+    gate::state(thread) == State::Alive
 }
 
 /// The running thread's number.
@@ -79,8 +89,7 @@ pub fn process(id: pid_t) -> pid_t {
         PROCESS => -ask(SYS_getpgid, own),
         PARENT => parent(own) * id.signum(),
         SESSION => ask(SYS_getsid, own) * id.signum(),
-        _ if thread(id).is_some() => kernel_thread(id),
-        _ if slot_of(id).is_some() => NOBODY,
+        _ if slot_of(id).is_some() => kernel_thread(id),
         _ => id,
     }
 }
@@ -104,8 +113,9 @@ pub fn kernel_thread(id: pid_t) -> pid_t {
     match wanted {
         None => process(id),
         Some(_) if !is_here() && id == 0 => 0,
-        Some(slot) if gate::state(slot) == State::Alive && is_here() => stand_in::number(slot),
-        Some(_) => process(id),
+        Some(slot) if is_here() && is_alive(slot) => stand_in::number(slot),
+        Some(slot::MAIN) => process(id),
+        Some(_) => NOBODY,
     }
 }
 

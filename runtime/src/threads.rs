@@ -153,6 +153,14 @@ pub fn slot_of(thread: pthread_t) -> Option<Slot> {
         .or_else(|| all().find(is))
 }
 
+/// Is there another thread that nobody has joined? What it does, or has done, may come before what the
+/// running thread does now, or behind it.
+pub fn any_unjoined() -> bool {
+    let me = gate::me();
+    let there = |s: &Slot| *s != me && gate::state(*s) != State::Free && !info(*s).joined;
+    gate::threads_created() > 1 && (0..slot::COUNT as Slot).any(|s| there(&s))
+}
+
 /// The slot of `thread`; ends the execution if it is none, or none any more.
 fn known(thread: pthread_t, what: &str, pc: usize) -> Slot {
     match slot_of(thread) {
@@ -349,6 +357,9 @@ extern "C-unwind" fn body() -> *mut c_void {
     let pc = routine as usize;
     crate::shadow::concretise_result(routine as usize, result as u64, pc);
     self::info(gate::me()).result = result;
+    if gate::active() {
+        keys::will_run();
+    }
     result
 }
 
@@ -402,6 +413,7 @@ pub fn exit(value: *mut c_void) -> ! {
     if gate::active() {
         info(gate::me()).result = value;
         cancel::disarm();
+        keys::will_run();
     }
     // SAFETY: frames of ours hold nothing that has a destructor.
     unsafe { real::pthread_exit(value) }

@@ -273,6 +273,10 @@ intercept! {
     fn clock_getres(id: clockid_t, into: *mut timespec) -> c_int, pc => resolution(id, into);
     fn gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_int, pc => {
         time_of_day(into);
+        // As the C library has it, which knows of no zone here.
+        if !zone.is_null() {
+            zone.cast::<[c_int; 2]>().write([0; 2]);
+        }
         0
     };
     fn time(into: *mut time_t) -> time_t, pc => seconds(into);

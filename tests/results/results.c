@@ -9,14 +9,17 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
@@ -55,9 +58,12 @@ static cnd_t cnd;
 static once_flag flag = ONCE_FLAG_INIT;
 static pthread_t other, first;
 static int word, ran, fds[2], id;
+static FILE *stream;
 static mqd_t queue;
 static timer_t timer;
-static pthread_key_t key;
+static pthread_key_t key, second_key;
+static void count(void *value) { (void)value; ran++; }
+static void count_two(void *value) { (void)value; ran += 2; }
 struct message { long kind; char text[8]; };
 
 static struct timespec in(clockid_t clock, int ms) {
@@ -171,6 +177,11 @@ static void here(void) { ran = pthread_self() == first; }
   M(ssignal, , signal(SIGUSR1, nothing), 40 + (ssignal(SIGUSR1, SIG_IGN) == nothing)) \
   M(clock, clock_t c = clock(), sleep(5), 40 + (clock() - c >= 5 * CLOCKS_PER_SEC)) \
   M(pthread_key_delete, pthread_key_create(&key, 0), pthread_key_delete(key), code(pthread_key_delete(key))) \
+  M(pthread_key_delete_destructor, pthread_key_create(&key, count), pthread_setspecific(key, &word), (pthread_key_delete(key), pthread_join(other, 0), 40 + ran)) \
+  M(pthread_key_delete_between, pthread_key_create(&key, count); pthread_key_create(&second_key, count_two), pthread_setspecific(key, &word); pthread_setspecific(second_key, &word), (pthread_key_delete(second_key), pthread_join(other, 0), 40 + ran)) \
+  M(pthread_key_delete_exit, pthread_key_create(&key, count), pthread_setspecific(key, &word); pthread_exit(0), (pthread_key_delete(key), pthread_join(other, 0), 40 + ran)) \
+  M(pthread_key_delete_joined, pthread_key_create(&key, count), pthread_setspecific(key, &word), (pthread_join(other, 0), pthread_key_delete(key), 40 + ran)) \
+  M(tss_delete, tss_create(&key, count), tss_set(key, &word), (tss_delete(key), pthread_join(other, 0), 40 + ran)) \
   M(mq_unlink, make_queue(0), mq_unlink("/raddle_results"), coded(mq_unlink("/raddle_results"))) \
   M(mq_notify, make_queue(0); struct sigevent e = {.sigev_notify = SIGEV_NONE}, struct sigevent e = {.sigev_notify = SIGEV_NONE}; mq_notify(queue, &e), coded(mq_notify(queue, &e))) \
   M(pthread_join, void *v, if (word) pthread_exit(&word), (word = 1, pthread_join(other, &v), 40 + (v == &word))) \
@@ -181,6 +192,55 @@ static void here(void) { ran = pthread_self() == first; }
   M(sched_getaffinity, cpu_set_t s, only_one(getpid()), (sched_getaffinity(0, sizeof s, &s), 40 + (CPU_COUNT(&s) == 1))) \
   M(pthread_getaffinity_np, cpu_set_t s, only_one(getpid()), (pthread_getaffinity_np(first, sizeof s, &s), 40 + (CPU_COUNT(&s) == 1))) \
   M(pthread_getschedparam, struct sched_param p; int k, struct sched_param q = {0}; pthread_setschedparam(first, SCHED_BATCH, &q), (pthread_getschedparam(first, &k, &p), 40 + (k == SCHED_BATCH))) \
+  M(pthread_mutex_lock_lost, orphaned(), lose(), code(pthread_mutex_lock(&mutex))) \
+  M(pthread_mutex_trylock_lost, orphaned(), lose(), code(pthread_mutex_trylock(&mutex))) \
+  M(pthread_mutex_timedlock_lost, orphaned(); struct timespec t = soon(), lose(), code(pthread_mutex_timedlock(&mutex, &t))) \
+  M(pthread_mutex_clocklock_lost, orphaned(); struct timespec t = later(), lose(), code(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &t))) \
+  M(pthread_mutex_trylock_repaired, orphaned(), repair(), code(pthread_mutex_trylock(&mutex))) \
+  M(pthread_mutex_trylock_left, robust(), pthread_mutex_lock(&mutex), repaired(pthread_mutex_trylock(&mutex))) \
+  M(pthread_mutex_timedlock_left, robust(); struct timespec t = soon(), pthread_mutex_lock(&mutex), repaired(pthread_mutex_timedlock(&mutex, &t))) \
+  M(pthread_mutex_clocklock_left, robust(); struct timespec t = later(), pthread_mutex_lock(&mutex), repaired(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &t))) \
+  M(ftrylockfile, stream = fopen("/dev/null", "r"), flockfile(stream); funlockfile(stream), code(ftrylockfile(stream))) \
+  M(ftrylockfile_usual, stream = stdout, ftrylockfile(stream) || (funlockfile(stream), 0), code(ftrylockfile(stream))) \
+  M(flockfile, stream = fopen("/dev/null", "r"), flockfile(stream); ran = 1; ran = 2; funlockfile(stream), (flockfile(stream), flockfile(stream), 40 + ran)) \
+  M(sched_getaffinity_ended, cpu_set_t s, id = gettid(), id ? coded(sched_getaffinity(id, sizeof s, &s)) : 41) \
+  M(sched_setaffinity_ended, cpu_set_t s; sched_getaffinity(0, sizeof s, &s), id = gettid(), id ? coded(sched_setaffinity(id, sizeof s, &s)) : 41) \
+  M(sched_getparam, struct sched_param p, id = gettid(), id ? coded(sched_getparam(id, &p)) : 41) \
+  M(sched_setparam, struct sched_param p = {0}, id = gettid(), id ? coded(sched_setparam(id, &p)) : 41) \
+  M(sched_getscheduler_ended, , id = gettid(), id ? coded(sched_getscheduler(id)) : 41) \
+  M(sched_setscheduler, struct sched_param p = {0}, id = gettid(), id ? coded(sched_setscheduler(id, SCHED_BATCH, &p)) : 41) \
+  M(sched_rr_get_interval, struct timespec t, id = gettid(), id ? coded(sched_rr_get_interval(id, &t)) : 41) \
+  M(getpriority, , id = gettid(), id ? coded(getpriority(PRIO_PROCESS, id)) : 41) \
+  M(setpriority, , id = gettid(), id ? coded(setpriority(PRIO_PROCESS, id, 0)) : 41) \
+  M(prlimit, struct rlimit l, id = gettid(), id ? coded(prlimit(id, RLIMIT_CORE, 0, &l)) : 41) \
+  M(getpgid, , id = gettid(), id ? coded(getpgid(id) < 0 ? -1 : 0) : 41) \
+  M(getsid, , id = gettid(), id ? coded(getsid(id) < 0 ? -1 : 0) : 41) \
+  M(kill, , id = gettid(), id ? coded(kill(id, 0)) : 41) \
+  M(syscall_tkill, , id = gettid(), id ? coded(syscall(SYS_tkill, id, 0)) : 41) \
+  M(syscall_sched_getattr, char b[64], id = gettid(), id ? coded(syscall(SYS_sched_getattr, id, b, 48, 0)) : 41) \
+  M(access_task, char path[64], id = gettid(), id ? (sprintf(path, "/proc/self/task/%d", id), coded(access(path, F_OK))) : 41) \
+  M(pthread_getcpuclockid, clockid_t c, ran = 1, code(pthread_getcpuclockid(other, &c))) \
+  M(clock_gettime_ended, clockid_t c; struct timespec t, ran = 1, pthread_getcpuclockid(other, &c) ? 41 : coded(clock_gettime(c, &t))) \
+  M(pthread_getname_np_ended, char b[16], ran = 1, code(pthread_getname_np(other, b, 16))) \
+  M(pthread_setname_np, , ran = 1, code(pthread_setname_np(other, "x"))) \
+  M(pthread_getschedparam_ended, struct sched_param p; int k, ran = 1, code(pthread_getschedparam(other, &k, &p))) \
+  M(pthread_setschedparam, struct sched_param p = {0}, ran = 1, code(pthread_setschedparam(other, SCHED_BATCH, &p))) \
+  M(pthread_setschedprio, , ran = 1, code(pthread_setschedprio(other, 0))) \
+  M(sem_trywait_init, sem_init(&sem, 0, 0), sem_init(&sem, 0, 1), coded(sem_trywait(&sem))) \
+  M(sem_getvalue_init, sem_init(&sem, 0, 0), sem_init(&sem, 0, 3), (sem_getvalue(&sem, &ran), 40 + ran)) \
+  M(pthread_spin_trylock_init, pthread_spin_init(&spin, 0); pthread_spin_lock(&spin), pthread_spin_init(&spin, 0), code(pthread_spin_trylock(&spin))) \
+  M(pthread_rwlock_trywrlock_init, pthread_rwlock_rdlock(&rwlock), pthread_rwlock_init(&rwlock, 0), code(pthread_rwlock_trywrlock(&rwlock))) \
+  M(pthread_mutex_trylock_init, pthread_mutex_lock(&mutex), pthread_mutex_init(&mutex, 0), code(pthread_mutex_trylock(&mutex))) \
+  M(mtx_trylock_init, mtx_init(&mtx, mtx_plain); mtx_lock(&mtx), mtx_init(&mtx, mtx_plain), c11(mtx_trylock(&mtx))) \
+  M(ioctl, pipe2(fds, 0), write(fds[1], "ab", 2), (ioctl(fds[0], FIONREAD, &ran), 40 + ran)) \
+  M(window_barrier, pthread_barrier_init(&barrier, 0, 1), pthread_barrier_destroy(&barrier); pthread_barrier_init(&barrier, 0, 1), (pthread_barrier_wait(&barrier), 1)) \
+  M(window_cond, , pthread_cond_destroy(&cond); pthread_cond_init(&cond, 0), code(pthread_cond_signal(&cond))) \
+  M(window_cnd, cnd_init(&cnd), cnd_destroy(&cnd); cnd_init(&cnd), code(cnd_broadcast(&cnd))) \
+  M(window_rwlock, , pthread_rwlock_destroy(&rwlock); pthread_rwlock_init(&rwlock, 0), code(pthread_rwlock_tryrdlock(&rwlock))) \
+  M(window_spin, pthread_spin_init(&spin, 0), pthread_spin_destroy(&spin); pthread_spin_init(&spin, 0), code(pthread_spin_trylock(&spin))) \
+  M(window_sem, sem_init(&sem, 0, 1), sem_destroy(&sem); sem_init(&sem, 0, 1), code(sem_trywait(&sem))) \
+  M(window_mutex, , pthread_mutex_destroy(&mutex); pthread_mutex_init(&mutex, 0), code(pthread_mutex_trylock(&mutex))) \
+  M(window_mtx, mtx_init(&mtx, mtx_plain), mtx_destroy(&mtx); mtx_init(&mtx, mtx_plain), c11(mtx_trylock(&mtx))) \
   M(sigaction, struct sigaction a, signal(SIGUSR1, nothing), (sigaction(SIGUSR1, 0, &a), 40 + (a.sa_handler == nothing))) \
   M(signal, , signal(SIGUSR1, nothing), 40 + (signal(SIGUSR1, SIG_IGN) == nothing))
 
@@ -195,6 +255,28 @@ static void robust(void) {
   pthread_mutexattr_init(&a);
   pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&mutex, &a);
+}
+static void *leave_it(void *p) { (void)p; pthread_mutex_lock(&mutex); return 0; }
+/* A robust mutex whose owner has ended. */
+static void orphaned(void) {
+  pthread_t owner;
+  robust();
+  pthread_create(&owner, 0, leave_it, 0);
+  pthread_join(owner, 0);
+}
+static void lose(void) {
+  int result = pthread_mutex_lock(&mutex);
+  if (result == 0 || result == EOWNERDEAD) pthread_mutex_unlock(&mutex);
+}
+static void repair(void) {
+  if (pthread_mutex_lock(&mutex) == EOWNERDEAD) {
+    pthread_mutex_consistent(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+}
+static int repaired(int result) {
+  if (result == EOWNERDEAD) pthread_mutex_consistent(&mutex);
+  return result == EOWNERDEAD ? 8 : 1;
 }
 static int twice(void) {
   if (pthread_mutex_lock(&mutex) == EOWNERDEAD) {

@@ -2,6 +2,7 @@
 
 use super::forest::Forest;
 use super::objects::{RETURNED, RUNNING, WIDTH};
+use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +18,8 @@ pub struct Contents {
     /// Barriers that were destroyed. Whoever is in the order of that is looked at by `hazards`, so
     /// nobody is left who waits: with the same content it is as if they had not been destroyed.
     destroyed: HashSet<u64>,
+    /// Locks and conditions that were used since they began: by whom (`None`: by several).
+    users: HashMap<u64, Option<Slot>>,
 }
 
 impl Contents {
@@ -30,8 +33,32 @@ impl Contents {
         first(forest, event.object, event.value);
     }
 
+    /// A lock or a condition was initialised. What others have made of it is undone, unless it was
+    /// destroyed.
+    pub fn renewed(&mut self, forest: &mut Forest, event: &Event) {
+        let users = self.users.remove(&event.object);
+        if users.is_some_and(|by| by != Some(event.thread)) {
+            forest.bounds_hit.insert(AGAIN);
+        }
+    }
+
     /// A step, which may show what its object held before it, and what after.
     pub fn step(&mut self, forest: &mut Forest, event: &Event, kind: Kind) {
+        use Kind::*;
+        match kind {
+            RwRead | RwWrite | RwTryRead | RwTryWrite | RwUnlock | SpinLock | SpinTryLock
+            | SpinUnlock | CondWait | CondSignal | CondBroadcast => {
+                let me = Some(event.thread);
+                let by = self.users.entry(event.object).or_insert(me);
+                if *by != me {
+                    *by = None;
+                }
+            }
+            RwDestroy | SpinDestroy | CondDestroy => {
+                self.users.remove(&event.object);
+            }
+            _ => {}
+        }
         if kind == Kind::BarrierDestroy && event.value == 0 {
             self.destroyed.insert(event.object);
         }

@@ -85,8 +85,9 @@ impl Insertion<'_> {
     fn record(&mut self, i: usize, event: &Event, kind: Kind) -> Result<(), Corrupt> {
         match kind {
             Kind::Init if event.size == 0 => {
-                if event.aux == 0 {
-                    self.contents.initialised(self.forest, event);
+                match event.aux {
+                    0 => self.contents.initialised(self.forest, event),
+                    _ => self.contents.renewed(self.forest, event),
                 }
                 if let Some(at) = self.cursor(i, event)?.at {
                     let begins = self.forest.begins.entry(event.object).or_default();

@@ -67,7 +67,9 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         OnceEnter | OnceDone => event.size == 0,
         SemGetValue | BarrierArrive | BarrierLeave | ExitNext | AtExit => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
-        ThreadStart | ThreadExit | ThreadCreate => true,
+        // Who locks a robust mutex that it leaves gets another result.
+        ThreadExit => event.aux == 0,
+        ThreadStart | ThreadCreate => true,
         // That it fails depends on others, and does not come out as an outcome.
         ThreadDetach => event.aux == 0,
         ThreadJoin | ThreadTryJoin | ThreadTimedJoin => outcome != NOT_JOINED || kind != ThreadJoin,

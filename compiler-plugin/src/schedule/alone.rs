@@ -167,7 +167,7 @@ impl Schedule<'_> {
         if let Some(model) = outside::model(i) {
             return self.library(i, model);
         }
-        let Some(foreign) = Foreign::of(i) else {
+        let Some(foreign) = Foreign::of(i, false) else {
             return;
         };
         let mut emit = self.emit_before(i);

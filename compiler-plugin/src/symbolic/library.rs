@@ -75,7 +75,8 @@ impl Body<'_> {
     /// Before a call of what may be code without a symbolic body. `true`: the arguments need no
     /// further attention.
     pub(super) fn foreign(&mut self, emit: &mut Emit, i: Value) -> bool {
-        let (Some(foreign), true) = (Foreign::of(i), self.scratch.is_some()) else {
+        let (Some(foreign), true) = (Foreign::of(i, !i.is_must_tail()), self.scratch.is_some())
+        else {
             return false;
         };
         let count = self.list_arguments(emit, i);

@@ -31,10 +31,10 @@ pub const ROWS: &[Row] = &[
     ),
     row("strfmon", &[reads(2, Text(NONE)), writes(0, Printed(1))]),
     row("strfmon_l", &[reads(3, Text(NONE)), writes(0, Printed(1))]),
-    row("gcvt qgcvt", &[writes(0, Written(NONE))]),
+    row("gcvt qgcvt", &[writes(2, Written(NONE))]),
     row(
         "ecvt fcvt qecvt qfcvt",
-        &[writes(0, Size(4)), writes(1, Size(4)), OWN_TEXT],
+        &[writes(2, Size(4)), writes(3, Size(4)), OWN_TEXT],
     ),
     row(
         "ecvt_r fcvt_r qecvt_r qfcvt_r",

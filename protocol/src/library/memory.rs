@@ -74,21 +74,22 @@ fn read(effect: &Effect) -> Option<(u32, Read)> {
     }
 }
 
-/// The effects of the function of this name on what is known in all that the function does there: what
+/// Is this effect, one of `all` of a function, on what is known in all that the function does there? What
 /// else an argument leads to is looked at as what any other function may use.
+fn is_known(all: &[Effect], effect: &Effect) -> bool {
+    let said = |effect: &Effect| stored(effect).is_some() || read(effect).is_some();
+    let argument = effect.argument();
+    let leads_on = |other: &Effect| match other.place {
+        Place::Either(first, second) => argument == Some(first) || argument == Some(second),
+        _ => other.argument() == argument,
+    };
+    all.iter().filter(|other| leads_on(other)).all(said)
+}
+
+/// The effects of the function of this name that are so.
 fn known(name: &str) -> impl Iterator<Item = &'static Effect> {
     let all = effects::of(name);
-    let said = |effect: &Effect| stored(effect).is_some() || read(effect).is_some();
-    let leads_on = |effect: &Effect, argument: Option<u8>| match effect.place {
-        Place::Either(first, second) => argument == Some(first) || argument == Some(second),
-        _ => effect.argument() == argument,
-    };
-    all.iter().filter(move |effect| {
-        let argument = effect.argument();
-        all.iter()
-            .filter(|other| leads_on(other, argument))
-            .all(said)
-    })
+    all.iter().filter(|effect| is_known(all, effect))
 }
 
 /// What the function of this name stores: argument, how much.
@@ -100,6 +101,20 @@ pub fn stores(name: &str) -> impl Iterator<Item = (u32, Stored)> {
 pub fn reads(name: &str) -> impl Iterator<Item = (u32, Read)> {
     let follows = Output::find(name).is_none();
     known(name).filter_map(read).filter(move |_| follows)
+}
+
+/// What the function of this name does to memory that [`reads`] does not tell of, nor [`stores`], if that
+/// is `told` of.
+pub fn rest(name: &str, told: bool) -> impl Iterator<Item = &'static Effect> {
+    let follows = Output::find(name).is_none();
+    let all = effects::of(name);
+    all.iter().filter(move |effect| {
+        let known = is_known(all, effect);
+        match effect.writes {
+            true => !(known && told),
+            false => !known && follows,
+        }
+    })
 }
 
 /// Does what the function stores have its value before anything begins that the call begins?
@@ -147,6 +162,22 @@ mod tests {
         for (name, read, stored) in table {
             assert_eq!(reads(name).collect::<Vec<_>>(), *read, "{name}");
             assert_eq!(stores(name).collect::<Vec<_>>(), *stored, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_nothing_else_tells_of() {
+        for (name, told, count) in [
+            ("pthread_attr_init", true, 0),
+            ("pthread_attr_init", false, 1),
+            ("strptime", true, 1),
+            ("open", true, 0),
+            ("strsep", true, 3),
+            ("printf", true, 0),
+            ("readdir", true, 1),
+            ("recvmsg", true, 3),
+        ] {
+            assert_eq!(rest(name, told).count(), count, "{name}");
         }
     }
 }

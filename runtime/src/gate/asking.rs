@@ -1,7 +1,7 @@
 //! Steps by which a thread looks at what is kept of threads, signals and timers, or by the C library.
 
-use super::{access, gate, log, simple, threads_created};
-use raddle_protocol::event::Kind;
+use super::{access, gate, log, log_full, simple, threads_created};
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
 
 /// Where schedules are explored: the running thread looks at something that is kept of threads, signals
@@ -29,6 +29,23 @@ fn asked(about: u64, changes: bool, pc: usize) {
 pub fn access_unseen(kind: Kind, at: u64, bytes: u64, pc: usize) {
     gate().works_unseen();
     access(kind, at, bytes, pc);
+}
+
+/// Where schedules are explored: the running thread is about to initialise an object of so many bytes,
+/// which those may come before who use it.
+pub fn renews(object: u64, bytes: usize, pc: usize) {
+    if super::flags() & flags::EXHAUSTIVE != 0 && threads_created() > 1 {
+        let bytes = bytes as u64;
+        access(Kind::WriteRange, object, bytes, pc);
+        log_full(Event {
+            kind: Kind::WriteRange as u8,
+            size: Event::NO_ACCESS,
+            object,
+            value: bytes,
+            pc: pc as u64,
+            ..Event::default()
+        });
+    }
 }
 
 /// See [`core::Gate::within_call`](super::core::Gate::within_call).

@@ -264,6 +264,19 @@ unsafe fn owner(fd: c_int, command: c_int, at: *mut Owner) -> isize {
     }
 }
 
+/// `ioctl` with whatever argument. What it says of a pipe or a socket may depend on what others do there.
+///
+/// # Safety
+/// As `ioctl`.
+pub unsafe fn ask(fd: c_int, request: usize, argument: usize, pc: usize) -> isize {
+    // SAFETY: passed on.
+    let call = || unsafe { syscall(libc::SYS_ioctl, fd as usize, request, argument, 0, 0, 0) };
+    match table::find(fd) {
+        Some(object) => Operation::on(Kind::Poll, fd, &object, pc).at_once(call),
+        None => call(),
+    }
+}
+
 /// `lockf`: a lock of the bytes from the descriptor's position on.
 ///
 /// # Safety
@@ -335,6 +348,8 @@ intercept! {
         pc => answer(control(fd, command, argument, pc)) as c_int;
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int,
         pc => answer(control(fd, command, argument, pc)) as c_int;
+    fn ioctl(fd: c_int, request: usize, argument: usize) -> c_int,
+        pc => answer(ask(fd, request, argument, pc)) as c_int;
     fn flock(fd: c_int, operation: c_int) -> c_int, pc => answer(locks::whole(fd, operation, pc)) as c_int;
     fn lockf(fd: c_int, command: c_int, len: i64) -> c_int,
         pc => answer(lock_from_here(fd, command, len, pc)) as c_int;

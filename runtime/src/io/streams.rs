@@ -4,7 +4,7 @@
 //! performed as if the program had made them.
 
 use super::table::Sort;
-use super::{direct, fifo, random, table};
+use super::{direct, fifo, random, stream_locks, table};
 use crate::numbers::Path;
 use crate::serial::Serial;
 use crate::slots::PerSlot;
@@ -13,7 +13,6 @@ use crate::{futex, gate, intercept, os, raw, threads};
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 use libc::{FILE, REG_RAX, REG_RIP, dl_phdr_info};
-use raddle_protocol::event::Kind;
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
 const PR_SYS_DISPATCH_ON: usize = 1;
@@ -168,6 +167,9 @@ pub unsafe fn dispatched(
     // SAFETY: the program's arguments, as the kernel would take them.
     unsafe {
         if controlled && futex::CALLS.contains(&number) {
+            if number == libc::SYS_futex {
+                stream_locks::about_to_wait(args[0], args[1] as c_int);
+            }
             return Some(futex::trapped(number, args, pc));
         }
         let performed = match controlled {
@@ -233,23 +235,5 @@ intercept! {
     };
     fn freopen64(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, pc => {
         open_stream(path, mode, |path| real::freopen64(path, mode, stream))
-    };
-    /// Whoever locks a stream may go on while others run, who then wait for it in the C library.
-    fn flockfile(stream: *mut FILE) -> (), pc => {
-        control_streams();
-        real::flockfile(stream);
-        gate::log(Kind::TakenOver, stream as u64, 0, pc);
-    };
-    fn ftrylockfile(stream: *mut FILE) -> c_int, pc => {
-        control_streams();
-        let result = real::ftrylockfile(stream);
-        if result == 0 {
-            gate::log(Kind::TakenOver, stream as u64, 0, pc);
-        }
-        result
-    };
-    fn funlockfile(stream: *mut FILE) -> (), pc => {
-        gate::log(Kind::HandedOn, stream as u64, 0, pc);
-        real::funlockfile(stream)
     };
 }

@@ -1,9 +1,9 @@
 //! System calls that take, or return, numbers of processes and threads.
 
 use super::{
-    kernel_thread, own, process, shown, shown_group, shown_parent, shown_session, slot_of,
+    is_alive, kernel_thread, own, process, shown, shown_group, shown_parent, shown_session, slot_of,
 };
-use crate::gate::{self, State};
+use crate::gate;
 use crate::{intercept, os, substrate, threads, time};
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use libc::*;
@@ -122,7 +122,7 @@ pub unsafe fn perform(number: c_long, args: [usize; 6]) -> isize {
 unsafe fn robust_list([id, head, len, ..]: [usize; 6]) -> Option<isize> {
     let id = id as pid_t;
     let thread = if id == 0 { gate::me() } else { slot_of(id)? };
-    if gate::state(thread) != State::Alive {
+    if !is_alive(thread) {
         return Some(-(ESRCH as isize));
     }
     let (offset, size) = substrate::robust_list()?;
@@ -245,7 +245,7 @@ pub fn is_clock_of_nobody(clock: clockid_t) -> bool {
     clock < 0
         && id != 0
         && match slot_of(id) {
-            Some(slot) => gate::state(slot) != State::Alive,
+            Some(slot) => !is_alive(slot),
             None => of_kernel(clock),
         }
 }

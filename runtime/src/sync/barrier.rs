@@ -158,6 +158,7 @@ fn release_all(object: u64) {
 
 unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = b as u64;
+    gate::renews(object, size_of::<pthread_barrier_t>(), pc);
     check_alive(OBJECT.what, object, pc);
     settle(model(object).init(), object, pc);
     gate::writes(object, size_of::<pthread_barrier_t>() as u64);

@@ -335,6 +335,7 @@ pub fn destroy(c: *mut pthread_cond_t, pc: usize) -> c_int {
 /// Initialises: `initialise` lets the C library write the object.
 pub fn init(c: *mut pthread_cond_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = c as u64;
+    gate::renews(object, size_of::<pthread_cond_t>(), pc);
     check_alive(OBJECT.what, object, pc);
     if MODELS.remove(object).is_some_and(|q| !q.is_empty()) {
         misuse(says::INIT_WAITING, object, pc);

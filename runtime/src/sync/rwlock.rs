@@ -343,6 +343,7 @@ unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
 
 unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     let object = l as u64;
+    gate::renews(object, size_of::<pthread_rwlock_t>(), pc);
     check_alive(OBJECT.what, object, pc);
     gate::writes(object, size_of::<pthread_rwlock_t>() as u64);
     let code = initialise();

@@ -100,6 +100,7 @@ unsafe fn unlock(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
 }
 
 unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
+    gate::renews(l as u64, size_of::<pthread_spinlock_t>(), pc);
     check_alive(OBJECT.what, l as u64, pc);
     MODELS.remove(l as u64);
     super::begins(l as u64);

@@ -43,12 +43,13 @@ pub fn inherit(child: Slot, creator: Slot) {
     (child.named, child.name) = (named, name);
 }
 
-/// The running thread asks about the name or the scheduling of `s`, or sets it.
-pub fn about(s: Slot, changes: bool) {
+/// The running thread asks about the name or the scheduling of `s`, or sets it. Has that not ended?
+pub fn about(s: Slot, changes: bool) -> bool {
     match s == gate::me() {
         true => gate::ask(kept::settings_of(s), changes, 0),
         false => gate::ask_unfollowed(kept::settings_of(s), changes, 0),
     }
+    gate::state(s) == gate::State::Alive
 }
 
 unsafe extern "C-unwind" fn set_from(
@@ -73,7 +74,10 @@ unsafe extern "C-unwind" fn set_from(
     if new.len() > LEN {
         return libc::ERANGE;
     }
-    about(s, true);
+    // The C library looks for the file of its kernel thread.
+    if !about(s, true) {
+        return libc::ENOENT;
+    }
     name(s)[..new.len()].copy_from_slice(new);
     0
 }
@@ -98,7 +102,9 @@ unsafe extern "C-unwind" fn get_from(
     if len < LEN {
         return libc::ERANGE;
     }
-    about(s, false);
+    if !about(s, false) {
+        return libc::ENOENT;
+    }
     // SAFETY: the buffer has at least LEN bytes.
     unsafe { buffer.cast::<[u8; LEN]>().write(*name(s)) };
     0

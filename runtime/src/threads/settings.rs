@@ -177,7 +177,9 @@ unsafe extern "C-unwind" fn get_scheduling(
         if !is_fiber(thread) {
             return real::pthread_getschedparam(thread, policy, param);
         }
-        names::about(slot_of(thread).unwrap_or(gate::me()), false);
+        if !names::about(slot_of(thread).unwrap_or(gate::me()), false) {
+            return libc::ESRCH;
+        }
         let class = class_of(thread);
         policy.write(class.policy);
         (*param).sched_priority = class.priority;
@@ -202,7 +204,9 @@ unsafe extern "C-unwind" fn set_scheduling(
     };
     given.map_or(EINVAL, |param| {
         let priority = param.sched_priority;
-        names::about(slot_of(thread).unwrap_or(gate::me()), true);
+        if !names::about(slot_of(thread).unwrap_or(gate::me()), true) {
+            return libc::ESRCH;
+        }
         put(thread, Class { policy, priority })
     })
 }
@@ -219,7 +223,9 @@ unsafe extern "C-unwind" fn set_priority(
         // SAFETY: passed on.
         return unsafe { real::pthread_setschedprio(thread, priority) };
     }
-    names::about(slot_of(thread).unwrap_or(gate::me()), true);
+    if !names::about(slot_of(thread).unwrap_or(gate::me()), true) {
+        return libc::ESRCH;
+    }
     let policy = class_of(thread).policy;
     put(thread, Class { policy, priority })
 }
@@ -304,7 +310,7 @@ unsafe extern "C-unwind" fn get_clock(
         None
     };
     match known {
-        Some(slot) if gate::state(slot) != gate::State::Alive => libc::ESRCH,
+        Some(slot) if !numbers::is_alive(slot) => libc::ESRCH,
         // SAFETY: the program's argument, also below.
         Some(slot) => unsafe {
             clock.write(numbers::calls::clock_of(numbers::of(slot), true));

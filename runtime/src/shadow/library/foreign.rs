@@ -15,17 +15,18 @@ use crate::shadow::blocks;
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
 use crate::shadow::{lost, touch as touch_local, world};
+use crate::threads;
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
-use raddle_protocol::effects::{self, Extent};
+use raddle_protocol::effects::{Known, Place};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
-    FOREIGN_BLIND, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_USED, FOREIGN_WRITTEN,
-    FOREIGN_WRITTEN_LEN,
+    FOREIGN_BLIND, FOREIGN_MORE, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_STORES,
+    FOREIGN_USED, FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN,
 };
-use raddle_protocol::library::{Output, is_silent, maps, reads, reads_files, texts};
+use raddle_protocol::library::{Output, is_silent, maps, reads, reads_files, rest, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -60,10 +61,12 @@ pub unsafe extern "C-unwind" fn call(
     if shape & FOREIGN_STATE != 0 || !named {
         states::call(known, values, pc);
     }
-    if !named && is_silent(known) && reads(known).next().is_none() {
+    let told = shape & FOREIGN_STORES != 0;
+    let more = (shape & FOREIGN_MORE != 0 || !named) && does_more(known, told, values, pc);
+    if !named && is_silent(known) && reads(known).next().is_none() && !more {
         return;
     }
-    let is_lost = if blind {
+    let is_lost = if blind || more {
         true
     } else if known == "syscall" && futex::follows(values, shape & FOREIGN_USED != 0) {
         false
@@ -87,8 +90,7 @@ pub unsafe extern "C-unwind" fn call(
             false => may_use(values[i], size, is_written(shape, i), pc),
         };
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
-        (!apart && goes_beyond(known, values, pc))
-            || looked.lost && !is_silent(known)
+        looked.lost && !is_silent(known)
             || (reads_files(known) && Source::any())
             || pointers.any(|i| may_use(i) || leads_on(values[i]))
             || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))
@@ -155,9 +157,15 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
     }
 }
 
-/// Does this function access symbolic bytes behind the fields of a vector, or of a message's header? What
-/// it is sure to access there is shared with who else does.
-fn goes_beyond(name: &str, values: &[u64], pc: usize) -> bool {
+/// Is there anything that is not followed in what this function does to memory and nothing else tells of?
+/// What it accesses there, or may access, is shared with who else does. `told`: something else tells of what
+/// it stores.
+fn does_more(name: &str, told: bool, values: &[u64], pc: usize) -> bool {
+    let several = threads::any_unjoined();
+    if let Some(Known::Unknown(argument)) = Known::of(name) {
+        let at = argument.map(|argument| values.get(usize::from(argument)));
+        return several && at != Some(Some(&0));
+    }
     let call = access::Call {
         arguments: values,
         private: 0,
@@ -166,15 +174,17 @@ fn goes_beyond(name: &str, values: &[u64], pc: usize) -> bool {
         kept: 0,
     };
     let mut beyond = false;
-    for effect in effects::of(name) {
-        if !matches!(effect.extent, Extent::Vector(_) | Extent::Message) {
-            continue;
-        }
+    for effect in rest(name, told) {
+        // Nobody knows where that lies.
+        let unseen = match effect.place {
+            Place::Own => true,
+            Place::Kept(text) => values.get(usize::from(text)) == Some(&0),
+            _ => false,
+        };
+        beyond |= several && unseen;
         let each = |span: access::Span| {
             let len = span.len.min(MOST);
-            if !effect.may {
-                touch_local(span.at, len, span.writes, pc);
-            }
+            touch_local(span.at, len, span.writes, pc);
             beyond |= world().cells.any_symbolic(span.at, len);
         };
         // SAFETY: the call is about to be made.

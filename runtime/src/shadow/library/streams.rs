@@ -8,6 +8,7 @@ use super::foreign;
 use super::formats::{self, Given, List, Target};
 use super::live::Live;
 use super::machine::{Machine, Val};
+use super::reads::look;
 use super::scan::{self, Text};
 use crate::io;
 use crate::shadow::blocks::{were_written, will_store};
@@ -109,6 +110,11 @@ pub fn is_ours(model: Model) -> bool {
 impl Call<'_, Live> {
     /// Performs a call of a function of this file.
     pub fn read_outside(mut self) -> Val {
+        // The name of a file, a format.
+        let name = self.model.names()[0];
+        if look(name, self.values, self.m.pc).lost {
+            foreign::lose(name.as_bytes(), self.m.pc);
+        }
         match self.model {
             Model::Getc => {
                 let stream = self.address(0);
