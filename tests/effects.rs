@@ -7,7 +7,7 @@ mod common;
 mod rows;
 
 use common::{Compiler, LIMIT, Random, compile, in_parallel, output, run, scratch};
-use raddle_protocol::effects::Known;
+use raddle_protocol::effects::{Known, NONE, Row};
 use rows::Declared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -306,6 +306,36 @@ fn the_order_of_writes_is_tried_where_it_is_read() {
             false => Err(format!("{flags:?}: {}", found.output.all())),
         }
     });
+}
+
+/// What a row says of an argument fits its type in the headers.
+#[test]
+fn accesses_lead_through_pointers() {
+    let declared = declarations(&headers());
+    let is_pointer = |parameter: &str| {
+        let named = ["va_list", "SOCKADDR_ARG"];
+        parameter.contains(['*', '[']) || named.iter().any(|name| parameter.contains(name))
+    };
+    let mut wrong = Vec::new();
+    for row in Row::all() {
+        let known = row
+            .names()
+            .filter_map(|name| Some((name, declared.get(name)?)));
+        for (name, function) in known {
+            let parameter = |n: u8| function.parameters.get(usize::from(n)).map(String::as_str);
+            for effect in row.effects {
+                let (pointers, numbers) = effect.arguments();
+                let are = |all: &[u8], pointer: bool| {
+                    let mut all = all.iter().filter(|&&n| n != NONE);
+                    all.all(|&n| parameter(n).is_some_and(|one| is_pointer(one) == pointer))
+                };
+                if !are(&pointers, true) || !are(&numbers, false) {
+                    wrong.push(format!("{name}: {effect:?}: {:?}", function.parameters));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// For each row, and each argument that leads to what it reads or writes: `verify` reaches both orders of

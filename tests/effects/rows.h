@@ -120,6 +120,8 @@ static int is_expected(void) {
 static void begin(const char *file_name) {
   file = open(file_name, O_RDONLY);
   stream = fopen(file_name, "r");
+  /* Nobody can make files there, and `1` is one. */
+  if (chdir("/proc")) abort();
   if (writes && !row->writes) {
     row->prepare();
     expected = row->call();

@@ -41,8 +41,8 @@ pub fn program(declared: &BTreeMap<String, Declared>, every: bool) -> (String, V
     let mut list = String::new();
     for row in Row::all() {
         for name in row.names() {
-            // The compiler does not know these.
-            if name.contains("f128") {
+            // The compiler does not know these, or they are not there to link to.
+            if name.contains("f128") || name.starts_with("__") {
                 continue;
             }
             let Some(function) = declared.get(name) else {
