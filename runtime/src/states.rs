@@ -19,7 +19,7 @@ pub const MOST: usize = 256;
 const DESCRIPTORS: usize = 1024;
 
 /// Ways in which one function uses states, at most.
-const WAYS: usize = 24;
+const WAYS: usize = State::WAYS;
 /// Functions whose ways are kept, at most.
 const FUNCTIONS: usize = 64;
 
@@ -43,6 +43,10 @@ struct World {
     changeable: [u8; 64],
     /// By variable, the same: the program refers to it.
     referred: [u8; 8],
+    /// Standard output and standard error lead elsewhere than where the program was started with.
+    redirected: [bool; 2],
+    /// The program asks for what shows whether others have used these streams, as above.
+    looked_at: u8,
 }
 
 const SEVERAL: u32 = u32::MAX;
@@ -57,6 +61,8 @@ static WORLD: Serial<World> = Serial::new(World {
     adders: [0; MOST],
     changeable: [0; 64],
     referred: [0; 8],
+    redirected: [false; 2],
+    looked_at: 0,
 });
 
 fn world() -> &'static mut World {
@@ -74,7 +80,7 @@ pub struct Place {
 
 /// The states that a call uses.
 pub struct Places {
-    all: [Option<Place>; WAYS],
+    all: [Option<Place>; WAYS + 3],
     len: usize,
 }
 
@@ -100,7 +106,7 @@ impl Places {
 /// The states that a call of the function with this name and these arguments uses.
 pub fn used_by(name: &str, values: &[u64]) -> Places {
     let mut places = Places {
-        all: [None; WAYS],
+        all: [None; WAYS + 3],
         len: 0,
     };
     let call = Call {
@@ -115,19 +121,32 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
         let Some(key) = call.key_of(way.of) else {
             continue;
         };
-        let (number, state, used) = match key {
-            Key::Of(key) => (place(way.number, key), way.state, call.used(way)),
-            // Whether it is open depends on who opens and closes.
-            Key::Closed => match open_descriptors() {
-                Some((number, state)) => (place(number, 0), state, Use::Looks),
-                None => continue,
-            },
-        };
+        // Who makes a descriptor changes what others find of its number.
+        let opens = way.used == Use::Changes && way.state.name == State::NUMBERS;
+        if let (true, Some(number)) = (opens, State::number(State::DESCRIPTOR)) {
+            for fd in next_descriptors(name).into_iter().flatten() {
+                places.add(Place {
+                    number: place(number, fd as u64),
+                    state: &State::all()[number],
+                    used: Use::Changes,
+                });
+            }
+        }
+        let is_closed = matches!(key, Key::Closed(_));
+        let (Key::Of(key) | Key::Closed(key)) = key;
         places.add(Place {
-            number,
-            state,
-            used,
+            number: place(way.number, key),
+            state: way.state,
+            used: call.used(way),
         });
+        // Whether it is open depends on who opens and closes.
+        if let (true, Some((number, state))) = (is_closed, open_descriptors()) {
+            places.add(Place {
+                number: place(number, 0),
+                state,
+                used: Use::Looks,
+            });
+        }
     }
     places
 }
@@ -148,6 +167,7 @@ pub fn is_unknown(place: Place, me: Slot) -> bool {
 
 /// A descriptor has become a duplicate of another one.
 pub fn duplicated(fd: c_int, copy: c_int) {
+    redirect(copy);
     let original = first_duplicate(fd);
     if let Some(place) = slot_of(copy) {
         world().duplicates[place] = original as u16 + 1;
@@ -156,6 +176,7 @@ pub fn duplicated(fd: c_int, copy: c_int) {
 
 /// A descriptor was closed.
 pub fn closed(fd: c_int) {
+    redirect(fd);
     if let Some(place) = slot_of(fd) {
         world().duplicates[place] = 0;
     }
@@ -168,6 +189,31 @@ pub fn forget_names() {
     w.ways.iter_mut().for_each(|ways| ways.name = (0, 0));
     w.changeable = [0; 64];
     w.referred = [0; 8];
+    w.looked_at = 0;
+}
+
+/// Standard output or standard error leads elsewhere from now on, if this is its descriptor.
+fn redirect(fd: c_int) {
+    if let 1 | 2 = fd {
+        world().redirected[fd as usize - 1] = true;
+    }
+}
+
+/// Is it one of standard output and standard error, of which nobody in the program sees what others
+/// write there?
+fn is_unseen(fd: c_int) -> bool {
+    matches!(fd, 1 | 2) && !world().redirected[fd as usize - 1]
+}
+
+/// What tells of a stream that others have used it, though it leads to where nobody reads.
+const LOOKERS: &str = "fwide ftell ftello ftello64 fgetpos fgetpos64 __fpending";
+
+fn are_looked_at() -> bool {
+    let known = &mut world().looked_at;
+    if *known == 0 {
+        *known = if asks_for(LOOKERS) { 1 } else { 2 };
+    }
+    *known == 1
 }
 
 /// The ways of the function with this name.
@@ -229,16 +275,33 @@ pub fn variables(place: Place) -> impl Iterator<Item = (u64, u64)> {
 }
 
 fn open_descriptors() -> Option<(usize, &'static State)> {
-    let mut used = State::used_by("dup");
-    let found = used.find(|used| used.of == Of::Process)?;
-    Some((found.number, found.state))
+    let number = State::number(State::NUMBERS)?;
+    Some((number, &State::all()[number]))
+}
+
+/// The numbers that the next descriptors get: one, or two.
+fn next_descriptors(name: &str) -> [Option<c_int>; 2] {
+    let two = ["pipe", "pipe2", "socketpair", "openpty"].contains(&name);
+    let (path, flags) = (
+        c"/".as_ptr() as usize,
+        (libc::O_PATH | libc::O_CLOEXEC) as usize,
+    );
+    // SAFETY: descriptors of our own, which are closed again.
+    unsafe {
+        let open = || os::syscall(libc::SYS_open, path, flags, 0, 0, 0, 0) as c_int;
+        let next = [Some(open()), two.then(open)].map(|fd| fd.filter(|&fd| fd >= 0));
+        for fd in next.into_iter().flatten() {
+            os::syscall(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0);
+        }
+        next
+    }
 }
 
 /// Whose state it is.
 enum Key {
     Of(u64),
     /// That of a descriptor that is not open.
-    Closed,
+    Closed(u64),
 }
 
 struct Call<'a> {
@@ -288,11 +351,11 @@ impl Call<'_> {
         let descriptor = |index: u32| self.argument(index).map(|fd| fd as c_int);
         let plain = |index: u32| {
             let fd = descriptor(index)?;
-            (!matches!(fd, 1 | 2) && !self.known(fd).is_followed).then_some(fd)
+            (!is_unseen(fd) && !self.known(fd).is_followed).then_some(fd)
         };
         let if_open = |fd: c_int, key: u64| match self.known(fd).is_open {
             true => Key::Of(key),
-            false => Key::Closed,
+            false => Key::Closed(key),
         };
         let of_descriptor = |fd: c_int| if_open(fd, fd as u64);
         let of_description = |fd: c_int| if_open(fd, first_duplicate(fd) as u64);
@@ -301,6 +364,7 @@ impl Call<'_> {
             Of::Process => Some(Key::Of(0)),
             Of::Argument(index) => self.argument(index).map(Key::Of),
             Of::Stream(index) => self.stream(index).map(Key::Of),
+            Of::OneOfStreams(index) => self.stream(index).map(|_| Key::Of(0)),
             Of::Descriptor(index) => descriptor(index).map(of_descriptor),
             Of::Plain(index) => plain(index).map(of_descriptor),
             Of::Open(index) => descriptor(index).map(of_description),
@@ -333,9 +397,17 @@ impl Call<'_> {
         let [input, output, errors] = unsafe { [stdin as u64, stdout as u64, stderr as u64] };
         let stream = match index {
             Of::STANDARD_INPUT => Some(input),
+            Of::STANDARD_OUTPUT => Some(output),
+            Of::STANDARD_ERRORS => Some(errors),
             index => self.argument(index),
         };
-        stream.filter(|s| ![0, output, errors].contains(s))
+        let is_seen = |stream: u64| match stream {
+            0 => false,
+            stream if stream == output => !is_unseen(1) || are_looked_at(),
+            stream if stream == errors => !is_unseen(2) || are_looked_at(),
+            _ => true,
+        };
+        stream.filter(|&stream| is_seen(stream))
     }
 
     /// The descriptor of the stream that is this argument, if threads do not pass on bytes by it.

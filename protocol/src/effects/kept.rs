@@ -1,13 +1,12 @@
 //! The table of [states](State): whose they are, and which function does what to them. Names as
 //! [`State::used_by`] looks them up.
 
+mod files;
+
 use super::states::{Of, State, Use, Variable, When};
-use Of::{
-    Argument, Descriptor, File, FileOfStream, OfStream, Open, Path, PathAt, Plain, Position,
-    PositionOfStream, Process, Relative, Stream,
-};
-use Use::{Adds, Changes, Looks, Writes};
-use When::{Always, Command, Creates, CreatesAs, Empties, EmptiesAs, Given, Null};
+use Of::{Process, Relative};
+use Use::{Adds, Changes, Looks};
+use When::{Always, Creates, CreatesAs, Null};
 
 type Row = (Of, Use, When, &'static str);
 
@@ -37,6 +36,18 @@ const fn ordered(state: State) -> State {
 const fn shown_by(variables: &'static [Variable], state: State) -> State {
     State { variables, ..state }
 }
+
+/// Functions that go on through a database of the system, whose file they may open or close.
+const DATABASES: &str = "getpwent getpwent_r setpwent endpwent getgrent getgrent_r setgrent endgrent gethostent \
+    gethostent_r sethostent endhostent getnetent getnetent_r setnetent endnetent getprotoent \
+    getprotoent_r setprotoent endprotoent getservent getservent_r setservent endservent \
+    getrpcent getrpcent_r setrpcent endrpcent getspent getspent_r setspent endspent getsgent \
+    getsgent_r setsgent endsgent getnetgrent getnetgrent_r setnetgrent endnetgrent getaliasent \
+    getaliasent_r setaliasent endaliasent getfsent getfsspec getfsfile setfsent endfsent \
+    getttyent getttynam setttyent endttyent getusershell setusershell endusershell getutent \
+    getutent_r getutid getutid_r getutline getutline_r getutxent getutxid getutxline pututline \
+    pututxline setutent setutxent endutent endutxent utmpname utmpxname updwtmp updwtmpx \
+    lckpwdf ulckpwdf res_init";
 
 pub const STATES: &[State] = &[
     // Numbers.
@@ -73,7 +84,8 @@ pub const STATES: &[State] = &[
                     Always,
                     "getenv secure_getenv tzset localtime mktime timelocal ctime strftime wcsftime setlocale \
                  newlocale tempnam catopen system popen execlp execvp execvpe posix_spawnp wordexp \
-                 gettext dgettext dcgettext ngettext fmtmsg getdate",
+                 gettext dgettext dcgettext ngettext fmtmsg getdate localtime_r ctime_r gmtime gmtime_r \
+                 timegm strptime getopt getopt_long getopt_long_only",
                 ),
                 (Process, Changes, Always, "setenv putenv unsetenv clearenv"),
             ],
@@ -142,6 +154,54 @@ pub const STATES: &[State] = &[
             ),
         ],
     ),
+    only_with(
+        "setuid seteuid setgid setegid setreuid setregid setresuid setresgid setfsuid setfsgid \
+         setgroups initgroups setrlimit setrlimit64 prlimit prlimit64 ulimit vlimit capset \
+         prctl unshare setns",
+        state(
+            "what the process may do",
+            &[
+                (
+                    Process,
+                    Looks,
+                    Always,
+                    "open openat creat dup dup2 dup3 fcntl pipe pipe2 socket socketpair accept accept4 \
+                     epoll_create epoll_create1 eventfd signalfd timerfd_create inotify_init inotify_init1 \
+                     fanotify_init memfd_create shm_open sem_open mq_open posix_openpt getpt openpty \
+                     open_by_handle_at pidfd_open fopen freopen tmpfile popen mkstemp mkostemp mkstemps \
+                     mkostemps mkdtemp opendir scandir userfaultfd access eaccess euidaccess faccessat \
+                     stat lstat fstatat statx readlink readlinkat realpath canonicalize_file_name glob ftw \
+                     nftw chdir fchdir chroot unlink unlinkat remove rename renameat renameat2 link linkat \
+                     symlink symlinkat mkdir mkdirat rmdir mkfifo mkfifoat mknod mknodat chmod lchmod \
+                     fchmod fchmodat chown lchown fchown fchownat setxattr lsetxattr fsetxattr getxattr \
+                     lgetxattr fgetxattr listxattr llistxattr removexattr lremovexattr fremovexattr utime \
+                     utimes lutimes futimes futimesat utimensat futimens truncate ftruncate fallocate \
+                     posix_fallocate write writev pwrite pwritev pwritev2 sendfile copy_file_range splice \
+                     dprintf shm_unlink sem_unlink mq_unlink bind connect inotify_add_watch acct mount \
+                     umount mlock mlock2 mlockall munlockall mmap mremap mprotect brk sbrk setpriority \
+                     nice getpriority semget semctl semop msgget msgctl msgsnd msgrcv shmget shmctl shmat \
+                     setsockopt ioctl kill sched_setscheduler sched_setparam pthread_setschedparam ioperm \
+                     iopl setsid setpgid statvfs statfs tcsetattr ttyname grantpt getlogin getlogin_r \
+                     gethostid",
+                ),
+                (Process, Looks, Always, DATABASES),
+                (
+                    Process,
+                    Changes,
+                    Always,
+                    "setuid seteuid setgid setegid setreuid setregid setresuid setresgid setfsuid setfsgid \
+                     setgroups initgroups setrlimit prlimit ulimit vlimit capset prctl unshare setns",
+                ),
+            ],
+        ),
+    ),
+    state(
+        "the timers of the process",
+        &[
+            (Process, Looks, Always, "getitimer"),
+            (Process, Changes, Always, "setitimer alarm ualarm"),
+        ],
+    ),
     state(
         "how threads are made by default",
         &[
@@ -160,13 +220,22 @@ pub const STATES: &[State] = &[
         ],
     ),
     state(
-        "the action of a signal",
-        &[(
-            Argument(0),
-            Changes,
-            Always,
-            "signal sigaction sigset bsd_signal ssignal sysv_signal sigignore siginterrupt sigvec",
-        )],
+        "the actions of signals",
+        &[
+            (
+                Process,
+                Looks,
+                Always,
+                "kill raise pthread_kill sigqueue pthread_sigqueue tgkill killpg sigpending sigtimedwait \
+                 sigwaitinfo sigwait",
+            ),
+            (
+                Process,
+                Changes,
+                Always,
+                "signal sigaction sigset bsd_signal ssignal sysv_signal sigignore siginterrupt sigvec",
+            ),
+        ],
     ),
     state(
         "what is done at exit",
@@ -198,6 +267,27 @@ pub const STATES: &[State] = &[
                  remap_file_pages shmat shmdt pkey_alloc pkey_free",
             ),
         ],
+    ),
+    only_with(
+        "mprotect pkey_mprotect munmap mremap",
+        state(
+            "which memory may be accessed",
+            &[
+                (
+                    Process,
+                    Looks,
+                    Always,
+                    "read readv write writev pread preadv pwrite pwritev send sendto sendmsg recv recvfrom \
+                     recvmsg getcwd readlink vmsplice process_vm_readv process_vm_writev",
+                ),
+                (
+                    Process,
+                    Changes,
+                    Always,
+                    "mprotect pkey_mprotect munmap mremap",
+                ),
+            ],
+        ),
     ),
     state(
         "the end of the data segment",
@@ -271,7 +361,9 @@ pub const STATES: &[State] = &[
             state(
                 "the time zone",
                 &[
-                    (Process, Looks, Always, "localtime_r ctime_r"),
+                    // The first call sets it.
+                    (Process, Changes, Always, "localtime_r ctime_r"),
+                    (Process, Adds, Always, "gmtime gmtime_r timegm strptime"),
                     (
                         Process,
                         Adds,
@@ -349,21 +441,7 @@ pub const STATES: &[State] = &[
     ),
     state(
         "where a database of the system is read",
-        &[(
-            Process,
-            Changes,
-            Always,
-            "getpwent getpwent_r setpwent endpwent getgrent getgrent_r setgrent endgrent gethostent \
-             gethostent_r sethostent endhostent getnetent getnetent_r setnetent endnetent getprotoent \
-             getprotoent_r setprotoent endprotoent getservent getservent_r setservent endservent \
-             getrpcent getrpcent_r setrpcent endrpcent getspent getspent_r setspent endspent getsgent \
-             getsgent_r setsgent endsgent getnetgrent getnetgrent_r setnetgrent endnetgrent getaliasent \
-             getaliasent_r setaliasent endaliasent getfsent getfsspec getfsfile setfsent endfsent \
-             getttyent getttynam setttyent endttyent getusershell setusershell endusershell getutent \
-             getutent_r getutid getutid_r getutline getutline_r getutxent getutxid getutxline pututline \
-             pututxline setutent setutxent endutent endutxent utmpname utmpxname updwtmp updwtmpx \
-             lckpwdf ulckpwdf res_init",
-        )],
+        &[(Process, Changes, Always, DATABASES)],
     ),
     state(
         "what syslog is set to",
@@ -382,414 +460,21 @@ pub const STATES: &[State] = &[
                 Always,
                 "re_set_syntax register_printf_function register_printf_specifier \
                  register_printf_modifier register_printf_type tmpnam tempnam mktemp argp_parse \
-                 set_new_handler fesetmode profil monstartup moncontrol",
+                 set_new_handler fesetmode profil monstartup moncontrol getopt getopt_long \
+                 getopt_long_only",
             ),
         ],
     ),
-    // Names.
-    state(
-        "the names of files",
-        &[
-            (
-                Process,
-                Looks,
-                Always,
-                "access eaccess euidaccess faccessat stat lstat fstatat statx opendir scandir scandirat \
-                 readlink readlinkat realpath canonicalize_file_name glob ftw nftw ftok pathconf statvfs \
-                 statfs getxattr lgetxattr listxattr llistxattr readdir readdir_r getdents getdirentries \
-                 tmpnam tempnam mktemp chdir open openat fopen freopen shm_open sem_open mq_open \
-                 inotify_add_watch name_to_handle_at dlopen execv execve",
-            ),
-            (
-                Process,
-                Changes,
-                Always,
-                "unlink unlinkat remove rename renameat renameat2 link linkat symlink symlinkat mkdir \
-                 mkdirat rmdir mkfifo mkfifoat mknod mknodat creat mkstemp mkostemp mkstemps mkostemps \
-                 mkdtemp tmpfile chmod lchmod fchmod fchmodat chown lchown fchown fchownat setxattr \
-                 lsetxattr removexattr lremovexattr shm_unlink sem_unlink mq_unlink bind mount umount",
-            ),
-            (
-                Process,
-                Changes,
-                Creates(1),
-                "open shm_open sem_open mq_open",
-            ),
-            (Process, Changes, Creates(2), "openat"),
-            (Process, Changes, CreatesAs(1), "fopen freopen"),
-        ],
-    ),
-    state(
-        "a directory",
-        &[
-            (Argument(0), Looks, Always, "dirfd telldir"),
-            (
-                Argument(0),
-                Changes,
-                Always,
-                "readdir readdir_r rewinddir seekdir closedir",
-            ),
-        ],
-    ),
-    // Descriptors.
-    state(
-        "which descriptors are open",
-        &[
-            (
-                Process,
-                Changes,
-                Always,
-                "open openat creat dup dup2 dup3 pipe pipe2 socket socketpair accept accept4 epoll_create \
-                 epoll_create1 eventfd signalfd timerfd_create inotify_init inotify_init1 fanotify_init \
-                 memfd_create shm_open mq_open posix_openpt getpt openpty open_by_handle_at pidfd_open \
-                 pidfd_getfd fopen freopen tmpfile popen mkstemp mkostemp mkstemps mkostemps opendir \
-                 userfaultfd openlog",
-            ),
-            (
-                Process,
-                Changes,
-                Command(1, &[F_DUPFD, F_DUPFD_CLOEXEC]),
-                "fcntl",
-            ),
-            (
-                Process,
-                Adds,
-                Always,
-                "close close_range closefrom fclose fcloseall closedir pclose mq_close closelog",
-            ),
-        ],
-    ),
-    state(
-        "a descriptor",
-        &[
-            (
-                Plain(0),
-                Looks,
-                Always,
-                "read readv write writev sendfile splice tee",
-            ),
-            (
-                Descriptor(0),
-                Looks,
-                Always,
-                "fcntl statx fstat fstatfs fstatvfs isatty lseek pread preadv preadv2 preadv64v2 pwrite pwritev \
-                 pwritev2 pwritev64v2 ftruncate fallocate posix_fallocate fsync \
-                 fdatasync syncfs fchmod fchown futimens futimes fchdir fdopen fdopendir dup dup2 dup3 \
-                 getsockopt setsockopt getsockname getpeername listen bind ioctl tcgetattr tcsetattr \
-                 tcgetpgrp tcsetpgrp ttyname ttyname_r flock lockf posix_fadvise readahead dprintf \
-                 vdprintf fgetxattr flistxattr fsetxattr fremovexattr getdents copy_file_range openat fstatat \
-                 sync_file_range",
-            ),
-            (Plain(1), Looks, Always, "sendfile tee"),
-            (Plain(2), Looks, Always, "copy_file_range splice"),
-            (Descriptor(4), Looks, Always, "mmap"),
-            (Descriptor(0), Changes, Command(1, &[F_SETFD]), "fcntl"),
-            (Descriptor(0), Changes, Always, "close"),
-            (Descriptor(1), Changes, Always, "dup2 dup3"),
-            (OfStream(0), Changes, Always, "fclose pclose"),
-            (OfStream(2), Changes, Always, "freopen"),
-            (OfStream(0), Looks, Always, "fileno"),
-        ],
-    ),
-    state(
-        "an open file",
-        &[
-            (
-                Open(0),
-                Looks,
-                Command(
-                    1,
-                    &[
-                        F_GETFL,
-                        F_GETOWN,
-                        F_GETSIG,
-                        F_GETOWN_EX,
-                        F_GETLEASE,
-                        F_GETPIPE_SZ,
-                        F_GET_SEALS,
-                    ],
-                ),
-                "fcntl",
-            ),
-            (
-                Open(0),
-                Changes,
-                Command(
-                    1,
-                    &[
-                        F_SETFL,
-                        F_SETOWN,
-                        F_SETSIG,
-                        F_SETOWN_EX,
-                        F_SETLEASE,
-                        F_SETPIPE_SZ,
-                        F_ADD_SEALS,
-                    ],
-                ),
-                "fcntl",
-            ),
-            (
-                Open(0),
-                Looks,
-                Always,
-                "getsockopt getsockname getpeername tcgetattr fdopen sockatmark isfdtype ptsname ptsname_r \
-                 inotify_add_watch",
-            ),
-            (
-                Open(0),
-                Changes,
-                Always,
-                "setsockopt bind listen connect ioctl tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
-                 inotify_rm_watch posix_fadvise readahead",
-            ),
-            (
-                Position(0),
-                Changes,
-                Always,
-                "lseek read readv getdents fdopendir copy_file_range splice",
-            ),
-            (Position(0), Changes, Always, "preadv2 preadv64v2"),
-            (
-                Position(0),
-                Writes,
-                Always,
-                "write writev dprintf vdprintf pwritev2 pwritev64v2 sendfile",
-            ),
-            (Position(1), Changes, Null(2), "sendfile"),
-            (Position(2), Changes, Always, "copy_file_range splice"),
-            (
-                PositionOfStream(0),
-                Changes,
-                Always,
-                "fgetc getc fgetwc getwc fseek fseeko rewind fsetpos fclose fscanf vfscanf fwscanf vfwscanf \
-                 getw",
-            ),
-            (PositionOfStream(0), Looks, Always, "ftell ftello fgetpos"),
-            (
-                PositionOfStream(0),
-                Writes,
-                Always,
-                "fprintf vfprintf fwprintf vfwprintf fflush",
-            ),
-            (
-                PositionOfStream(1),
-                Writes,
-                Always,
-                "putc fputc fputs putwc fputwc fputws putw",
-            ),
-            (
-                PositionOfStream(2),
-                Changes,
-                Always,
-                "fgets getline fgetws freopen",
-            ),
-            (
-                PositionOfStream(3),
-                Changes,
-                Always,
-                "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-            ),
-            (PositionOfStream(3), Writes, Always, "fwrite"),
-            (
-                PositionOfStream(4),
-                Changes,
-                Always,
-                "__fread_chk __fread_unlocked_chk",
-            ),
-        ],
-    ),
-    ordered(state(
-        "what is in a file",
-        &[
-            (
-                File(0),
-                Looks,
-                Always,
-                "read readv pread preadv preadv2 preadv64v2 copy_file_range splice",
-            ),
-            (File(1), Looks, Always, "sendfile"),
-            (File(4), Looks, Given(4), "mmap"),
-            (
-                File(0),
-                Writes,
-                Always,
-                "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
-            ),
-            (
-                File(0),
-                Changes,
-                Always,
-                "ftruncate fallocate posix_fallocate",
-            ),
-            (File(2), Changes, Always, "copy_file_range splice"),
-            (Path(0), Changes, Always, "truncate creat"),
-            (Path(0), Changes, Empties(1), "open"),
-            (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-            (
-                FileOfStream(0),
-                Looks,
-                Always,
-                "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw",
-            ),
-            (
-                FileOfStream(0),
-                Writes,
-                Always,
-                "fprintf vfprintf fwprintf vfwprintf fflush fclose fseek fseeko rewind fsetpos",
-            ),
-            (
-                FileOfStream(1),
-                Writes,
-                Always,
-                "putc fputc fputs putwc fputwc fputws putw",
-            ),
-            (FileOfStream(2), Looks, Always, "fgets getline fgetws"),
-            (
-                FileOfStream(3),
-                Looks,
-                Always,
-                "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-            ),
-            (FileOfStream(3), Writes, Always, "fwrite"),
-            (
-                FileOfStream(4),
-                Looks,
-                Always,
-                "__fread_chk __fread_unlocked_chk",
-            ),
-            (
-                FileOfStream(Of::STANDARD_INPUT),
-                Looks,
-                Always,
-                "getchar getwchar scanf vscanf wscanf vwscanf",
-            ),
-        ],
-    )),
-    state(
-        "what is known of a file",
-        &[
-            (File(0), Looks, Always, "fstat fgetxattr flistxattr lseek"),
-            (
-                Path(0),
-                Looks,
-                Always,
-                "stat lstat access eaccess euidaccess getxattr lgetxattr listxattr \
-                 llistxattr",
-            ),
-            (PathAt(0, 1), Looks, Always, "fstatat statx faccessat"),
-            (
-                File(0),
-                Adds,
-                Always,
-                "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
-            ),
-            (
-                File(0),
-                Changes,
-                Always,
-                "ftruncate fallocate posix_fallocate fchmod fchown futimens futimes fsetxattr fremovexattr",
-            ),
-            (File(2), Adds, Always, "copy_file_range splice"),
-            (
-                Path(0),
-                Changes,
-                Always,
-                "truncate creat chmod lchmod chown lchown utime utimes lutimes setxattr lsetxattr \
-                 removexattr lremovexattr link unlink rename remove",
-            ),
-            (
-                PathAt(0, 1),
-                Changes,
-                Always,
-                "fchmodat fchownat utimensat futimesat linkat unlinkat renameat",
-            ),
-            (Path(0), Changes, Empties(1), "open"),
-            (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-            (
-                FileOfStream(0),
-                Adds,
-                Always,
-                "fprintf vfprintf fwprintf vfwprintf fflush fclose fseek fseeko rewind fsetpos",
-            ),
-            (
-                FileOfStream(1),
-                Adds,
-                Always,
-                "putc fputc fputs putwc fputwc fputws putw",
-            ),
-            (FileOfStream(3), Adds, Always, "fwrite"),
-        ],
-    ),
-    // Streams.
-    state(
-        "a stream",
-        &[
-            (
-                Stream(0),
-                Looks,
-                Always,
-                "ftell ftello feof ferror fgetpos fileno fbufsize freadable fwritable freading fwriting \
-                 fpending flbf",
-            ),
-            (
-                Stream(0),
-                Changes,
-                Always,
-                "fgetc getc fgetwc getwc fseek fseeko rewind fsetpos clearerr fclose pclose setvbuf setbuf \
-                 setbuffer setlinebuf fscanf vfscanf fwscanf vfwscanf getw fwide fpurge",
-            ),
-            (
-                Stream(0),
-                Writes,
-                Always,
-                "fprintf vfprintf fwprintf vfwprintf fflush",
-            ),
-            (Stream(1), Changes, Always, "ungetc ungetwc"),
-            (
-                Stream(1),
-                Writes,
-                Always,
-                "putc fputc fputs putwc fputwc fputws putw",
-            ),
-            (Stream(2), Changes, Always, "fgets getline fgetws freopen"),
-            (
-                Stream(3),
-                Changes,
-                Always,
-                "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-            ),
-            (Stream(3), Writes, Always, "fwrite"),
-            (
-                Stream(4),
-                Changes,
-                Always,
-                "__fread_chk __fread_unlocked_chk",
-            ),
-            (
-                Stream(Of::STANDARD_INPUT),
-                Changes,
-                Always,
-                "getchar getwchar scanf vscanf wscanf vwscanf",
-            ),
-        ],
-    ),
+    files::NAMES,
+    files::DIRECTORY,
+    files::NUMBERS,
+    files::DESCRIPTOR,
+    files::OPEN_FILE,
+    files::CONTENT,
+    files::KNOWN,
+    files::STREAM,
+    files::STREAMS,
+    files::LOCKS,
+    files::RANGES,
+    files::WATCHED,
 ];
-
-// Commands of fcntl.
-const F_DUPFD: i32 = 0;
-const F_SETFD: i32 = 2;
-const F_GETFL: i32 = 3;
-const F_SETFL: i32 = 4;
-const F_SETOWN: i32 = 8;
-const F_GETOWN: i32 = 9;
-const F_SETSIG: i32 = 10;
-const F_GETSIG: i32 = 11;
-const F_SETOWN_EX: i32 = 15;
-const F_GETOWN_EX: i32 = 16;
-const F_SETLEASE: i32 = 1024;
-const F_GETLEASE: i32 = 1025;
-const F_DUPFD_CLOEXEC: i32 = 1030;
-const F_SETPIPE_SZ: i32 = 1031;
-const F_GETPIPE_SZ: i32 = 1032;
-const F_ADD_SEALS: i32 = 1033;
-const F_GET_SEALS: i32 = 1034;

@@ -44,8 +44,11 @@ pub enum Of {
     Process,
     /// That of what this argument stands for.
     Argument(u32),
-    /// That of the stream that is this argument, but for standard output and standard error.
+    /// That of the stream that is this argument, but for standard output and standard error where they
+    /// lead to where the program was started with.
     Stream(u32),
+    /// There is one for all streams that [`Of::Stream`] tells apart.
+    OneOfStreams(u32),
     /// That of this argument, a descriptor.
     Descriptor(u32),
     /// The same, of one that threads do not pass on bytes by.
@@ -76,6 +79,8 @@ pub enum Of {
 impl Of {
     /// Instead of the number of an argument that is a stream.
     pub const STANDARD_INPUT: u32 = u32::MAX;
+    pub const STANDARD_OUTPUT: u32 = u32::MAX - 1;
+    pub const STANDARD_ERRORS: u32 = u32::MAX - 2;
 }
 
 /// A variable of the C library that programs may read and write themselves.
@@ -148,6 +153,13 @@ fn bare(name: &str) -> &str {
 }
 
 impl State {
+    /// Ways in which one function uses states, at most.
+    pub const WAYS: usize = 24;
+    /// Name of the state which numbers of descriptors are open.
+    pub const NUMBERS: &str = "which descriptors are open";
+    /// Name of the states of single descriptors.
+    pub const DESCRIPTOR: &str = "a descriptor";
+
     /// What the function of this name uses.
     pub fn used_by(name: &str) -> impl Iterator<Item = Used> {
         let name = bare(name);
@@ -204,6 +216,7 @@ mod tests {
                     let row = (name, format!("{of:?} {when:?}"));
                     assert!(rows.insert(row), "{}: {name}", state.name);
                     names.insert(name);
+                    assert!(State::used_by(name).count() <= State::WAYS, "{name}");
                 }
             }
         }

@@ -312,6 +312,7 @@ fn close_range(first: c_uint, last: c_uint, flags: c_int) -> isize {
     if result == 0 && flags == 0 {
         for fd in first..=last.min(1 << 16) {
             table::closed(fd as c_int);
+            states::closed(fd as c_int);
         }
         table::change();
         gate::touch_descriptors();

@@ -1,0 +1,238 @@
+//! What the C library and the kernel keep between calls (`protocol/src/effects/kept.rs`): are both orders of
+//! two calls tried where, natively, it shows which came first?
+
+mod common;
+
+use common::{Compiler, LIMIT, Random, compile, empty, in_parallel, output, run};
+use raddle_protocol::hooks::{CALLS, UNKNOWN};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCE: &str = "tests/states/calls.c";
+
+/// Pairs that are drawn to ask whether their order matters, and pairs of those that are searched.
+const DRAWN: usize = 3000;
+const SEARCHED: usize = 60;
+
+/// What two calls returned and what could be seen afterwards.
+type Outcome = [u64; 3];
+
+/// Two calls whose order matters, what has to be looked at to see that, and what comes of each order.
+struct Pair {
+    calls: [usize; 2],
+    view: String,
+    outcomes: [Outcome; 2],
+}
+
+/// The program with all calls, or with those only that have a 1.
+fn program(kept: Option<&str>) -> PathBuf {
+    let kept = kept.map(|kept| format!("-DKEPT=\"{kept}\""));
+    let mut flags = vec!["-O0", "-w", "--symbolic"];
+    flags.extend(kept.as_deref());
+    compile(Compiler::RaddleCc, SOURCE, &flags)
+}
+
+/// Functions that the program calls and of which the table does not say what they do to memory.
+fn unknown(program: &Path) -> BTreeSet<String> {
+    let bytes = std::fs::read(program).expect("the program");
+    let elf = goblin::elf::Elf::parse(&bytes).expect("a program");
+    let mut sections = elf.section_headers.iter();
+    let is_calls = |name: Option<&str>| name == Some(CALLS);
+    let calls = sections.find(|header| is_calls(elf.shdr_strtab.get_at(header.sh_name)));
+    let range = calls.and_then(|header| header.file_range());
+    let words = bytes[range.expect("a section of calls")].split(|&byte| byte == 0);
+    let names = words.filter_map(|word| word.strip_prefix(UNKNOWN.as_bytes()));
+    let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+    names.map(String::from).collect()
+}
+
+/// Does the text name one of these?
+fn names_one(text: &str, names: &BTreeSet<String>) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| names.contains(word))
+}
+
+/// What the program says of pairs, as `arguments` ask for them.
+fn pairs(program: &Path, tag: usize, arguments: &[String]) -> Vec<Pair> {
+    let directory = empty(&format!("states-native-{tag}"));
+    let mut command = Command::new(program);
+    command.arg(&arguments[0]).arg(&directory);
+    command.arg(tag.to_string()).args(&arguments[1..]);
+    let said = output(&mut command, 20 * LIMIT);
+    assert_eq!(said.status, 0, "{}", said.all());
+    let lines = said.stdout.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |n: usize| u64::from_str_radix(words[n], 16).expect("a number");
+        Pair {
+            calls: [0, 1].map(|n| words[n].parse().expect("a number of a call")),
+            view: words[2].to_string(),
+            outcomes: [3, 6].map(|first| [0, 1, 2].map(|n| number(first + n))),
+        }
+    });
+    lines.collect()
+}
+
+/// The pairs to be searched, each way round by chance.
+fn chosen(program: &Path, count: usize) -> Vec<Pair> {
+    let ask = |tag: usize, arguments: &[&str]| {
+        let arguments: Vec<String> = arguments.iter().map(|one| one.to_string()).collect();
+        pairs(program, tag, &arguments)
+    };
+    let ask = &ask;
+    let mut random = Random(1);
+    let wanted = std::env::var("RADDLE_STATE_PAIRS").ok();
+    let mut found = match wanted.as_deref() {
+        Some("all") => {
+            let parts = std::thread::scope(|scope| {
+                let part = |n: usize| scope.spawn(move || ask(n, &["all", &n.to_string(), "4"]));
+                let parts: Vec<_> = (0..4).map(part).collect();
+                let parts = parts.into_iter().map(|part| part.join().expect("pairs"));
+                parts.collect::<Vec<_>>()
+            });
+            parts.into_iter().flatten().collect()
+        }
+        Some(numbers) => {
+            let mut arguments = vec!["these"];
+            arguments.extend(numbers.split_whitespace());
+            return ask(0, &arguments);
+        }
+        None => ask(0, &["pairs", "1", &DRAWN.to_string()]),
+    };
+    assert!(found.len() > DRAWN / 50, "{} of {count} calls", found.len());
+    for pair in &mut found {
+        if random.below(2) == 1 {
+            pair.calls.reverse();
+            pair.outcomes.iter_mut().for_each(|one| one.swap(0, 1));
+        }
+    }
+    if wanted.is_none() {
+        while found.len() > SEARCHED {
+            found.swap_remove(random.below(found.len()));
+        }
+    }
+    found
+}
+
+/// What executions came to: the outcome, and what each thread saw of the other before its call.
+fn reached(record: &Path) -> BTreeSet<(Outcome, [u64; 2])> {
+    let bytes = std::fs::read(record).expect("the record");
+    let (mut all, mut now) = (BTreeSet::new(), [0; 5]);
+    for said in bytes.chunks_exact(16) {
+        let word = |at: usize| u64::from_ne_bytes(said[at..at + 8].try_into().expect("8 bytes"));
+        match word(0) as usize {
+            from @ 0..5 => now[from] = word(8),
+            _ => now = [0; 5],
+        }
+        if word(0) == 2 {
+            all.insert(([now[0], now[1], now[2]], [now[3], now[4]]));
+        }
+    }
+    all
+}
+
+/// Says what a search that claims to have tried all has left out.
+fn missing(pair: &Pair, verify: bool, reached: &BTreeSet<(Outcome, [u64; 2])>) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut want = |what: String, is: &dyn Fn(&(Outcome, [u64; 2])) -> bool| {
+        if !reached.iter().any(is) {
+            missing.push(what);
+        }
+    };
+    for outcome in &pair.outcomes {
+        if verify {
+            // Every path of every thread, not every combination of them.
+            want(format!("{outcome:x?} is seen"), &|one| {
+                one.0[2] == outcome[2]
+            });
+            for (me, seen) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                want(
+                    format!("{:x} of thread {me}, {seen}", outcome[me]),
+                    &|one| one.0[me] == outcome[me] && one.1[me] == seen,
+                );
+            }
+        } else {
+            for seen in [[0, 1], [1, 0], [1, 1]] {
+                want(format!("{outcome:x?} {seen:?}"), &|one| {
+                    *one == (*outcome, seen)
+                });
+            }
+        }
+    }
+    missing
+}
+
+/// Searches for both orders of the pair; says what is wrong.
+fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Result<(), String> {
+    for verify in [false, true] {
+        let [a, b] = pair.calls;
+        let name = format!("states-{a}-{b}-{verify}");
+        let directory = empty(&name);
+        let place = directory.join("place");
+        let record = directory.join("record");
+        std::fs::create_dir(&place).expect("a directory");
+        std::fs::write(&record, "").expect("it can be written");
+        let mut options = vec![if verify { "verify" } else { "run" }, "-q", "--races=off"];
+        if !verify {
+            options.extend(["--policy", "dpor", "--leaked-threads=off"]);
+            // The rest is a bound.
+            options.extend(["--no-lock-order", "-n", "2000"]);
+        }
+        let place = place.to_string_lossy();
+        let file = record.to_string_lossy();
+        // Names and keys that the whole machine knows are those of this pair.
+        let tag = (a * 1000 + b).to_string();
+        let numbers = [a.to_string(), b.to_string()];
+        let arguments = [
+            "run",
+            &place,
+            &tag,
+            &numbers[0],
+            &numbers[1],
+            &pair.view,
+            &file,
+        ];
+        let found = run(&options, program, &arguments);
+        let missing = missing(pair, verify, &reached(&record));
+        let is_whole = verify || found.summary.complete == Some(true);
+        let is_right = match found.output.status {
+            0 => !is_whole || missing.is_empty(),
+            69 => true,
+            _ => false,
+        };
+        std::fs::remove_dir_all(&directory).expect("the directory can be removed");
+        if !is_right {
+            let texts = [&texts[&a], &texts[&b]];
+            let all = found.output.all();
+            return Err(format!(
+                "{a} {b}: {} | {}: {}: {missing:?}: {all}",
+                texts[0], texts[1], found.shown
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn both_orders_of_calls_that_share_a_state_are_reached() {
+    let whole = program(None);
+    let listed = output(Command::new(&whole).arg("list"), LIMIT);
+    let texts: BTreeMap<usize, String> = listed
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(number, text)| (number.parse().expect("a number"), text.to_string()))
+        .collect();
+    assert!(texts.len() > 900, "{}", listed.all());
+    // Whoever calls what is unknown is within bounds, whatever else it calls.
+    let unknown = unknown(&whole);
+    let is_known = |text: &str| !names_one(text, &unknown);
+    let bit = |text: &String| if is_known(text) { '1' } else { '0' };
+    assert!(unknown.len() < 100, "{unknown:?}");
+    let known = program(Some(&texts.values().map(bit).collect::<String>()));
+    let pairs = chosen(&whole, texts.len());
+    in_parallel(&pairs, |pair| {
+        let are_known = pair.calls.iter().all(|call| is_known(&texts[call]));
+        search(if are_known { &known } else { &whole }, &texts, pair)
+    });
+}
