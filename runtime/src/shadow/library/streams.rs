@@ -11,7 +11,7 @@ use super::machine::{Machine, Val};
 use super::reads::look;
 use super::scan::{self, Text};
 use crate::io;
-use crate::shadow::blocks::{were_written, will_store};
+use crate::shadow::blocks::{Block, were_written, will_look, will_store};
 use crate::shadow::outside::Source;
 use core::ffi::{CStr, c_char, c_int};
 use libc::FILE;
@@ -110,10 +110,16 @@ pub fn is_ours(model: Model) -> bool {
 impl Call<'_, Live> {
     /// Performs a call of a function of this file.
     pub fn read_outside(mut self) -> Val {
-        // The name of a file, a format.
-        let name = self.model.names()[0];
-        if look(name, self.values, self.m.pc).lost {
-            foreign::lose(name.as_bytes(), self.m.pc);
+        let (name, pc) = (self.model.names()[0], self.m.pc);
+        let format = match self.model {
+            Model::Scanf => Block::Text(self.values[0], u64::MAX),
+            Model::Fscanf => Block::Text(self.values[1], u64::MAX),
+            _ => Block::default(),
+        };
+        // The name of a file, or a format. SAFETY: the function that is called reads it, too.
+        let lost = look(name, self.values, pc).lost || unsafe { will_look(&[format], pc) };
+        if lost {
+            foreign::lose(name.as_bytes(), pc);
         }
         match self.model {
             Model::Getc => {
