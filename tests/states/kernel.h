@@ -7,7 +7,7 @@
   X("g", sigemptyset(&set); sigaddset(&set, SIGUSR1); R = sigprocmask(SIG_BLOCK, &set, 0)) X("g", sigprocmask(SIG_BLOCK, 0, &set); R = sigismember(&set, SIGUSR1)) X("g", stack_t k = {.ss_sp = own, .ss_size = 1 << 14}; R = sigaltstack(&k, 0))
 
 #define TIMERS(X) \
-  X("", R = alarm(100)) X("", R = alarm(0) != 0) X("", struct itimerval v = {{0}, {50}}; R = setitimer(ITIMER_REAL, &v, 0)) X("", struct itimerval v; R = getitimer(ITIMER_REAL, &v); R = v.it_value.tv_sec > 0) X("", struct itimerval v = {{0}, {60}}; R = setitimer(ITIMER_PROF, &v, 0)) X("", struct itimerval v; R = getitimer(ITIMER_PROF, &v); R = v.it_value.tv_sec > 0) \
+  X("N", R = alarm(100)) X("N", R = alarm(0) != 0) X("N", struct itimerval v = {{0}, {50}}; R = setitimer(ITIMER_REAL, &v, 0)) X("N", struct itimerval v; R = getitimer(ITIMER_REAL, &v); R = v.it_value.tv_sec > 0) X("", struct itimerval v = {{0}, {60}}; R = setitimer(ITIMER_PROF, &v, 0)) X("", struct itimerval v; R = getitimer(ITIMER_PROF, &v); R = v.it_value.tv_sec > 0) \
   X("", struct itimerval v = {{0}, {70}}; R = setitimer(ITIMER_VIRTUAL, &v, 0)) X("", struct itimerval v; R = getitimer(ITIMER_VIRTUAL, &v); R = v.it_value.tv_sec > 0) X("N", R = ualarm(900000, 0) != 0) X("n", struct itimerspec v = {{0}, {80}}; R = timer_settime(timer, 0, &v, 0)) X("n", struct itimerspec v = {{0}}; R = timer_gettime(timer, &v); R = R ? R : v.it_value.tv_sec > 0) \
   X("n", R = timer_delete(timer)) X("n", R = timer_getoverrun(timer)) X("n", struct itimerspec v = {{0}, {90}}; R = timerfd_settime(tf, 0, &v, 0)) X("n", struct itimerspec v = {{0}}; R = timerfd_gettime(tf, &v); R = v.it_value.tv_sec > 0) X("n", struct itimerspec v = {{0}}; R = timerfd_settime(tf, 0, &v, 0)) X("n", uint64_t v; R = read(tf, &v, 8))
 
