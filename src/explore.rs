@@ -8,7 +8,7 @@ use crate::corpus::{Keeper, Verdict as Remembered};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::{LONG_BLOCKS, Limits, shares_long_blocks, unseen_modules};
+use crate::limits::{Limits, shares_long_blocks, unseen_modules};
 use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
@@ -23,6 +23,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use raddle_analyzer::hapset::knowledge::Places;
 use raddle_analyzer::search::{Next, Search};
 use raddle_analyzer::stop;
+use raddle_protocol::effects;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::Job;
 use raddle_protocol::libraries::RUNTIMES;
@@ -601,7 +602,7 @@ impl<'a> Shared<'a> {
         state.limits.inputs |= inputs;
         let exhaustive = self.campaign.policy.executions() == Some(Executions::All);
         if exhaustive && shares_long_blocks(&trace.events) {
-            state.limits.uncontrolled.insert(LONG_BLOCKS.into());
+            state.limits.uncontrolled.insert(effects::LONG.into());
         }
         self.changed.notify_all();
         if self.campaign.strict && !trace.uncontrolled.is_empty() {

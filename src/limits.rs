@@ -3,6 +3,7 @@
 
 use crate::report::base_name;
 use crate::summary::count;
+use raddle_analyzer::races;
 use raddle_analyzer::words::{Row, put_list, put_text};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::libraries::{SYSTEM, is_among};
@@ -111,38 +112,20 @@ const UNFAIR: &str =
 pub const INPUTS: &str =
     "the program asks for inputs, and each was 0: `raddle verify` explores all";
 
-/// What is not under control where [`shares_long_blocks`].
-pub const LONG_BLOCKS: &str = "the order within a copy or fill of more than 8192 bytes, or \
-                               within a function that reads more than 1024 one by one";
-
-/// Is a block copied, filled or read that is too long to be taken piece by piece, and accessed by
-/// another thread?
+/// Is a block copied, filled or accessed by a call that is too long to be taken piece by piece, and
+/// accessed by another thread, in no order with that?
 pub fn shares_long_blocks(events: &[Event]) -> bool {
-    /// Memory that an event accesses, and whether it writes there.
-    fn memory(event: &Event) -> Option<(u64, u64, bool)> {
-        let (len, writes) = match event.kind()? {
-            Kind::ReadRange => (event.value, false),
-            Kind::WriteRange => (event.value, true),
-            Kind::Read | Kind::AtomicRead => (event.size.into(), false),
-            Kind::Write | Kind::AtomicWrite | Kind::Rmw => (event.size.into(), true),
-            _ => return None,
-        };
-        Some((event.object, len, writes))
-    }
-    let long = |event: &&Event| {
+    let is_long = |event: &Event| {
         event.aux != 0 && matches!(event.kind(), Some(Kind::ReadRange | Kind::WriteRange))
     };
-    let meet = |a: &Event, b: &Event| {
-        let (Some((at, len, writes)), Some((other_at, other_len, other_writes))) =
-            (memory(a), memory(b))
-        else {
-            return false;
-        };
-        let apart = at.saturating_add(len) <= other_at || other_at.saturating_add(other_len) <= at;
-        a.thread != b.thread && (writes || other_writes) && !apart
-    };
-    let mut blocks = events.iter().filter(long);
-    blocks.any(|block| events.iter().any(|other| meet(block, other)))
+    let mut shares = false;
+    if events.iter().any(is_long) {
+        races::each(events, |race| {
+            let sides = [race.first.event, race.second.event];
+            shares |= sides.iter().any(|&n| is_long(&events[n]));
+        });
+    }
+    shares
 }
 
 /// What the flags of a run's jobs keep an exhaustive search from.

@@ -299,3 +299,47 @@ fn functions_that_only_access_memory_are_steps_of_a_word_at_most() {
         check_function(&program, name, other, has_loop)
     });
 }
+
+/// Is what comes of a call in several steps found, and nothing where a mutex keeps others out?
+fn check_torn(program: &Path, number: usize, name: &str, file: &str) -> Result<(), String> {
+    let dpor: &[&str] = &["run", "--policy", "dpor"];
+    let verify: &[&str] = &["verify"];
+    let other: &[&str] = match number % 4 {
+        0 => &["run", "--policy", "pcb", "-n", "2000"],
+        _ => &["run", "-n", "300", "--seed", "4"],
+    };
+    // What `verify` does not follow, it names; but it takes what such functions read as one.
+    let found: &[i32] = match name.starts_with("of_") {
+        true => &[0, 66, 69],
+        false => &[66, 69],
+    };
+    for (options, locked, expected) in [
+        (dpor, false, &[66][..]),
+        (other, false, &[66]),
+        (verify, false, found),
+        (dpor, true, &[0]),
+        (verify, true, &[0, 69]),
+    ] {
+        let mut arguments = vec![name, file];
+        arguments.extend(locked.then_some("mutex"));
+        let options = [options, &["--no-shrink", "-q", "--races=off"]].concat();
+        let run = run(&options, program, &arguments);
+        if !expected.contains(&run.output.status) {
+            return Err(format!("{}: {}", run.shown, run.output.all()));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn others_come_between_what_one_call_reads_or_writes() {
+    let program = compile(Compiler::RaddleCc, "tests/copies/torn.c", &["-w", "-O0"]);
+    let file = written("letters", "zyxwvutsrqponmlkjihgfedcbaZYXWVUT\n");
+    let file = file.to_str().expect("a plain path");
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let all: Vec<(usize, &str)> = listed.lines().enumerate().collect();
+    assert!(all.len() > 50, "{listed}");
+    in_parallel(&all, |&(number, name)| {
+        check_torn(&program, number, name, file)
+    });
+}

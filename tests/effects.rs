@@ -7,7 +7,7 @@ mod common;
 mod rows;
 
 use common::{Compiler, LIMIT, Random, compile, in_parallel, output, run, scratch};
-use raddle_protocol::effects::{Known, NONE, Row};
+use raddle_protocol::effects::{Known, LONG, NONE, Row};
 use rows::Declared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -183,7 +183,10 @@ fn both_orders_of_two_operations_are_reached() {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let options = ["run", "--policy", "dpor", "--races=off", "--no-shrink"];
         let found = run(&options, &program, &arguments);
-        if found.output.status != 0 {
+        // Of large structures that both fill, not all is taken word by word.
+        let bounds = found.summary.uncontrolled.iter();
+        let only_long = bounds.filter(|name| *name != LONG).count() == 0;
+        if !(found.output.status == 0 || found.output.status == 69 && only_long) {
             return Err(format!("batch {batch}: {}", found.output.all()));
         }
         let marks = std::fs::read(&marks).expect("the marks");

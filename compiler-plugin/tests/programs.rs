@@ -227,7 +227,7 @@ fn what_nobody_else_sees_has_no_hooks() {
         (
             "unsigned long strlen(const char *); unsigned long f(char *p) { return strlen(p); }",
             "-O1",
-            1,
+            2,
         ),
         (
             "unsigned long strlen(const char *); unsigned long f(void) { return strlen(\"abc\"); }",

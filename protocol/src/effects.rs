@@ -19,6 +19,10 @@ mod wide;
 pub use lists::Known;
 pub use states::{Of, State, Use, Used, Variable, When, keeps_state};
 
+/// What is not under control where a copy, or a call, is too long for each of its accesses to be a step.
+pub const LONG: &str = "the order within a copy or fill of more than 8192 bytes, or within a call of the C \
+                        library that accesses more than 1024 bytes or words one by one";
+
 /// Instead of the number of an argument: there is none, such as no limit.
 pub const NONE: u8 = u8::MAX;
 
@@ -132,6 +136,9 @@ pub struct Effect {
     pub unit: u8,
     /// It may happen, or only in part: it is in conflict, but no access that races with others.
     pub may: bool,
+    /// Only functions of the library know what lies in there, such as a set of signals: nobody tells
+    /// whether others come in between.
+    pub opaque: bool,
 }
 
 impl Effect {
@@ -142,6 +149,7 @@ impl Effect {
             extent,
             unit: 1,
             may: false,
+            opaque: false,
         }
     }
 
@@ -159,6 +167,41 @@ impl Effect {
     const fn may(mut self) -> Effect {
         self.may = true;
         self
+    }
+
+    const fn opaque(mut self) -> Effect {
+        self.opaque = true;
+        self
+    }
+
+    /// It is on a structure of so many bytes that it is taken in few steps.
+    pub const fn is_large(&self) -> bool {
+        matches!(self.extent, Extent::Size(65..))
+    }
+
+    /// Does it look how far a text goes?
+    pub const fn reads_text(&self) -> bool {
+        use Extent::*;
+        !self.writes
+            && matches!(
+                self.extent,
+                Text(_)
+                    | TextUntil(_)
+                    | Until(..)
+                    | CopyUntil(..)
+                    | Common(..)
+                    | CommonFolded(..)
+                    | Without(_)
+                    | Within(_)
+                    | Find(_)
+                    | FindFolded(_)
+                    | Number(_)
+                    | Floating
+                    | Token(_)
+                    | Field(_)
+                    | Format(_)
+                    | List(_)
+            )
     }
 
     /// How far it goes is known only after the call.
@@ -285,6 +328,28 @@ impl Row {
             left = left.wrapping_sub(table.len());
             found.filter(|_| found.is_some())
         })
+    }
+
+    /// Do the functions of the row with this number work on memory alone, so that nothing keeps them from
+    /// writing?
+    pub fn is_of_memory(number: u64) -> bool {
+        number < (texts::ROWS.len() + wide::ROWS.len()) as u64
+    }
+
+    /// Is it certain that a call with this result has written all that the effect says, and does not
+    /// only keep up to date what it has read there? (If not, what has changed tells.) `number`: that of
+    /// this row.
+    pub fn has_written(&self, number: u64, effect: &Effect, result: i64) -> bool {
+        let is_status = matches!(effect.extent, Extent::Size(_));
+        let is_read = |other: &Effect| {
+            !other.writes && other.place == effect.place && other.extent == effect.extent
+        };
+        match effect.may || self.effects.iter().any(is_read) {
+            true => false,
+            false if effect.is_after() => true,
+            false if Row::is_of_memory(number) => !is_status || result >= 0,
+            false => is_status && !self.steps && result == 0,
+        }
     }
 
     /// The names of its functions.

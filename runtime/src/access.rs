@@ -6,6 +6,7 @@ mod library;
 mod memory;
 pub mod pieces;
 mod spans;
+pub mod staged;
 mod table;
 pub mod wide;
 

@@ -10,6 +10,7 @@ pub use cancel::cancel_now;
 pub use names::about as ask_about;
 pub use storage::note as note_storage;
 
+use crate::access::staged;
 use crate::foreign::sanitizers;
 use crate::gate::{self, Pending, State, Wake};
 use crate::serial::Serial;
@@ -381,6 +382,7 @@ fn ending() {
     if leaving::stays() {
         leaving::outlive_all();
     }
+    staged::abandon(me, usize::MAX);
     gate::simple(Kind::ThreadExit, info(me).pthread, 0);
     gate::log_full(Event {
         kind: Kind::ThreadExit as u8,
@@ -412,6 +414,7 @@ unsafe extern "C-unwind" fn exit_from(
 pub fn exit(value: *mut c_void) -> ! {
     if gate::active() {
         info(gate::me()).result = value;
+        staged::abandon(gate::me(), usize::MAX);
         cancel::disarm();
         keys::will_run();
     }

@@ -191,7 +191,7 @@ impl Schedule<'_> {
         let frame = *self
             .frame
             .get_or_init(|| self.variable(self.context.int(64).array(WORDS)));
-        let follows = row.is_some_and(|(_, row)| self.ends_with(i, row, told.state.is_some()));
+        let follows = row.is_some();
         let end = match i.opcode() {
             Opcode::LLVMInvoke if follows => {
                 i.split_normal_edge();
@@ -229,16 +229,6 @@ impl Schedule<'_> {
             self.hooks
                 .call(emit, "raddle_call", &[emit.c64(what), name, frame]);
         });
-    }
-
-    /// Is there something to tell of behind the call?
-    fn ends_with(&self, call: Value, row: &Row, state: bool) -> bool {
-        let private =
-            |index: u32| index < PRIVATE_LEN && Access::is_private(self.context, call, index);
-        let accesses = |effect: &&Effect| accesses(call, effect, private);
-        let seen: u32 = row.effects.iter().map(|effect| accesses(&effect)).sum();
-        let mut after = row.effects.iter().filter(|effect| effect.is_after());
-        row.steps || seen + u32::from(state) > 1 || after.any(|effect| accesses(&effect) > 0)
     }
 
     /// A number or a pointer as a word, of other things 0.

@@ -5,10 +5,13 @@ use super::{Effect, NONE, Place, Row, reads, row, stepping, writes};
 use crate::cpp::START_THREAD;
 
 const PATH: Effect = reads(0, Text(NONE));
-const SIGNALS: Effect = reads(0, Size(128));
+const SIGNALS: Effect = reads(0, Size(128)).opaque();
 
 pub const ROWS: &[Row] = &[
-    stepping("pthread_create", &[reads(1, Size(56)), writes(0, Size(8))]),
+    stepping(
+        "pthread_create",
+        &[reads(1, Size(56)).opaque(), writes(0, Size(8))],
+    ),
     stepping("thrd_create", &[writes(0, Size(8))]),
     stepping(START_THREAD, &[writes(0, Size(8))]),
     stepping("pthread_join pthread_tryjoin_np", &[writes(1, Size(8))]),
@@ -46,48 +49,64 @@ pub const ROWS: &[Row] = &[
     // Attributes.
     row(
         "pthread_attr_init pthread_getattr_default_np",
-        &[writes(0, Size(56))],
+        &[writes(0, Size(56)).opaque()],
     ),
-    row("pthread_getattr_np", &[writes(1, Size(56))]),
-    row("pthread_setattr_default_np", &[reads(0, Size(56))]),
+    row("pthread_getattr_np", &[writes(1, Size(56)).opaque()]),
+    row("pthread_setattr_default_np", &[reads(0, Size(56)).opaque()]),
     row(
         "pthread_attr_destroy pthread_attr_setdetachstate pthread_attr_setguardsize \
          pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setscope \
          pthread_attr_setstack pthread_attr_setstackaddr pthread_attr_setstacksize",
-        &[reads(0, Size(56)), writes(0, Size(56))],
+        &[reads(0, Size(56)).opaque(), writes(0, Size(56)).opaque()],
     ),
     row(
         "pthread_attr_setschedparam",
-        &[reads(0, Size(56)), reads(1, Size(4)), writes(0, Size(56))],
+        &[
+            reads(0, Size(56)).opaque(),
+            reads(1, Size(4)),
+            writes(0, Size(56)).opaque(),
+        ],
     ),
     row(
         "pthread_attr_setaffinity_np",
-        &[reads(0, Size(56)), reads(2, Bytes(1)), writes(0, Size(56))],
+        &[
+            reads(0, Size(56)).opaque(),
+            reads(2, Bytes(1)),
+            writes(0, Size(56)).opaque(),
+        ],
     ),
     row(
         "pthread_attr_setsigmask_np",
-        &[reads(0, Size(56)), reads(1, Size(128)), writes(0, Size(56))],
+        &[
+            reads(0, Size(56)).opaque(),
+            reads(1, Size(128)).opaque(),
+            writes(0, Size(56)).opaque(),
+        ],
     ),
     row(
         "pthread_attr_getdetachstate pthread_attr_getscope pthread_attr_getinheritsched \
          pthread_attr_getschedpolicy pthread_attr_getschedparam",
-        &[reads(0, Size(56)), writes(1, Size(4))],
+        &[reads(0, Size(56)).opaque(), writes(1, Size(4))],
     ),
     row(
         "pthread_attr_getstacksize pthread_attr_getguardsize pthread_attr_getstackaddr",
-        &[reads(0, Size(56)), writes(1, Size(8))],
+        &[reads(0, Size(56)).opaque(), writes(1, Size(8))],
     ),
     row(
         "pthread_attr_getstack",
-        &[reads(0, Size(56)), writes(1, Size(8)), writes(2, Size(8))],
+        &[
+            reads(0, Size(56)).opaque(),
+            writes(1, Size(8)),
+            writes(2, Size(8)),
+        ],
     ),
     row(
         "pthread_attr_getaffinity_np",
-        &[reads(0, Size(56)), writes(2, Bytes(1))],
+        &[reads(0, Size(56)).opaque(), writes(2, Bytes(1))],
     ),
     row(
         "pthread_attr_getsigmask_np",
-        &[reads(0, Size(56)), writes(1, Size(128))],
+        &[reads(0, Size(56)).opaque(), writes(1, Size(128)).opaque()],
     ),
     row(
         "pthread_mutexattr_init pthread_condattr_init pthread_barrierattr_init",
@@ -141,30 +160,39 @@ pub const ROWS: &[Row] = &[
     // Signals.
     row(
         "pthread_sigmask sigprocmask",
-        &[reads(1, Size(128)), writes(2, Size(128))],
+        &[reads(1, Size(128)).opaque(), writes(2, Size(128)).opaque()],
     ),
     row("sigaction", &[reads(1, Size(152)), writes(2, Size(152))]),
-    row("sigpending sigemptyset sigfillset", &[writes(0, Size(128))]),
-    row("sigaddset sigdelset", &[SIGNALS, writes(0, Size(128))]),
+    row(
+        "sigpending sigemptyset sigfillset",
+        &[writes(0, Size(128)).opaque()],
+    ),
+    row(
+        "sigaddset sigdelset",
+        &[SIGNALS, writes(0, Size(128)).opaque()],
+    ),
     row("sigismember sigisemptyset", &[SIGNALS]),
     row(
         "sigandset sigorset",
         &[
-            reads(1, Size(128)),
-            reads(2, Size(128)),
-            writes(0, Size(128)),
+            reads(1, Size(128)).opaque(),
+            reads(2, Size(128)).opaque(),
+            writes(0, Size(128)).opaque(),
         ],
     ),
     stepping("sigsuspend", &[SIGNALS]),
     stepping("sigwait", &[SIGNALS, writes(1, Size(4))]),
-    stepping("sigwaitinfo", &[SIGNALS, writes(1, Size(128))]),
+    stepping("sigwaitinfo", &[SIGNALS, writes(1, Size(128)).opaque()]),
     stepping(
         "sigtimedwait",
-        &[SIGNALS, reads(2, Size(16)), writes(1, Size(128))],
+        &[SIGNALS, reads(2, Size(16)), writes(1, Size(128)).opaque()],
     ),
     row("sigaltstack", &[reads(0, Size(24)), writes(1, Size(24))]),
     row("sigstack", &[reads(0, Size(16)), writes(1, Size(16))]),
-    row("psiginfo", &[reads(0, Size(128)), reads(1, Text(NONE))]),
+    row(
+        "psiginfo",
+        &[reads(0, Size(128)).opaque(), reads(1, Text(NONE))],
+    ),
     // Processes.
     stepping("wait", &[writes(0, Size(4)).may()]),
     stepping("waitpid", &[writes(1, Size(4)).may()]),
@@ -276,57 +304,64 @@ pub const ROWS: &[Row] = &[
         ],
     ),
     // Attributes of new processes.
-    row("posix_spawnattr_init", &[writes(0, Size(336))]),
+    row("posix_spawnattr_init", &[writes(0, Size(336)).opaque()]),
     row(
         "posix_spawnattr_destroy posix_spawnattr_setflags posix_spawnattr_setpgroup \
          posix_spawnattr_setschedpolicy",
-        &[reads(0, Size(336)), writes(0, Size(336))],
+        &[reads(0, Size(336)).opaque(), writes(0, Size(336)).opaque()],
     ),
     row(
         "posix_spawnattr_setschedparam",
-        &[reads(0, Size(336)), reads(1, Size(4)), writes(0, Size(336))],
+        &[
+            reads(0, Size(336)).opaque(),
+            reads(1, Size(4)),
+            writes(0, Size(336)).opaque(),
+        ],
     ),
     row(
         "posix_spawnattr_setsigdefault posix_spawnattr_setsigmask",
         &[
-            reads(0, Size(336)),
-            reads(1, Size(128)),
-            writes(0, Size(336)),
+            reads(0, Size(336)).opaque(),
+            reads(1, Size(128)).opaque(),
+            writes(0, Size(336)).opaque(),
         ],
     ),
     row(
         "posix_spawnattr_getflags",
-        &[reads(0, Size(336)), writes(1, Size(2))],
+        &[reads(0, Size(336)).opaque(), writes(1, Size(2))],
     ),
     row(
         "posix_spawnattr_getpgroup posix_spawnattr_getschedparam posix_spawnattr_getschedpolicy",
-        &[reads(0, Size(336)), writes(1, Size(4))],
+        &[reads(0, Size(336)).opaque(), writes(1, Size(4))],
     ),
     row(
         "posix_spawnattr_getsigdefault posix_spawnattr_getsigmask",
-        &[reads(0, Size(336)), writes(1, Size(128))],
+        &[reads(0, Size(336)).opaque(), writes(1, Size(128)).opaque()],
     ),
-    row("posix_spawn_file_actions_init", &[writes(0, Size(80))]),
+    row(
+        "posix_spawn_file_actions_init",
+        &[writes(0, Size(80)).opaque()],
+    ),
     row(
         "posix_spawn_file_actions_destroy posix_spawn_file_actions_addclose \
          posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addclosefrom_np \
          posix_spawn_file_actions_addfchdir_np posix_spawn_file_actions_addtcsetpgrp_np",
-        &[reads(0, Size(80)), writes(0, Size(80))],
+        &[reads(0, Size(80)).opaque(), writes(0, Size(80)).opaque()],
     ),
     row(
         "posix_spawn_file_actions_addchdir_np",
         &[
-            reads(0, Size(80)),
+            reads(0, Size(80)).opaque(),
             reads(1, Text(NONE)),
-            writes(0, Size(80)),
+            writes(0, Size(80)).opaque(),
         ],
     ),
     row(
         "posix_spawn_file_actions_addopen",
         &[
-            reads(0, Size(80)),
+            reads(0, Size(80)).opaque(),
             reads(2, Text(NONE)),
-            writes(0, Size(80)),
+            writes(0, Size(80)).opaque(),
         ],
     ),
 ];

@@ -262,15 +262,18 @@ pub const ROWS: &[Row] = &[
         ],
     ),
     row("iconv_open", &[WHOLE, SECOND]),
-    row("regcomp", &[SECOND, writes(0, Size(64))]),
+    row("regcomp", &[SECOND, writes(0, Size(64)).opaque()]),
     row(
         "regexec",
         &[
-            reads(0, Size(64)),
+            reads(0, Size(64)).opaque(),
             SECOND,
             writes(3, Bytes(2)).units(8).may(),
         ],
     ),
-    row("regerror", &[reads(1, Size(64)), writes(2, Written(3))]),
+    row(
+        "regerror",
+        &[reads(1, Size(64)).opaque(), writes(2, Written(3))],
+    ),
     row("regfree", &[writes(0, Size(64)).may()]),
 ];

@@ -1,22 +1,27 @@
 //! What functions of the C library do where their arguments lead, and with what the library keeps, told
 //! by the caller ([`raddle_protocol::effects`]).
 //!
-//! A call is one step that does all of it, but a step tells of one access. So all accesses are told of
-//! before the call, each as a step, and the call comes in the last of them; all others are told of once
-//! more behind it. Whoever is in conflict with one of these comes before both, and so before the call,
-//! or behind both, or between them, where it may find either: so both orders are tried.
+//! What a call reads and writes are steps of a word at most ([`staged`]): the reads before the call, the
+//! writes behind it. How far a read goes is found out anew after each: whoever changes that meanwhile
+//! writes there as well, which is a conflict.
 //!
-//! How far an access goes is found out before its step: whoever changes that meanwhile writes there as
-//! well, which is a conflict. Where only the call will tell, all that it may access is taken before
-//! it, which is no access that races with others, and what it did access behind it.
+//! Of what has no steps of its own (what the library keeps, what is too long, what may come or not) a call
+//! is one step that does all of it, but a step tells of one access. So all these are told of before the
+//! call, each as a step, and the call comes in the last of them; all others are told of once more behind
+//! it. Whoever is in conflict with one of these comes before both, and so before the call, or behind both,
+//! or between them, where it may find either: so both orders are tried. Where only the call will tell
+//! how far an access goes, all that it may access is taken before it, which is no access that races with
+//! others, and what it did access behind it.
 
+use super::pieces::WORD;
 use super::spans::{Call, Span};
-use super::{Address, range, scheduled, shadowed};
+use super::staged::{self, Call as Staged};
+use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long};
 use crate::gate;
 use crate::serial::Serial;
 use crate::states;
 use core::ffi::{CStr, c_char};
-use raddle_protocol::effects::{Place, Row, Use};
+use raddle_protocol::effects::{Effect, Place, Row, Use};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
@@ -29,6 +34,9 @@ crate::hooks! { ROWS:
 /// Bits of the length in [`Frame::list`].
 const WRITES: u64 = 1 << 63;
 const EXACT: u64 = 1 << 62;
+
+/// Most places that a call writes to.
+const MOST_WRITTEN: usize = 32;
 
 /// Most rows of which it is known where their results led.
 const RESULTS: usize = 32;
@@ -56,10 +64,7 @@ static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
 
 /// Tells of an access: one step.
 fn tell(span: Span, pc: usize) {
-    let kind = match span.writes {
-        true => Kind::WriteRange,
-        false => Kind::ReadRange,
-    };
+    let kind = kind(span);
     if span.exact {
         return range(kind, span.at as Address, span.len, pc);
     }
@@ -73,6 +78,21 @@ fn tell(span: Span, pc: usize) {
             pc: pc as u64,
             ..Event::default()
         });
+    }
+}
+
+/// The same of what has no steps of its own for its length alone: others may come in between.
+fn tell_whole(span: Span, pc: usize) {
+    match span.exact && span.len > WORD && gate::several() && scheduled() {
+        true => tell_long(kind(span), span.at, span.len, pc),
+        false => tell(span, pc),
+    }
+}
+
+fn kind(span: Span) -> Kind {
+    match span.writes {
+        true => Kind::WriteRange,
+        false => Kind::ReadRange,
     }
 }
 
@@ -111,18 +131,28 @@ fn led_to(number: u64) -> u64 {
 
 /// Bit of the same: what it is, the call will tell.
 const AFTER: u64 = 1 << 61;
-const LENGTH: u64 = AFTER - 1;
+/// Bit of the same: it would be several steps if it were not too long.
+const WHOLE: u64 = 1 << 60;
+const LENGTH: u64 = WHOLE - 1;
 
 /// Notes what is told of before the call. Is there place?
-fn note(frame: &mut Frame, told: &mut usize, span: Span, after: bool) -> bool {
+fn note(frame: &mut Frame, told: &mut usize, span: Span, how: u64) -> bool {
     let Some(free) = frame.list.get_mut(*told) else {
         return false;
     };
     let flag = |is: bool, bit: u64| if is { bit } else { 0 };
-    let flags = flag(span.writes, WRITES) | flag(span.exact, EXACT) | flag(after, AFTER);
+    let flags = flag(span.writes, WRITES) | flag(span.exact, EXACT) | how;
     *free = [span.at, span.len.min(LENGTH) | flags];
     *told += 1;
     true
+}
+
+/// Tells of what was noted.
+fn tell_noted(frame: &Frame, n: usize, pc: usize) {
+    match frame.list[n][1] & WHOLE {
+        0 => tell(noted(frame, n), pc),
+        _ => tell_whole(noted(frame, n), pc),
+    }
 }
 
 fn noted(frame: &Frame, n: usize) -> Span {
@@ -160,12 +190,70 @@ fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Ca
     }
 }
 
+/// Bytes of a piece that a call reads or writes at most: where it looks how far a text goes, a character,
+/// as in a plain loop (where schedules are sampled, a word).
+fn piece(effect: &Effect) -> u64 {
+    let sampled = gate::flags() & flags::EXHAUSTIVE == 0;
+    match effect.reads_text() && !sampled {
+        true => effect.unit.into(),
+        false => WORD,
+    }
+}
+
+/// Is an access of more than a word several steps?
+fn has_steps(effect: &Effect) -> bool {
+    !effect.opaque
+}
+
+/// Reads what the call is sure or likely to read because of this effect; what is left over is told of as a
+/// whole, by `whole`. Is all of it known?
+///
+/// # Safety
+/// As of [`begin`].
+unsafe fn read(
+    staged: Staged,
+    call: &Call,
+    effect: &Effect,
+    pc: usize,
+    mut whole: impl FnMut(Span),
+) -> bool {
+    loop {
+        let (mut next, mut known) = (None, true);
+        staged.as_found(|| {
+            // SAFETY: the caller's promise.
+            known = unsafe {
+                call.spans(effect, |span| {
+                    next = next.or_else(|| Some((staged.unread(span.at, span.len)?, span)));
+                })
+            };
+        });
+        let Some(((at, len), span)) = next else {
+            return known;
+        };
+        check(Kind::ReadRange, at, len, pc);
+        if staged.read(at, len, piece(effect), span.exact, pc) == len {
+            continue;
+        }
+        // There is no more place.
+        // SAFETY: the caller's promise.
+        return unsafe {
+            call.spans(effect, |span| {
+                if let Some((at, len)) = staged.unread(span.at, span.len) {
+                    whole(Span { at, len, ..span });
+                }
+            })
+        };
+    }
+}
+
 /// A call is about to be made.
 ///
 /// # Safety
-/// It is one of the function with this name and row, with these arguments.
-pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
+/// It is one of the function with this name and row, with these arguments. `key` is an address in the
+/// frame of the caller, which is given to [`end`], too.
+pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: usize) {
     let (mut told, mut known) = (0, true);
+    let mut staged = None;
     if let Some((number, row)) = row_of(what) {
         let is = |place: fn(&Place) -> bool| row.effects.iter().any(|effect| place(&effect.place));
         if is(|place| matches!(place, Place::Own)) {
@@ -174,23 +262,60 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
         }
         let whole = *frame;
         let call = call_of(what, &whole, number, None);
-        for effect in row.effects {
+        if gate::several() {
+            staged = staged::open(key, most_steps());
+        }
+        for effect in row.effects.iter().filter(|effect| !effect.writes) {
+            let how = if has_steps(effect) { WHOLE } else { 0 };
+            let tell = |span: Span| known &= note(frame, &mut told, span, how);
+            // SAFETY: the caller's promise.
+            let found = unsafe {
+                match staged {
+                    Some(staged) if has_steps(effect) && !effect.is_large() => {
+                        read(staged, &call, effect, pc, tell)
+                    }
+                    _ => call.spans(effect, tell),
+                }
+            };
+            known &= found;
+        }
+        let writes = row.effects.iter().enumerate();
+        for (index, effect) in writes.filter(|(_, effect)| effect.writes) {
             let after = effect.is_after() && !effect.may;
+            let may_fail = effect.may || !after && !Row::is_of_memory(number);
             // SAFETY: the caller's promise.
             known &= unsafe {
                 call.spans(effect, |span| {
-                    known &= note(frame, &mut told, span, after);
+                    if staged.is_some() && span.exact {
+                        check(Kind::WriteRange, span.at, span.len, pc);
+                    }
+                    let sure = span.exact && !may_fail;
+                    let staged = staged.filter(|_| has_steps(effect));
+                    let taken = staged.map_or(0, |staged| {
+                        staged.will_write(span.at, span.len, index as u8, sure)
+                    });
+                    let rest = Span {
+                        at: span.at + taken,
+                        len: span.len - taken,
+                        ..span
+                    };
+                    let all = taken == span.len;
+                    let how = match has_steps(effect) {
+                        _ if all || after => AFTER,
+                        true => WHOLE,
+                        false => 0,
+                    };
+                    if may_fail {
+                        known &= note(frame, &mut told, span, how);
+                    } else if !all {
+                        known &= note(frame, &mut told, rest, how);
+                    }
                 })
             };
         }
         if is(|place| matches!(place, Place::Kept(_))) {
             frame.end = call.text_end();
-            known &= note(
-                frame,
-                &mut told,
-                kept(own_place(number), Use::Changes),
-                false,
-            );
+            known &= note(frame, &mut told, kept(own_place(number), Use::Changes), 0);
         }
     }
     if what & STATE != 0 {
@@ -200,7 +325,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
             if states::is_unknown(place, gate::me()) && gate::flags() & flags::EXHAUSTIVE != 0 {
                 gate::uncontrolled(WRITE_ORDER);
             }
-            known &= note(frame, &mut told, kept(place.number, place.used), false);
+            known &= note(frame, &mut told, kept(place.number, place.used), 0);
             for (at, len) in states::variables(place) {
                 let span = Span {
                     at,
@@ -208,7 +333,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
                     writes: place.used != Use::Looks,
                     exact: false,
                 };
-                known &= note(frame, &mut told, span, false);
+                known &= note(frame, &mut told, span, 0);
             }
         }
     }
@@ -224,21 +349,60 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, pc: usize) {
     }
     frame.told = left as u64 + 1;
     for n in 0..left {
-        tell(noted(frame, n), pc);
+        tell_noted(frame, n, pc);
     }
+    if let Some(staged) = staged {
+        staged.make();
+    }
+}
+
+/// What a call has written, of which others do not know yet.
+#[derive(Clone, Copy, Default)]
+struct Written {
+    at: u64,
+    len: u64,
+    effect: usize,
 }
 
 /// The call has been made, with this result.
 ///
 /// # Safety
 /// As of [`begin`], which was told of it.
-pub unsafe fn end(what: u64, frame: &mut Frame, result: i64, pc: usize) {
+pub unsafe fn end(what: u64, frame: &mut Frame, key: usize, result: i64, pc: usize) {
     let Some(told) = frame.told.checked_sub(1) else {
         return;
     };
     frame.told = 0;
     let told = (told as usize).min(TOLD);
     let row = row_of(what);
+    let staged = staged::find(key);
+    let mut written = [Written::default(); MOST_WRITTEN];
+    let mut count = 0;
+    if let Some((number, row)) = row {
+        let call = call_of(what, frame, number, Some(result));
+        for (index, effect) in row.effects.iter().enumerate() {
+            let mut add = |at: u64, len: u64| {
+                if let Some(free) = written.get_mut(count) {
+                    let effect = index;
+                    *free = Written { at, len, effect };
+                    count += 1;
+                }
+            };
+            match staged {
+                _ if effect.is_after() && !effect.may => {
+                    // SAFETY: the caller's promise. What a format asks for is known or was told of
+                    // before.
+                    unsafe { call.spans(effect, |span| add(span.at, span.len)) };
+                }
+                Some(staged) => staged.writes_of(index as u8, add),
+                None => {}
+            }
+        }
+        remember(number, row, &call, frame.end);
+    }
+    if let Some(staged) = staged {
+        staged.returned();
+    }
     let steps = row.is_some_and(|(_, row)| row.steps);
     for n in 0..told {
         let in_call = n + 1 == told && !steps;
@@ -246,19 +410,39 @@ pub unsafe fn end(what: u64, frame: &mut Frame, result: i64, pc: usize) {
         // Samples need not tell both orders of what is no access.
         let needed = span.exact || gate::flags() & flags::EXHAUSTIVE != 0;
         if !in_call && needed && frame.list[n][1] & AFTER == 0 {
-            tell(span, pc);
+            tell_noted(frame, n, pc);
         }
     }
     let Some((number, row)) = row else { return };
-    let call = call_of(what, frame, number, Some(result));
-    for effect in row
-        .effects
-        .iter()
-        .filter(|effect| effect.is_after() && !effect.may)
-    {
-        // SAFETY: the caller's promise. What a format asks for is known or was told of before.
-        unsafe { call.spans(effect, |span| tell(span, pc)) };
+    for Written { at, len, effect } in &written[..count] {
+        let effect = &row.effects[*effect];
+        let sure = row.has_written(number, effect, result);
+        let rest = match staged {
+            Some(staged) => staged.write(*at, *len, effect.is_large(), sure, pc),
+            None => Some((*at, *len)),
+        };
+        if let Some((at, len)) = rest {
+            let (writes, exact) = (effect.writes, true);
+            let span = Span {
+                at,
+                len,
+                writes,
+                exact,
+            };
+            // Where the library's own memory lies nobody knows before the first call has returned.
+            match has_steps(effect) && effect.place != Place::Own {
+                true => tell_whole(span, pc),
+                false => tell(span, pc),
+            }
+        }
     }
+    if let Some(staged) = staged {
+        staged.close();
+    }
+}
+
+/// Keeps where the results of this row led, and where strtok goes on.
+fn remember(number: u64, row: &Row, call: &Call, end: u64) {
     // SAFETY: the running thread; nothing in here switches.
     let own = unsafe { OWN.get() };
     for effect in row.effects {
@@ -267,10 +451,10 @@ pub unsafe fn end(what: u64, frame: &mut Frame, result: i64, pc: usize) {
                 let mut places = own.results.iter_mut();
                 let place = places.find(|one| one.0 == number + 1 || one.0 == 0);
                 if let Some(place) = place {
-                    *place = (number + 1, result as u64);
+                    *place = (number + 1, call.result.unwrap_or(0) as u64);
                 }
             }
-            Place::Kept(_) => own.kept = call.goes_on(frame.end),
+            Place::Kept(_) => own.kept = call.goes_on(end),
             _ => {}
         }
     }
@@ -289,7 +473,10 @@ unsafe extern "C-unwind" fn before(
     frame.told = 0;
     if !shadowed() && scheduled() {
         // SAFETY: as above.
-        unsafe { begin(what, CStr::from_ptr(name.cast::<c_char>()), frame, pc) };
+        unsafe {
+            let key = frame as *mut Frame as usize;
+            begin(what, CStr::from_ptr(name.cast::<c_char>()), frame, key, pc);
+        }
     }
 }
 
@@ -303,6 +490,9 @@ unsafe extern "C-unwind" fn after(
 ) {
     if !shadowed() && scheduled() {
         // SAFETY: by the contract of the hook.
-        unsafe { end(what, &mut *frame.cast::<Frame>(), result as i64, pc) };
+        unsafe {
+            let key = frame as usize;
+            end(what, &mut *frame.cast::<Frame>(), key, result as i64, pc);
+        }
     }
 }

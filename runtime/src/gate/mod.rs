@@ -389,7 +389,7 @@ fn interrupted(p: Pending) -> Wake {
 #[inline]
 fn switch(from: Slot, to: Slot) {
     let call = crate::vars::symbolic().then(crate::vars::call);
-    substrate::switch(from, to);
+    crate::access::staged::aside(from, || substrate::switch(from, to));
     crate::io::rearm();
     if let Some(call) = call {
         crate::vars::resume_call(call);

@@ -3,6 +3,7 @@
 use super::actions::{action_of, info_of};
 use super::world::{Action, Set, Signal, bit};
 use super::{mask_of, set_mask, world};
+use crate::access::staged;
 use crate::gate::{self, Interrupt, Pending};
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
@@ -144,7 +145,8 @@ fn run(signal: Signal, action: Action, pc: usize) {
     context.uc_mcontext.gregs[libc::REG_RIP as usize] = pc as i64;
     // SAFETY: the set is ours.
     unsafe { super::write_set(&mut context.uc_sigmask, before) };
-    call(action, signal.number, &mut info, &mut context);
+    // A handler finds memory as others do, whatever call it came into.
+    staged::aside(me, || call(action, signal.number, &mut info, &mut context));
     // SAFETY: as above. A handler may have changed what it returns to.
     set_mask(me, unsafe { super::read_set(&context.uc_sigmask) });
 }

@@ -1,6 +1,8 @@
 //! Jumps out of handlers: the mask that `sigsetjmp` saved is the model's business too.
 
 use super::deliver;
+use crate::access::staged;
+use crate::gate;
 use crate::intercept;
 use core::ffi::c_int;
 
@@ -35,6 +37,9 @@ unsafe fn note(buffer: *const Buffer) {
     let stack_pointer = hidden.rotate_right(ROTATION) ^ guard();
     let mask = (buffer.mask_was_saved != 0).then_some(buffer.mask);
     deliver::leave(stack_pointer as usize, mask);
+    if gate::active() {
+        staged::abandon(gate::me(), stack_pointer as usize);
+    }
 }
 
 intercept! {

@@ -83,7 +83,7 @@ unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result:
         frame.count = given.len() as u64;
         frame.arguments[..given.len()].copy_from_slice(&given.map(|word| word as u64));
         // SAFETY: the caller's promise.
-        unsafe { access::begin(what, name, &mut frame, caller) };
+        unsafe { access::begin(what, name, &mut frame, key, caller) };
         // Of some no result is seen.
         if given[0] != 0 && prints(text) {
             // SAFETY: the program's buffer; nothing is touched.
@@ -103,7 +103,7 @@ unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result:
         false => result as i64,
     };
     // SAFETY: as above.
-    unsafe { access::end(what, &mut frame, result, caller) };
+    unsafe { access::end(what, &mut frame, key, result, caller) };
 }
 
 /// Does the function with this name print where its first argument leads, and return an `int`?
