@@ -80,7 +80,8 @@ static void wide_text(int area) { memcpy(areas[area], L"12.5/3a", 32); }
 static void format(int area) { memcpy(areas[area], "%.9s", 5); }
 static void wide_format(int area) { memcpy(areas[area], L"%.9s", 20); }
 static void zeros(int area) { memset(areas[area], 0, 64); }
-static void pattern(int area) { memset(areas[area], 0x55, 64); }
+/* As a text, it has one byte: how far it is accessed is not to be seen there. */
+static void pattern(int area) { memcpy(memset(areas[area], 0x55, 64), "U", 2); }
 
 /* A result that is a pointer: where in the areas it leads, or what begins there. */
 static long pointer(const void *p) {
