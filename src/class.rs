@@ -19,7 +19,7 @@ pub enum Class {
     Timeout,
     /// A thread that nobody joined or detached was alive at the end.
     Leak,
-    /// `--same-output`: the program printed something else than in its first execution.
+    /// `--same-output`, `--expect-output`: the program printed something else than expected.
     Output,
 }
 

@@ -128,9 +128,7 @@ fn message(class: Class, trace: &Trace) -> String {
         (Class::UseAfterFree, _) => format!("use of freed memory at {address:#x}"),
         (Class::DoubleFree, _) => format!("block {block:#x} was freed twice"),
         (_, End::HeapOverflow) => format!("write outside of block {block:#x}"),
-        (Class::Output, _) => {
-            "the program printed something else than in its first execution".to_string()
-        }
+        (Class::Output, _) => "the program printed something else than expected".to_string(),
         _ => class.name().to_string(),
     };
     match (class, said.is_empty()) {

@@ -21,6 +21,10 @@ const NO_RACES: &str = "races were not looked for: of the accesses to memory onl
 const ONLY_CALLS: &str = "only calls were places to switch: no module was built with `raddle cc` or \
                           `raddle cargo`";
 
+/// Said where outputs are compared by a search that leaves out what is equivalent.
+const OUTPUT: &str = "output is no step: of interleavings that only print in another order one was \
+                      run (`--policy dfs` runs all)";
+
 impl Shared<'_> {
     /// Fills in the summary; an error that is to be shown besides.
     pub(super) fn conclude(self, summary: &mut Summary) -> Option<Error> {
@@ -42,6 +46,10 @@ impl Shared<'_> {
             }
             standing.bounds.extend(state.limits.bounds());
             standing.bounds.extend(state.unseen());
+            let compares = self.campaign.same_output || self.campaign.reference.is_some();
+            if compares && self.campaign.policy.is_reduced() {
+                standing.bounds.push(OUTPUT.to_string());
+            }
             let left_out = left_out(self.setup.base.flags);
             standing.bounds.extend(left_out.map(String::from));
         }

@@ -1,5 +1,5 @@
-// A wait of 20 ms for what another thread does; with "bug" what it computes is wrong in any case where
-// the threads meet.
+// A wait of 20 ms for what another thread does; with "sleeps" that sleeps 5 ms first; with "bug" what
+// it computes is wrong in any case where the threads meet.
 #include <cassert>
 #include <chrono>
 #include <condition_variable>
@@ -10,6 +10,7 @@
 int main(int argc, char **argv)
 {
     bool bug = argc > 1 && !std::strcmp(argv[1], "bug");
+    bool sleeps = argc > 1 && !std::strcmp(argv[1], "sleeps");
     std::mutex mutex;
     std::condition_variable changed;
     bool ready = false;
@@ -26,6 +27,8 @@ int main(int argc, char **argv)
         }
     };
     std::thread worker([&] {
+        if (sleeps)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
         for (int i = 0; i < 10; i++)
             std::lock_guard<std::mutex> guard(mutex);
         {

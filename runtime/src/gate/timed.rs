@@ -139,8 +139,8 @@ impl<O: Os> Gate<O> {
     pub(super) fn let_time_pass(&mut self, s: Slot) {
         let deadline = self.pending(s).deadline;
         self.hurry.ahead = match self.nobody_is_ready() {
-            // The time would have passed in any case.
-            true => 0,
+            // Up to the first deadline the time would have passed in any case.
+            true => deadline.saturating_sub(self.earliest_deadline().unwrap_or(deadline)),
             false => self.hurry.ahead + deadline.saturating_sub(self.clock()),
         };
         self.advance_to(deadline);
