@@ -114,8 +114,11 @@ fn chosen(program: &Path, count: usize) -> Vec<Pair> {
     found
 }
 
-/// What executions came to: the outcome, and what each thread saw of the other before its call.
-fn reached(record: &Path) -> BTreeSet<(Outcome, [u64; 2])> {
+/// What an execution came to: the outcome, and what each thread saw of the other before its call.
+type Came = (Outcome, [u64; 2]);
+
+/// What executions came to.
+fn reached(record: &Path) -> BTreeSet<Came> {
     let bytes = std::fs::read(record).expect("the record");
     let (mut all, mut now) = (BTreeSet::new(), [0; 5]);
     for said in bytes.chunks_exact(16) {
@@ -132,9 +135,9 @@ fn reached(record: &Path) -> BTreeSet<(Outcome, [u64; 2])> {
 }
 
 /// Says what a search that claims to have tried all has left out.
-fn missing(pair: &Pair, verify: bool, reached: &BTreeSet<(Outcome, [u64; 2])>) -> Vec<String> {
+fn missing(pair: &Pair, verify: bool, reached: &BTreeSet<Came>) -> Vec<String> {
     let mut missing = Vec::new();
-    let mut want = |what: String, is: &dyn Fn(&(Outcome, [u64; 2])) -> bool| {
+    let mut want = |what: String, is: &dyn Fn(&Came) -> bool| {
         if !reached.iter().any(is) {
             missing.push(what);
         }
