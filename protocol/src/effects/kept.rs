@@ -179,7 +179,7 @@ pub const STATES: &[State] = &[
                      posix_fallocate write writev pwrite pwritev pwritev2 sendfile copy_file_range splice \
                      dprintf shm_unlink sem_unlink mq_unlink bind connect inotify_add_watch acct mount \
                      umount mlock mlock2 mlockall munlockall mmap mremap mprotect brk sbrk setpriority \
-                     nice getpriority semget semctl semop msgget msgctl msgsnd msgrcv shmget shmctl shmat \
+                     nice getpriority scandirat pathconf ftok semget semctl semop msgget msgctl msgsnd msgrcv shmget shmctl shmat \
                      setsockopt ioctl kill sched_setscheduler sched_setparam pthread_setschedparam ioperm \
                      iopl setsid setpgid statvfs statfs tcsetattr ttyname grantpt getlogin getlogin_r \
                      gethostid",
@@ -409,6 +409,11 @@ pub const STATES: &[State] = &[
                 )],
             ),
         ),
+    ),
+    // Rows have their own results alone, and these share two.
+    state(
+        "the date that the library keeps",
+        &[(Process, Changes, Always, "gmtime localtime ctime asctime")],
     ),
     state(
         "the domain of messages",

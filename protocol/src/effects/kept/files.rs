@@ -137,6 +137,12 @@ pub const DESCRIPTOR: State = state(
         (Plain(2), Looks, Always, "copy_file_range splice"),
         (Descriptor(4), Looks, Always, "mmap"),
         (Descriptor(0), Changes, Command(1, &[F_SETFD]), "fcntl"),
+        (
+            Descriptor(0),
+            Changes,
+            Command(1, &[FIONCLEX, FIOCLEX]),
+            "ioctl",
+        ),
         (Descriptor(0), Changes, Always, "close"),
         (Descriptor(1), Changes, Always, "dup2 dup3"),
         (OfStream(0), Changes, Always, "fclose pclose"),
@@ -631,6 +637,10 @@ pub const WATCHED: State = only_with(
         ],
     )),
 );
+
+// Requests of ioctl.
+const FIONCLEX: i32 = 0x5450;
+const FIOCLEX: i32 = 0x5451;
 
 // Commands of fcntl.
 const F_DUPFD: i32 = 0;
