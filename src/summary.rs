@@ -1,6 +1,6 @@
 //! The result of a command: what is said at its end, and what `--json` writes.
 
-use crate::class::Class;
+use crate::class::{Class, STEP_LIMIT};
 use crate::corpus::Account;
 use crate::divergence::Divergence;
 use crate::error::Error;
@@ -429,9 +429,14 @@ impl Summary {
             Verdict::Unsupported => ("unsupported".to_string(), false),
             Verdict::ToolFault => ("tool fault".to_string(), false),
         };
-        match self.reported().filter(|_| good) {
-            Some(reported) => (format!("{claim}, {reported}"), good),
-            None => (claim, good),
+        let cut = self.outcomes.get(STEP_LIMIT).copied().unwrap_or(0);
+        let told = self.reported().into_iter();
+        let cut =
+            (cut > 0).then(|| format!("{} cut off by the step limit", count(cut, "execution")));
+        let told: Vec<String> = told.chain(cut).filter(|_| good).collect();
+        match &told[..] {
+            [] => (claim, good),
+            told => (format!("{claim}, {}", told.join(", ")), good),
         }
     }
 

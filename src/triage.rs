@@ -243,7 +243,8 @@ impl<'a> Triage<'a> {
         let endless = seen.trace.outcome.end == End::StepLimit;
         if seen.class == Class::Livelock && (endless || is_doubtful(&seen)) {
             let ended = match self.ends_anyway(&seen)? {
-                Fair::GoesOn { in_circles: false } if endless => {
+                // What came behind the limit was one way to go on.
+                Fair::GoesOn { in_circles: false } | Fair::Ends(_) if endless => {
                     self.endless += 1;
                     let examined = Examined::Endless;
                     return Ok(Examination { examined, refuted });

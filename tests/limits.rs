@@ -142,6 +142,24 @@ fn the_limit_of_steps_is_no_finding() {
             );
         }
     }
+    // Whether some or all executions are cut off, and although they come to an end behind the limit.
+    for (way, policy, all) in [
+        ("-DSHORT", "steer", true),
+        ("-DSHORT", "random", true),
+        ("-DSHORT", "dfs", true),
+        ("-DSOME", "random", false),
+    ] {
+        let options =
+            format!("--no-shrink -n 20 --races=off --max-steps 1000 --policy {policy} -j 1");
+        let run = run("run", &options, way);
+        let said = run.output.all();
+        let cut = run.summary.outcomes.get("step limit").copied();
+        let cut = cut.unwrap_or(0);
+        assert_eq!(run.output.status, 69, "{way} {policy}: {said}");
+        assert!(cut > 0 && (cut == 20) == all, "{way} {policy}: {said}");
+        let told = format!("{cut} execution{} cut off", if cut == 1 { "" } else { "s" });
+        assert!(said.contains(&told), "{way} {policy}: {said}");
+    }
     let found = run("run", "--no-shrink -n 30", "-DWAITS");
     let classes: Vec<&str> = found
         .summary

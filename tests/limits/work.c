@@ -28,6 +28,29 @@ static void *counts(void *arg)
 int main(void) { start(counts, 2); return counter != 12000000; }
 #endif
 
+#ifdef SHORT /* many steps, which end soon if nobody cuts them off */
+static void *hundreds(void *arg)
+{
+    for (int i = 0; i < 300000; i++)
+        atomic_fetch_add(&counter, 1);
+    return arg;
+}
+int main(void) { start(hundreds, 2); return counter != 600000; }
+#endif
+
+#ifdef SOME /* the same, in some interleavings */
+static void *perhaps(void *arg)
+{
+    if (atomic_exchange(&flag, 1))
+        for (int i = 0; i < 3000 * atomic_load(&counter); i++)
+            atomic_load(&flag);
+    else
+        atomic_store(&counter, 1);
+    return arg;
+}
+int main(void) { start(perhaps, 2); return 0; }
+#endif
+
 #ifdef LOADS /* the same, without a change of memory */
 static void *loads(void *arg)
 {
