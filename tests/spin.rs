@@ -421,7 +421,7 @@ fn a_loop_that_a_sleeper_ends_is_no_livelock() {
         let verdict = &run.summary.verdict;
         assert_eq!(
             verdict,
-            "nothing-found",
+            "nothing-found-within-bounds",
             "{}\n{}",
             run.shown,
             run.output.all()
