@@ -2,6 +2,7 @@
 //! left behind.
 
 use crate::class::{Class, Meaning, meaning};
+use crate::summary::count;
 use clap::ValueEnum;
 use raddle_analyzer::fast::Multiply;
 use raddle_analyzer::leaks::{Leak, leaks};
@@ -187,14 +188,13 @@ impl Lookout {
     pub fn note(&self) -> Option<String> {
         let state = self.state();
         let why = match state.too_long {
-            true => "some are too long",
+            true => "some executions are too long",
             false => "it takes more than a quarter of the time that running takes",
         };
         (state.passed_over > 0).then(|| {
             format!(
-                "{} executions were not looked at for races, orders of locks and leaked threads: \
-                 {why}",
-                state.passed_over
+                "races, orders of locks and leaked threads were not looked for in {}: {why}",
+                count(state.passed_over, "execution")
             )
         })
     }

@@ -3,6 +3,7 @@
 use super::input_text;
 use super::text::Names;
 use crate::objects::LIBRARY;
+use crate::summary::count;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::{ARRIVAL, FACT};
 use raddle_protocol::slot;
@@ -39,7 +40,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::MutexUnlock if object == LIBRARY => "an atomic section ends".into(),
         Kind::ReadRange if object == LIBRARY => format!("looks at {object}"),
         Kind::WriteRange if object == LIBRARY => format!("changes {object}"),
-        Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {value} bytes"),
+        Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {}", count(value, "byte")),
         Kind::CondSignal if value == u64::from(slot::NONE) => {
             format!("{text} {object}: wakes nobody")
         }
@@ -127,7 +128,7 @@ fn moved(kind: Kind, value: i64) -> String {
     );
     match (value, value.unsigned_abs() as i32) {
         (0, _) if kind == Kind::DescriptorRead => ": the end".to_string(),
-        (1.., _) if counts => format!(": {value} bytes"),
+        (1.., _) if counts => format!(": {}", count(value as u64, "byte")),
         (0.., _) => String::new(),
         (_, libc::EAGAIN) => ": would wait".to_string(),
         (_, libc::EINTR) => ": interrupted".to_string(),
