@@ -148,7 +148,8 @@ pub fn install(ending: fn()) {
         let mut lowest = None;
         loop {
             let mut key: pthread_key_t = 0;
-            if libc::pthread_key_create(&mut key, Some(destructor)) != 0 {
+            // Not by our own function: these are not the program's.
+            if real::pthread_key_create(&mut key, Some(destructor)) != 0 {
                 crate::os::die(
                     "raddle: the last key for thread-specific data is taken",
                     b"",
@@ -177,7 +178,7 @@ fn set(round: usize) {
     unsafe { libc::pthread_setspecific(HIGHEST, round as *const c_void) };
 }
 
-unsafe extern "C" fn destructor(round: *mut c_void) {
+unsafe extern "C-unwind" fn destructor(round: *mut c_void) {
     let round = round as usize;
     if round < ROUNDS {
         return set(round + 1);
