@@ -238,7 +238,9 @@ fn loops_that_do_something_besides_end_if_they_can() {
         let mut flags = vec![way.as_str()];
         flags.extend(wrong.then_some("-DWRONG"));
         for policy in ["steer", "dpor"] {
-            let options = ["-n", "60", "--policy", policy, "--max-steps", "100000"];
+            // Each round of this one is a step that what is written may come before.
+            let most = if way == "-DPIPE" { "12" } else { "60" };
+            let options = ["-n", most, "--policy", policy, "--max-steps", "100000"];
             let run = run_spin("besides", &flags, &options);
             let summary = &run.summary;
             let (exit, end) = match (wrong, policy) {
@@ -415,17 +417,15 @@ fn attempts_that_may_succeed_at_another_moment_are_no_livelock() {
 #[test]
 fn a_loop_that_a_sleeper_ends_is_no_livelock() {
     let program = compile(Compiler::Gcc, "tests/spin/stopped.c", &["-O1"]);
-    for time in [&[][..], &["--lazy-time"]] {
+    // Where the loop goes round until the limit, what comes behind is not seen.
+    for (time, expected) in [
+        (&[][..], "nothing-found"),
+        (&["--lazy-time"], "nothing-found-within-bounds"),
+    ] {
         let options = ["run", "-n", "5", "--max-steps", "5000"];
         let run = run(&[&options[..], time].concat(), &program, &[]);
         let verdict = &run.summary.verdict;
-        assert_eq!(
-            verdict,
-            "nothing-found-within-bounds",
-            "{}\n{}",
-            run.shown,
-            run.output.all()
-        );
+        assert_eq!(verdict, expected, "{}\n{}", run.shown, run.output.all());
         assert_eq!(run.summary.executions, 5, "{}", run.shown);
     }
 }

@@ -341,6 +341,7 @@ impl Call<'_> {
             When::CreatesAs(index) => mode(index) != b'r',
             When::EmptiesAs(index) => mode(index) == b'w',
             When::Command(index, commands) => commands.contains(&(number(index) as i32)),
+            When::OtherCommand(index, commands) => !commands.contains(&(number(index) as i32)),
             When::Given(index) => number(index) != 0,
             When::Null(index) => number(index) == 0,
         }

@@ -31,6 +31,8 @@ pub enum When {
     EmptiesAs(u32),
     /// Those whose command, this argument, is one of these.
     Command(u32, &'static [i32]),
+    /// Those where it is none of these.
+    OtherCommand(u32, &'static [i32]),
     /// Those where this argument is not zero.
     Given(u32),
     /// Those where this argument is zero.

@@ -4,7 +4,7 @@ use super::super::states::{Of, State};
 use super::{DATABASES, only_with, ordered, state};
 use crate::effects::states::Use::{Adds, Changes, Looks, Writes};
 use crate::effects::states::When::{
-    Always, Command, Creates, CreatesAs, Empties, EmptiesAs, Given, Null,
+    Always, Command, Creates, CreatesAs, Empties, EmptiesAs, Given, Null, OtherCommand,
 };
 use Of::{
     Argument, Descriptor, File, FileOfStream, OfStream, OneOfStreams, Open, Path, PathAt, Plain,
@@ -241,9 +241,11 @@ pub const OPEN_FILE: State = state(
             Open(0),
             Changes,
             Always,
-            "setsockopt bind listen connect ioctl tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
+            "setsockopt bind listen connect tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
                  inotify_add_watch inotify_rm_watch posix_fadvise readahead",
         ),
+        (Open(0), Looks, Command(1, QUESTIONS), "ioctl"),
+        (Open(0), Changes, OtherCommand(1, QUESTIONS), "ioctl"),
         (
             Position(0),
             Changes,
@@ -637,6 +639,10 @@ pub const WATCHED: State = only_with(
         ],
     )),
 );
+
+/// Requests of ioctl that only ask: settings and size of a terminal, its session and group, what can be
+/// read and what is still to be sent.
+const QUESTIONS: &[i32] = &[0x5401, 0x5413, 0x5429, 0x540f, 0x541b, 0x5411, 0x5460];
 
 // Requests of ioctl.
 const FIONCLEX: i32 = 0x5450;

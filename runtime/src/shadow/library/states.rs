@@ -41,6 +41,10 @@ static WORDS: Serial<[Word; states::MOST]> = Serial::new(
 
 /// The function of this name is about to be called with these arguments.
 pub fn call(name: &str, values: &[u64], pc: usize) {
+    // A child shares its states with nobody who is controlled.
+    if !gate::obeys() {
+        return;
+    }
     let used = states::used_by(name, values);
     // The call comes with the last word, so nobody may come between the words.
     let several = used.iter().count() > 1 && gate::threads_created() > 1;
