@@ -238,9 +238,7 @@ fn loops_that_do_something_besides_end_if_they_can() {
         let mut flags = vec![way.as_str()];
         flags.extend(wrong.then_some("-DWRONG"));
         for policy in ["steer", "dpor"] {
-            // Each round of this one is a step that what is written may come before.
-            let most = if way == "-DPIPE" { "12" } else { "60" };
-            let options = ["-n", most, "--policy", policy, "--max-steps", "100000"];
+            let options = ["-n", "60", "--policy", policy, "--max-steps", "100000"];
             let run = run_spin("besides", &flags, &options);
             let summary = &run.summary;
             let (exit, end) = match (wrong, policy) {

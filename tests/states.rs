@@ -80,7 +80,6 @@ fn chosen(program: &Path, count: usize) -> Vec<Pair> {
         pairs(program, tag, &arguments)
     };
     let ask = &ask;
-    let mut random = Random(1);
     let wanted = std::env::var("RADDLE_STATE_PAIRS").ok();
     let mut found = match wanted.as_deref() {
         Some("all") => {
@@ -100,16 +99,21 @@ fn chosen(program: &Path, count: usize) -> Vec<Pair> {
         None => ask(0, &["pairs", "1", &DRAWN.to_string()]),
     };
     assert!(found.len() > DRAWN / 50, "{} of {count} calls", found.len());
+    // By the calls alone: a pair of which the machine makes something else moves no other one.
+    let drawn = |pair: &Pair| {
+        let [a, b] = pair.calls.map(|call| call as u64);
+        Random(a << 32 | b).below(usize::MAX)
+    };
+    found.sort_by_key(drawn);
+    found.dedup_by_key(|pair| pair.calls);
     for pair in &mut found {
-        if random.below(2) == 1 {
+        if drawn(pair) % 2 == 1 {
             pair.calls.reverse();
             pair.outcomes.iter_mut().for_each(|one| one.swap(0, 1));
         }
     }
     if wanted.is_none() {
-        while found.len() > SEARCHED {
-            found.swap_remove(random.below(found.len()));
-        }
+        found.truncate(SEARCHED);
     }
     found
 }

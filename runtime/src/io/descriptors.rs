@@ -272,8 +272,11 @@ pub unsafe fn ask(fd: c_int, request: usize, argument: usize, pc: usize) -> isiz
     // SAFETY: passed on.
     let call = || unsafe { syscall(libc::SYS_ioctl, fd as usize, request, argument, 0, 0, 0) };
     match table::find(fd) {
-        Some(object) => Operation::on(Kind::Poll, fd, &object, pc).at_once(call),
-        None => call(),
+        // A loop that asks in each round would have a step in each.
+        Some(object) if gate::flags() & job_flags::SYMBOLIC != 0 => {
+            Operation::on(Kind::Poll, fd, &object, pc).at_once(call)
+        }
+        _ => call(),
     }
 }
 
