@@ -21,7 +21,7 @@ pub use states::{Of, State, Use, Used, Variable, When, keeps_state};
 
 /// What is not under control where a copy, or a call, is too long for each of its accesses to be a step.
 pub const LONG: &str = "the order within a copy or fill of more than 8192 bytes, or within a call of the C \
-                        library that accesses more than 1024 bytes or words one by one";
+                        library that accesses more than 64 words (texts: 1024 bytes) one by one";
 
 /// Instead of the number of an argument: there is none, such as no limit.
 pub const NONE: u8 = u8::MAX;

@@ -190,6 +190,9 @@ fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Ca
     }
 }
 
+/// Steps of what one call reads and writes, at most: those of a page would be many in each execution.
+const STEPS: u64 = 64;
+
 /// Bytes of a piece that a call reads or writes at most: where it looks how far a text goes, a character,
 /// as in a plain loop (where schedules are sampled, a word).
 fn piece(effect: &Effect) -> u64 {
@@ -263,7 +266,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let whole = *frame;
         let call = call_of(what, &whole, number, None);
         if gate::several() {
-            staged = staged::open(key, most_steps());
+            staged = staged::open(key, most_steps().min(STEPS));
         }
         for effect in row.effects.iter().filter(|effect| !effect.writes) {
             let how = if has_steps(effect) { WHOLE } else { 0 };
