@@ -227,9 +227,11 @@ pub struct RunOptions {
     #[arg(short, long, value_name = "J", default_value_t = 1)]
     pub jobs: u16,
 
-    /// Start of the random numbers; the same seed gives the same executions (with -j 1)
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    pub seed: u64,
+    /// Start of the random numbers, those that the program draws, too (default: 1); the same seed
+    /// gives the same executions (with -j 1). Exhaustive policies are bounded by a program that draws
+    /// random numbers, unless a seed is given: then the verdict is about its numbers
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
 
     /// Which thread goes on: `random` (any), `pct:D` (random priorities, D-1 changes), `pos`
     /// (random priorities of operations), `rr` (run until blocked), `steer` (drives threads to what
@@ -413,6 +415,11 @@ pub struct VerifyOptions {
     /// Stop after this time (verified within bounds)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
+
+    /// Start of the random numbers that the program draws (default: 1). A program that draws some
+    /// is verified within bounds, unless a seed is given: then the verdict is about its numbers
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
 
     /// Executions at the same time, and questions to the solver, with `--strategy frontier`
     #[arg(short, long, value_name = "J", default_value_t = 1)]

@@ -136,7 +136,7 @@ fn in_time(
 
 fn run_in_time(options: &RunOptions, files: &Files, interrupt: &Interrupt) -> Result<Exit> {
     let (policy, executions) = options.plan()?;
-    let mut setup = Setup::new(&options.target, MAX_STEPS, interrupt)?;
+    let mut setup = Setup::new(&options.target, MAX_STEPS, options.seed, interrupt)?;
     if options.watch.spurious {
         setup.base.flags |= flags::SPURIOUS;
     }
@@ -152,7 +152,7 @@ fn run_in_time(options: &RunOptions, files: &Files, interrupt: &Interrupt) -> Re
     };
     let mut campaign = Campaign {
         policy,
-        seed: options.seed,
+        seed: setup.seed.number,
         executions,
         workers: options.jobs,
         keep_going: options.findings.keep_going,
@@ -169,11 +169,11 @@ fn run_in_time(options: &RunOptions, files: &Files, interrupt: &Interrupt) -> Re
             &options.findings,
             &options.output,
             policy.to_string(),
-            options.seed,
+            setup.seed.number,
         )
     };
     if let Some(keeper) = keeper(&options.corpus, &setup, &campaign, interrupt)? {
-        if let Some(summary) = keeper.remembered(policy.to_string(), options.seed)? {
+        if let Some(summary) = keeper.remembered(policy.to_string(), setup.seed.number)? {
             return finish(&summary, None, files, options.output.quiet);
         }
         let keeper = Arc::new(keeper);
@@ -233,12 +233,18 @@ fn verify_command(options: &VerifyOptions, files: &Files) -> Result<Exit> {
 }
 
 fn verify_in_time(options: &VerifyOptions, files: &Files, interrupt: &Interrupt) -> Result<Exit> {
-    let mut setup = Setup::new(&options.target, verify::MAX_STEPS, interrupt)?;
+    let mut setup = Setup::new(&options.target, verify::MAX_STEPS, options.seed, interrupt)?;
     outside::apply(&options.outside, &mut setup)?;
     if options.spurious {
         setup.base.flags |= flags::SPURIOUS;
     }
-    let mut wishes = wishes(&options.findings, &options.output, "verify".to_string(), 0);
+    let seed = setup.seed.number;
+    let mut wishes = wishes(
+        &options.findings,
+        &options.output,
+        "verify".to_string(),
+        seed,
+    );
     wishes.watch.races = options.races.races;
     wishes.suppressions = options.races.read_suppressions()?;
     if let Some(dir) = &options.keep {

@@ -600,6 +600,7 @@ impl<'a> Shared<'a> {
         state.limits.uncontrolled.extend(names.iter().cloned());
         state.limits.fair_only |= passed_over;
         state.limits.inputs |= inputs;
+        state.limits.given |= trace.counters.given;
         let exhaustive = self.campaign.policy.executions() == Some(Executions::All);
         if exhaustive && shares_long_blocks(&trace.events) {
             state.limits.uncontrolled.insert(effects::LONG.into());

@@ -7,9 +7,28 @@ use raddle_analyzer::races;
 use raddle_analyzer::words::{Row, put_list, put_text};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::libraries::{SYSTEM, is_among};
-use raddle_protocol::shared::flags;
+use raddle_protocol::shared::{flags, given};
 use raddle_scheduler::Module;
 use std::collections::BTreeSet;
+
+/// Where random numbers begin: those that choose schedules, and those that the program draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed {
+    pub number: u64,
+    /// By the user: verdicts are about the numbers that the program draws then.
+    pub chosen: bool,
+}
+
+impl Seed {
+    /// The one that `--seed` names, or the usual one.
+    pub fn new(chosen: Option<u64>) -> Seed {
+        const USUAL: u64 = 1;
+        Seed {
+            number: chosen.unwrap_or(USUAL),
+            chosen: chosen.is_some(),
+        }
+    }
+}
 
 /// Facts about executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +47,8 @@ pub struct Limits {
     pub step_limited: u64,
     /// The program asked for inputs, which are all 0.
     pub inputs: bool,
+    /// What executions learnt that is the same in all of them: bits of [`raddle_protocol::shared::given`].
+    pub given: u64,
 }
 
 impl Limits {
@@ -39,7 +60,7 @@ impl Limits {
         let doubted: Vec<&String> = self.doubted.iter().collect();
         put_list(&mut row, &doubted, |row, at| put_text(row, at));
         row.extend([u64::from(self.fair_only), self.unfair, self.diverged]);
-        row.extend([self.step_limited, u64::from(self.inputs)]);
+        row.extend([self.step_limited, u64::from(self.inputs), self.given]);
         row.append(&mut search);
         row
     }
@@ -55,6 +76,7 @@ impl Limits {
             diverged: row.number()?,
             step_limited: row.number()?,
             inputs: row.flag()?,
+            given: row.number()?,
         };
         Some((limits, row.0))
     }
@@ -128,6 +150,40 @@ pub fn shares_long_blocks(events: &[Event]) -> bool {
     shares
 }
 
+/// What a verdict about all executions says of what each of them was given (bits of
+/// [`raddle_protocol::shared::given`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    pub bounds: Vec<String>,
+    pub assumptions: Vec<String>,
+}
+
+impl Given {
+    /// Random numbers of one seed are a bound, unless the user has chosen the seed.
+    pub fn of(given: u64, seed: Seed) -> Given {
+        let mut said = Given::default();
+        let drawn = given::RANDOM.iter().filter(|(bit, _)| given & bit != 0);
+        let drawn: Vec<&str> = drawn.map(|&(_, name)| name).collect();
+        let (drawn, number) = (drawn.join(", "), seed.number);
+        if !drawn.is_empty() && seed.chosen {
+            let text =
+                format!("the program runs with the random numbers of seed {number} ({drawn})");
+            said.assumptions.push(text);
+        } else if !drawn.is_empty() {
+            said.bounds.push(format!(
+                "random numbers ({drawn}) were those of seed {number} only; `--seed N` takes the \
+                 numbers of seed N as given"
+            ));
+        }
+        if given & given::CLOCK != 0 {
+            let text =
+                "clocks show virtual time, which passes in waits and a little with every look";
+            said.assumptions.push(text.to_string());
+        }
+        said
+    }
+}
+
 /// What the flags of a run's jobs keep an exhaustive search from.
 pub fn left_out(job_flags: u32) -> impl Iterator<Item = &'static str> {
     let bounds = [
@@ -173,6 +229,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn random_numbers_bound_unless_their_seed_was_chosen() {
+        let said = |given, seed| {
+            let said = Given::of(given, Seed::new(seed));
+            (said.bounds.join("; "), said.assumptions.join("; "))
+        };
+        assert_eq!(said(0, None), (String::new(), String::new()));
+        let both = given::GETRANDOM | given::PROCESSOR;
+        let (bounds, assumptions) = said(both, None);
+        assert!(bounds.starts_with("random numbers (getrandom, rdrand) were those of seed 1 only"));
+        assert_eq!(assumptions, "");
+        let (bounds, assumptions) = said(both | given::CLOCK, Some(7));
+        assert_eq!(bounds, "");
+        assert!(assumptions.contains("of seed 7 (getrandom, rdrand); clocks"));
+    }
+
+    #[test]
     fn what_is_put_is_taken() {
         let limits = Limits {
             uncontrolled: ["getrandom", "a clock"].map(String::from).into(),
@@ -182,6 +254,7 @@ mod tests {
             diverged: u64::MAX,
             step_limited: 7,
             inputs: true,
+            given: given::CLOCK | given::DEVICE,
         };
         let row = limits.put(vec![8, 9]);
         assert_eq!(Limits::take(&row), Some((limits, &[8, 9][..])));

@@ -4,6 +4,7 @@ use crate::cli::{BusyWaits, Network, Substrate, TargetOptions};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::limits::Seed;
 use crate::outside;
 use crate::store;
 use crate::terminal::tell;
@@ -28,6 +29,8 @@ pub struct Setup {
     pub program: Program,
     /// A job with an empty prefix; its tail is for the search to choose.
     pub base: Job,
+    /// Of the numbers that the program draws; in a replay the job alone has it.
+    pub seed: Seed,
     /// Variables that witnesses keep besides those that are known to do no harm.
     kept: Vec<OsString>,
 }
@@ -41,10 +44,11 @@ const STDIN_IN_WITNESS: u64 = 64 << 20;
 
 impl Setup {
     /// Checks the program and opens what it reads. `default_steps`: the step limit where the
-    /// options name none.
+    /// options name none; `seed`: from `--seed`.
     pub fn new(
         options: &TargetOptions,
         default_steps: u64,
+        seed: Option<u64>,
         interrupt: &Interrupt,
     ) -> Result<Setup> {
         let (program, args) = options
@@ -53,7 +57,9 @@ impl Setup {
             .ok_or_else(|| Error::usage("no program is named", "put it after `--`"))?;
         let program = Path::new(program);
         let inspected = inspect(program)?;
+        let seed = Seed::new(seed);
         let mut base = Job::new(Tail::RunUntilBlocked);
+        base.entropy = seed.number;
         base.max_steps = options.max_steps.unwrap_or(default_steps);
         if options.threads == Substrate::Kernel {
             base.flags |= flags::KERNEL_THREADS;
@@ -97,6 +103,7 @@ impl Setup {
             },
             program: inspected,
             base,
+            seed,
             kept: kept(&options.keep_env)?,
         })
     }
@@ -128,6 +135,7 @@ impl Setup {
             },
             limits,
             base,
+            seed: Seed::new(None),
             kept: Vec::new(),
         })
     }

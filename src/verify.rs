@@ -7,7 +7,7 @@ use crate::cpp;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::{LAZY_TIME, unseen_modules};
+use crate::limits::{Given, LAZY_TIME, unseen_modules};
 use crate::progress::Progress;
 use crate::report::place;
 use crate::setup::Setup;
@@ -91,6 +91,7 @@ pub fn verify(
         journal,
         summary: Summary::new(strategy_name(options.strategy).to_string(), 0),
         uncontrolled: BTreeSet::new(),
+        given: 0,
         failed: None,
         found: 0,
         examining: Duration::ZERO,
@@ -134,6 +135,7 @@ pub fn verify(
     let examining = exploration.examining;
     exploration.triage.look_into_the_rest()?;
     let left_out = exploration.verifier.races_left_out();
+    let given = Given::of(exploration.given, setup.seed);
     let (mut summary, trouble, fault) = exploration.done();
     summary.notes.extend(left_out.into_iter().map(String::from));
     summary.instrumented = instrumented(&modules);
@@ -141,7 +143,14 @@ pub fn verify(
     let took = started.elapsed();
     summary.took(took, took.saturating_sub(examining));
     let job_flags = setup.base.flags;
-    conclude(&mut summary, &report, job_flags, &modules, &mut symbols);
+    conclude(
+        &mut summary,
+        &report,
+        job_flags,
+        given,
+        &modules,
+        &mut symbols,
+    );
     if let Some(fault) = &fault
         && summary.verdict != Verdict::Finding
     {
@@ -258,6 +267,8 @@ struct Exploration<'a> {
     journal: Option<Journal>,
     summary: Summary,
     uncontrolled: BTreeSet<String>,
+    /// Bits of [`raddle_protocol::shared::given`].
+    given: u64,
     /// What keeps the exploration from its end.
     failed: Option<Error>,
     found: u64,
@@ -328,6 +339,7 @@ impl Exploration<'_> {
         }
         let names = trace.uncontrolled.iter().map(|name| readable(name));
         self.uncontrolled.extend(names);
+        self.given |= trace.counters.given;
         self.progress.executions(self.summary.executions);
         match class_of(&trace, None) {
             Some(class) if !comes_again => self.examine(class, job, trace),
@@ -468,6 +480,7 @@ fn conclude(
     summary: &mut Summary,
     report: &Report,
     job_flags: u32,
+    given: Given,
     modules: &[Module],
     symbols: &mut Symbols,
 ) {
@@ -499,6 +512,7 @@ fn conclude(
         let places = at.collect::<Vec<_>>().join(" and ");
         bounds.push(format!("not reached: {} at {places}", unreached.what));
     }
+    bounds.extend(given.bounds);
     bounds.extend(last_decisions(&report.bounded_at, symbols));
     summary.verdict = match (summary.findings.is_empty(), bounds.is_empty()) {
         (false, _) => Verdict::Finding,
@@ -527,7 +541,7 @@ fn conclude(
         solver_seconds: report.solver_ms / 1e3,
         encoding_seconds: report.encoding_ms / 1e3,
         executing_seconds: report.executing_ms / 1e3,
-        assumptions: report.assumptions.clone(),
+        assumptions: [&report.assumptions[..], &given.assumptions].concat(),
         concretised,
         bounds,
     });

@@ -128,3 +128,100 @@ fn numbers_of_threads_and_processes_answer_as_natively() {
         assert_eq!(natively.lines().count(), here.lines().count());
     }
 }
+
+/// What an exhaustive search says of a source of random numbers (the start of the name in
+/// `sources.c`).
+const DRAWN: [(&str, &str); 7] = [
+    ("urandom", "/dev/urandom"),
+    ("random", "/dev/urandom"),
+    ("getrandom", "getrandom"),
+    ("getentropy", "getentropy"),
+    ("arc4random", "arc4random"),
+    ("at_random", "AT_RANDOM"),
+    ("rd", "rdrand"),
+];
+
+#[test]
+fn random_numbers_come_from_the_seed_and_are_told_of() {
+    let (program, draws) = (sources(&[]), sources(&["-DDRAWS"]));
+    in_parallel(&names(), |name| {
+        let drawn = DRAWN.iter().find(|(start, _)| name.starts_with(start));
+        let drawn = drawn.filter(|_| !name.starts_with("rdtsc"));
+        let program = match name.as_str() {
+            "rdrand" | "rdseed" => &draws,
+            _ => &program,
+        };
+        let with = |seed: &[&str]| {
+            let options = [&["run", "--policy", "dpor", "-n", "1"], seed].concat();
+            run(&options, program, &[name])
+        };
+        let usual = with(&[]);
+        let told = usual
+            .summary
+            .notes
+            .iter()
+            .find(|note| note.contains("random numbers"));
+        let Some((_, source)) = drawn else {
+            return match told {
+                None => Ok(()),
+                Some(note) => Err(format!("{name} draws nothing: {note}")),
+            };
+        };
+        let bound = format!("bound: random numbers ({source}) were those of seed 1 only");
+        let (seven, eight) = (with(&["--seed", "7"]), with(&["--seed", "8"]));
+        let assumed =
+            format!("assumes: the program runs with the random numbers of seed 7 ({source})");
+        let says = |notes: &[String], text: &str| notes.iter().any(|note| note.starts_with(text));
+        if !told.is_some_and(|note| note.starts_with(&bound))
+            || !says(&seven.summary.notes, &assumed)
+            || says(&seven.summary.notes, "bound: random")
+        {
+            return Err(format!(
+                "{name}: {}{}",
+                usual.output.all(),
+                seven.output.all()
+            ));
+        }
+        let outputs = [&usual, &seven, &eight].map(|run| &run.output.stdout);
+        let differ = outputs[0] != outputs[1] && outputs[1] != outputs[2];
+        match differ && *outputs[1] == with(&["--seed", "7"]).output.stdout {
+            true => Ok(()),
+            false => Err(format!("{name}: {outputs:?}")),
+        }
+    });
+}
+
+#[test]
+fn a_verdict_about_all_executions_says_what_each_was_given() {
+    let program = compile(Compiler::RaddleCc, "tests/sources/given.c", &["-O0"]);
+    let searches: [&[&str]; 5] = [
+        &["run", "--policy", "dpor"],
+        &["run", "--policy", "dpor:source"],
+        &["run", "--policy", "pcb"],
+        &["run", "--policy", "dfs"],
+        &["verify"],
+    ];
+    for search in searches {
+        for (what, seed, status, bound, assumed) in [
+            ("nothing", None, 0, false, false),
+            ("clock", None, 0, false, true),
+            ("random", None, 69, true, false),
+            ("random", Some("3"), 0, false, true),
+        ] {
+            let seed = seed.map_or(Vec::new(), |seed| vec!["--seed", seed]);
+            let options = [search, &["--races=off"], &seed].concat();
+            let ran = run(&options, &program, &[what]);
+            let said = ran.output.all();
+            assert_eq!(ran.output.status, status, "{options:?} {what}: {said}");
+            assert_eq!(
+                said.contains("bound: random numbers (getrandom)"),
+                bound,
+                "{said}"
+            );
+            let seed = said.contains("random numbers of seed 3 (getrandom)");
+            let clock = said.contains("assumes: clocks show virtual time");
+            let expected = (assumed && what == "random", assumed && what == "clock");
+            assert_eq!((seed, clock), expected, "{said}");
+        }
+    }
+}

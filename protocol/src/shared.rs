@@ -182,6 +182,32 @@ pub const WRITE_ORDER: &str = "in which order threads have written to a file";
 /// first is decided by CPU time ([`flags::WATCH_LOOPS`]).
 pub const BUSY_WAIT: &str = "a busy wait without instrumentation, switched by CPU time";
 
+/// What an execution learnt that a search gives it as it is, and does not vary: bits of
+/// [`Control::given`].
+pub mod given {
+    /// Random numbers, by what the program drew them; all come from [`super::JobWords::entropy`].
+    pub const RANDOM: [(u64, &str); 7] = [
+        (GETRANDOM, "getrandom"),
+        (GETENTROPY, "getentropy"),
+        (ARC4RANDOM, "arc4random"),
+        (DEVICE, "/dev/urandom"),
+        (PROCESSOR, "rdrand"),
+        (RANDOM_DEVICE, "std::random_device"),
+        (AUXILIARY, "AT_RANDOM"),
+    ];
+    pub const GETRANDOM: u64 = 1;
+    pub const GETENTROPY: u64 = 1 << 1;
+    pub const ARC4RANDOM: u64 = 1 << 2;
+    /// `/dev/random`, too.
+    pub const DEVICE: u64 = 1 << 3;
+    /// `rdseed`, too.
+    pub const PROCESSOR: u64 = 1 << 4;
+    pub const RANDOM_DEVICE: u64 = 1 << 5;
+    pub const AUXILIARY: u64 = 1 << 6;
+    /// What a clock shows.
+    pub const CLOCK: u64 = 1 << 7;
+}
+
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).
 ///
 /// A process that is to freeze stops before it chooses a step, sets [`Control::frozen`] and writes
@@ -318,6 +344,8 @@ pub struct Control {
     /// Waits that ended by their time though others could go on ([`crate::event::Kind::Early`]).
     /// Writer: runtime.
     pub early: AtomicU64,
+    /// See [`given`]. Writer: runtime.
+    pub given: AtomicU64,
     /// Slot of the running thread. Writer: runtime; for the watchdog's report.
     pub running: AtomicU32,
     /// [`crate::event::Kind`] of the running thread's last announced operation. Writer: runtime.

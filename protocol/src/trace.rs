@@ -70,6 +70,8 @@ pub struct Counters {
     pub clock: u64,
     /// Waits that ended by their time though others could go on ([`crate::event::Kind::Early`]).
     pub early: u64,
+    /// Bits of [`crate::shared::given`].
+    pub given: u64,
 }
 
 /// Events, taken steps, expressions and outcome of one execution.

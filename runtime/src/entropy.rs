@@ -4,12 +4,14 @@
 use crate::gate;
 use crate::rng::Rng;
 use crate::serial::Serial;
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_int, c_uint, c_ulong, c_void};
+use raddle_protocol::shared::given;
 use raddle_protocol::{Slot, slot};
 
 mod real {
-    use core::ffi::{c_int, c_uint, c_void};
+    use core::ffi::{c_int, c_uint, c_ulong, c_void};
     crate::real! {
+        fn getauxval(kind: c_ulong) -> c_ulong;
         fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize;
         fn getentropy(buffer: *mut c_void, len: usize) -> c_int;
         fn arc4random() -> u32;
@@ -21,6 +23,8 @@ mod real {
 }
 
 crate::export! {
+    /// As in the C library.
+    fn getauxval(kind: c_ulong) -> c_ulong = getauxval_from;
     /// As in Linux.
     fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize = getrandom_from;
     /// As in POSIX.
@@ -45,6 +49,12 @@ fn stream(entropy: u64, thread: Slot) -> Rng {
     Rng::new(Rng::new(Rng::new(entropy).next() ^ u64::from(thread)).next())
 }
 
+/// The next number for the running thread, which it draws by `source` (of [`given::RANDOM`]).
+fn draw(source: u64) -> u64 {
+    gate::gives(source);
+    next()
+}
+
 fn next() -> u64 {
     let me = gate::me();
     // SAFETY: the running thread, and nothing in here switches.
@@ -54,11 +64,15 @@ fn next() -> u64 {
         .next()
 }
 
-/// Fills a buffer from the running thread's stream.
+/// Fills a buffer from the running thread's stream, by which `source` it draws (of
+/// [`given::RANDOM`]).
 ///
 /// # Safety
 /// `len` bytes are writable at `buffer`. The thread is controlled.
-unsafe fn fill(buffer: *mut u8, len: usize) {
+pub unsafe fn fill(source: u64, buffer: *mut u8, len: usize) {
+    if len > 0 {
+        gate::gives(source);
+    }
     for at in (0..len).step_by(8) {
         let bytes = next().to_le_bytes();
         // SAFETY: `at..at + n` lies in the buffer.
@@ -84,7 +98,7 @@ pub unsafe fn getrandom(buffer: *mut u8, len: usize, flags: c_uint) -> isize {
         return unsafe { real::getrandom(buffer.cast(), len, flags) };
     }
     // SAFETY: by the contract above.
-    unsafe { fill(buffer, len) };
+    unsafe { fill(given::GETRANDOM, buffer, len) };
     len as isize
 }
 
@@ -113,8 +127,36 @@ unsafe extern "C-unwind" fn getentropy_from(
         return unsafe { real::getentropy(buffer, len) };
     }
     // SAFETY: the caller's buffer.
-    unsafe { fill(buffer.cast(), len) };
+    unsafe { fill(given::GETENTROPY, buffer.cast(), len) };
     0
+}
+
+/// The 16 bytes that AT_RANDOM points to are constants until somebody asks where they are.
+unsafe extern "C-unwind" fn getauxval_from(
+    kind: c_ulong,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_ulong {
+    const LEN: usize = 16;
+    // SAFETY: passed on.
+    let value = unsafe { real::getauxval(kind) };
+    if kind == libc::AT_RANDOM && value != 0 && gate::active() {
+        gate::gives(given::AUXILIARY);
+        let mut bytes = stream(gate::pages().job().entropy, slot::NONE);
+        for at in (0..LEN).step_by(8) {
+            // SAFETY: the kernel has put so many bytes there, on the stack of main.
+            unsafe {
+                (value as *mut u8)
+                    .add(at)
+                    .cast::<u64>()
+                    .write_unaligned(bytes.next())
+            };
+        }
+    }
+    value
 }
 
 unsafe extern "C-unwind" fn arc4random_from(
@@ -126,7 +168,7 @@ unsafe extern "C-unwind" fn arc4random_from(
     _: usize,
 ) -> u32 {
     if gate::active() {
-        next() as u32
+        draw(given::ARC4RANDOM) as u32
     } else {
         // SAFETY: passed on.
         unsafe { real::arc4random() }
@@ -142,7 +184,7 @@ unsafe extern "C-unwind" fn arc4random_uniform_from(
     _: usize,
 ) -> u32 {
     if gate::active() {
-        ((u128::from(next()) * u128::from(bound)) >> 64) as u32
+        ((u128::from(draw(given::ARC4RANDOM)) * u128::from(bound)) >> 64) as u32
     } else {
         // SAFETY: passed on.
         unsafe { real::arc4random_uniform(bound) }
@@ -159,7 +201,7 @@ unsafe extern "C-unwind" fn arc4random_buf_from(
 ) {
     if gate::active() {
         // SAFETY: the caller's buffer.
-        unsafe { fill(buffer.cast(), len) };
+        unsafe { fill(given::ARC4RANDOM, buffer.cast(), len) };
     } else {
         // SAFETY: passed on.
         unsafe { real::arc4random_buf(buffer, len) };
@@ -175,7 +217,7 @@ unsafe extern "C-unwind" fn random_device_from(
     _: usize,
 ) -> u32 {
     if gate::active() {
-        next() as u32
+        draw(given::RANDOM_DEVICE) as u32
     } else {
         // SAFETY: passed on.
         unsafe { real::_ZNSt13random_device9_M_getvalEv(device) }

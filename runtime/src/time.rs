@@ -18,7 +18,7 @@ use libc::{
 use raddle_protocol::conflict::kept;
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
-use raddle_protocol::shared::flags;
+use raddle_protocol::shared::{flags, given};
 
 const SECOND: u64 = 1_000_000_000;
 /// How far a look at a clock moves it.
@@ -149,6 +149,7 @@ pub fn stamp() -> u64 {
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     gate::ask(kept::CLOCK, false, 0);
+    gate::gives(given::CLOCK);
     gate::advance_to(gate::now() + LOOK);
     if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
         gate::log(Kind::ClockRead, 0, 0, 0);

@@ -209,6 +209,7 @@ impl Pages {
                 &(*c).threads,
                 &(*c).clock,
                 &(*c).early,
+                &(*c).given,
                 &(*c).last_pc,
             ] {
                 word.store(0, Relaxed);
@@ -375,6 +376,7 @@ impl Pages {
                 threads: (*c).threads.load(Relaxed),
                 clock: (*c).clock.load(Relaxed),
                 early: (*c).early.load(Relaxed),
+                given: (*c).given.load(Relaxed),
             }
         };
         let counts = [

@@ -44,6 +44,7 @@ pub fn key(setup: &Setup, campaign: &Campaign, modules: &[Module]) -> Result<Key
         circumstances: circumstances(setup, campaign)?,
         command: words.join(" "),
         policy: policy(campaign.policy),
+        // Of an exhaustive search its circumstances say it.
         seed: if exhaustive { 0 } else { campaign.seed },
         exhaustive,
     })
@@ -94,7 +95,7 @@ pub fn verification(setup: &Setup, modules: &[Module], bounds: impl Hash) -> Res
     build(&program, &setup.target.runtime, modules)?.hash(&mut hasher);
     // What of its input is symbolic is said in its environment.
     setup.target.env.hash(&mut hasher);
-    bounds.hash(&mut hasher);
+    (bounds, setup.base.entropy).hash(&mut hasher);
     Ok(hasher.finish())
 }
 
@@ -102,6 +103,9 @@ pub fn verification(setup: &Setup, modules: &[Module], bounds: impl Hash) -> Res
 fn circumstances(setup: &Setup, campaign: &Campaign) -> Result<String> {
     let mut hasher = execution(setup)?;
     (campaign.same_output, campaign.expected_output()).hash(&mut hasher);
+    if campaign.policy.executions() == Some(Executions::All) {
+        (setup.seed.number, setup.seed.chosen).hash(&mut hasher);
+    }
     format!("{:?}", campaign.watch).hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))
 }
@@ -114,7 +118,7 @@ fn execution(setup: &Setup) -> Result<DefaultHasher> {
     let args: Vec<Vec<u8>> = setup.target.args.iter().map(|a| bytes(a)).collect();
     args.hash(&mut hasher);
     setup.stdin_content()?.hash(&mut hasher);
-    (base.flags, base.max_steps, base.clock_base, base.entropy).hash(&mut hasher);
+    (base.flags, base.max_steps, base.clock_base).hash(&mut hasher);
     (setup.limits.wall, setup.limits.accepted).hash(&mut hasher);
     Ok(hasher)
 }

@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::limits::{INPUTS, left_out};
+use crate::limits::{Given, INPUTS, left_out};
 use crate::policy::Executions;
 use crate::summary::{Found, Summary, Verdict, count};
 use crate::triage::Triage;
@@ -50,6 +50,12 @@ impl Shared<'_> {
             if compares && self.campaign.policy.is_reduced() {
                 standing.bounds.push(OUTPUT.to_string());
             }
+            let given = Given::of(state.limits.given, self.setup.seed);
+            standing.bounds.extend(given.bounds);
+            let assumed = given.assumptions.iter();
+            summary
+                .notes
+                .extend(assumed.map(|text| format!("assumes: {text}")));
             let left_out = left_out(self.setup.base.flags);
             standing.bounds.extend(left_out.map(String::from));
         }

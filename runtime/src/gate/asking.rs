@@ -48,6 +48,11 @@ pub fn renews(object: u64, bytes: usize, pc: usize) {
     }
 }
 
+/// The program learns something that the search does not vary: see [`core::Gate::gives`](super::core::Gate::gives).
+pub fn gives(what: u64) {
+    gate().gives(what);
+}
+
 /// See [`core::Gate::within_call`](super::core::Gate::within_call).
 pub fn within_call(nth: u64) {
     gate().within_call(nth);

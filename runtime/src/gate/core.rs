@@ -138,6 +138,8 @@ pub struct Gate<O: Os> {
     pub(super) ticked: u64,
     /// See [`Hurry`].
     pub(super) hurry: Hurry,
+    /// Bits of [`raddle_protocol::shared::given`], so far.
+    given: u64,
 }
 
 impl<O: Os> Gate<O> {
@@ -178,6 +180,7 @@ impl<O: Os> Gate<O> {
             clock: 0,
             ticked: 0,
             hurry: Hurry::NONE,
+            given: 0,
         }
     }
 
@@ -693,6 +696,16 @@ impl<O: Os> Gate<O> {
         }
     }
 
+    /// The program learns something that the search does not vary (a bit of
+    /// [`raddle_protocol::shared::given`]).
+    pub fn gives(&mut self, what: u64) {
+        if self.given & what == 0 {
+            self.given |= what;
+            let given = &self.pages.control().given;
+            given.store(self.given, Ordering::Relaxed);
+        }
+    }
+
     /// Writes all counters again: the controller has set them to 0.
     pub(super) fn publish_all(&self) {
         let control = self.pages.control();
@@ -703,6 +716,7 @@ impl<O: Os> Gate<O> {
             (&control.threads, self.created),
             (&control.clock, self.clock),
             (&control.early, self.hurry.early),
+            (&control.given, self.given),
         ] {
             word.store(value, Ordering::Relaxed);
         }

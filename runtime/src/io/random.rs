@@ -7,6 +7,7 @@ use crate::os::syscall;
 use crate::{entropy, gate, intercept};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use libc::{iovec, off_t};
+use raddle_protocol::shared::given;
 
 const MEMORY: u32 = 1;
 const RANDOM: u32 = 8;
@@ -38,8 +39,9 @@ pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize) -> isize {
     if !is_readable(fd) {
         return -(libc::EBADF as isize);
     }
-    // SAFETY: the caller's promise.
-    unsafe { entropy::getrandom(into.cast(), len, 0) }
+    // SAFETY: the caller's promise; the thread is controlled.
+    unsafe { entropy::fill(given::DEVICE, into.cast(), len) };
+    len as isize
 }
 
 /// `readv` of such a device.

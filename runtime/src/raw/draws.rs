@@ -11,6 +11,7 @@ use crate::serial::Serial;
 use crate::{entropy, gate, os};
 use core::ffi::{c_int, c_void};
 use libc::{REG_EFL, REG_RIP};
+use raddle_protocol::shared::given;
 
 /// The first bytes of the instruction. It is one of the group's sixth or seventh with a register.
 const DRAW: [u8; 2] = [0x0f, 0xc7];
@@ -190,8 +191,8 @@ unsafe fn perform(registers: &mut [i64; 23]) {
             return;
         }
         let mut number = [0u8; 8];
-        // SAFETY: the buffer is as long.
-        unsafe { entropy::getrandom(number.as_mut_ptr(), number.len(), 0) };
+        // SAFETY: the buffer is as long, and the thread is controlled.
+        unsafe { entropy::fill(given::PROCESSOR, number.as_mut_ptr(), number.len()) };
         let number = i64::from_ne_bytes(number);
         let into = &mut registers[NUMBERS[register] as usize];
         *into = match size {
