@@ -19,9 +19,16 @@ const CXX: [usize; 2] = [16_000, 3_500];
 /// Of a larger file, one instruction of so many.
 const SHARE: usize = 16;
 
+/// Instructions of a file's functions up to which symbolic bodies are optimised. In a larger file that
+/// would take more time than all else, and little that symbolic runs do is the quicker for it: a loop
+/// over arrays without a symbolic value takes twice as long, calls of hooks as long as before.
+const OPTIMISED: usize = 600;
+
 /// The functions of a module that get a symbolic body.
 pub struct Choice {
     chosen: HashSet<Value>,
+    /// Are the bodies optimised?
+    pub optimised: bool,
     /// How many could have one and get none.
     pub left_out: usize,
 }
@@ -34,7 +41,9 @@ impl Choice {
             Symbolic::None => HashSet::new(),
             Symbolic::Cheap => cheap(module, candidates, optimise),
         };
+        let sizes = candidates.iter().map(|&function| size(function));
         Choice {
+            optimised: sizes.sum::<usize>() <= OPTIMISED,
             left_out: candidates.len() - chosen.len(),
             chosen,
         }

@@ -46,7 +46,9 @@ pub fn instrument(module: Module, optimise: bool) {
         drop(phase);
         let called = function.instructions().into_iter();
         unknown.extend(called.filter_map(|i| schedule::unknown_called(module.context(), i)));
-        let symbolic = choice.has(function).then(|| clone_of(module, function));
+        let symbolic = choice
+            .has(function)
+            .then(|| clone_of(module, function, choice.optimised));
         let phase = Phase::begin("raddle: scheduling bodies");
         let mut schedule = Schedule::new(module, &hooks, function, symbolic.is_none());
         schedule.instrument();
@@ -151,14 +153,10 @@ fn keeps_frames(function: Value) -> bool {
         || function.has_attribute(Place::Function, "sanitize_address")
 }
 
-/// Instructions of a function whose symbolic body is optimised. Code generation for larger ones takes
-/// more and more time for each instruction, minutes for the greatest functions that there are.
-const OPTIMISED: usize = 2_000;
-
 /// A copy for the symbolic body.
-fn clone_of(module: Module, function: Value) -> Value {
+fn clone_of(module: Module, function: Value, optimised: bool) -> Value {
     let clone = function.clone_function();
-    if clone.instructions().len() > OPTIMISED {
+    if !optimised {
         for name in ["minsize", "optsize"] {
             clone.remove_attribute(Place::Function, name);
         }
