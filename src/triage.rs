@@ -30,9 +30,10 @@ use crate::terminal::tell;
 use crate::watch::{Treatment, Watch};
 use endless::{DOUBTED_STEPS, Fair, cut_short, is_long_way};
 use raddle_analyzer::stop;
-use raddle_protocol::job::{Job, total_steps};
+use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::job::{Job, push_step, total_steps};
 use raddle_protocol::outcome::End;
-use raddle_protocol::schedule::{Step, Tail};
+use raddle_protocol::schedule::{CHOICE_BIT, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
@@ -664,6 +665,24 @@ impl<'a> Triage<'a> {
 /// So many candidates are tried to simplify what does not fail the run.
 const CANDIDATES_OF_A_REPORT: usize = 80;
 
+/// The schedule of these steps of an execution, and of all its choices.
+fn schedule_of(events: &[Event], mut is_taken: impl FnMut(&Event, Kind) -> bool) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for event in events {
+        match event.kind() {
+            Some(Kind::Choice) => push_step(&mut steps, event.value as u16 | CHOICE_BIT),
+            Some(kind) if is_taken(event, kind) => push_step(&mut steps, event.thread),
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// An execution that is to take the place of one with so many steps may take so many.
+fn most_steps(steps: u64) -> u64 {
+    steps.saturating_mul(4).saturating_add(10_000)
+}
+
 /// What a run of this schedule must record so that a failure can be recognised.
 fn records_for(failure: &Failure, steps: &[Step]) -> u32 {
     failure.records & (witness_records(steps) | flags::EVENTS)
@@ -732,12 +751,8 @@ fn leave_out_middle(records: &mut Vec<witness::Record>) -> u64 {
 
 /// A record as tests write it.
 #[cfg(test)]
-fn record(
-    kind: raddle_protocol::event::Kind,
-    thread: raddle_protocol::Slot,
-    value: u64,
-) -> raddle_protocol::event::Event {
-    raddle_protocol::event::Event {
+fn record(kind: Kind, thread: raddle_protocol::Slot, value: u64) -> Event {
+    Event {
         kind: kind as u8,
         thread,
         value,

@@ -3,14 +3,16 @@
 //! before such a failure is told, the same one is looked for with all time-outs late
 //! ([`flags::LATE_TIMEOUTS`]).
 
-use super::{Failure, Job, Result, Seen, Step, Tail, Trace, Treatment, Triage, flags, records_for};
+use super::{
+    Failure, Job, Result, Seen, Step, Tail, Trace, Treatment, Triage, flags, most_steps,
+    records_for, schedule_of,
+};
 use crate::report::place;
 use crate::summary::{Found, count};
 use crate::watch::Weight;
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::job::{push_step, total_steps};
+use raddle_protocol::job::total_steps;
 use raddle_protocol::outcome::End;
-use raddle_protocol::schedule::CHOICE_BIT;
 use raddle_protocol::witness::Note;
 use std::time::{Duration, Instant};
 
@@ -22,9 +24,6 @@ const ASKED_AGAIN: u64 = 8;
 const ATTEMPTS_AGAIN: u64 = 2;
 /// Changes of priorities in attempts.
 const DEPTH: u32 = 3;
-/// Attempts may take so many times the steps, and some.
-const LONGER: u64 = 4;
-const SOME_STEPS: u64 = 10_000;
 
 /// What is known of failures that need an early time-out.
 #[derive(Default)]
@@ -76,7 +75,7 @@ impl Triage<'_> {
             || (taken.clone(), Vec::new()),
             |trace| without_early(&trace.events),
         );
-        let most = total_steps(&taken).saturating_mul(LONGER) + SOME_STEPS;
+        let most = most_steps(total_steps(&taken));
         if job.max_steps == 0 || job.max_steps > most {
             job.max_steps = most;
         }
@@ -215,23 +214,16 @@ fn late(job: &Job) -> Job {
 /// The schedule of an execution without the steps in which time-outs come early, and its part before
 /// the first of them.
 fn without_early(events: &[Event]) -> (Vec<Step>, Vec<Step>) {
-    let (mut without, mut before) = (Vec::new(), None);
     let mut early = None;
-    for event in events {
-        match event.kind() {
-            Some(Kind::Early) => {
-                before.get_or_insert_with(|| without.clone());
-                early = Some(event.thread);
-            }
-            Some(Kind::Choice) => push_step(&mut without, event.value as u16 | CHOICE_BIT),
-            Some(kind) if kind.is_step() && early.take() != Some(event.thread) => {
-                push_step(&mut without, event.thread);
-            }
-            _ => {}
+    let without = schedule_of(events, |event, kind| {
+        if kind == Kind::Early {
+            early = Some(event.thread);
         }
-    }
-    let before = before.unwrap_or_else(|| without.clone());
-    (without, before)
+        kind.is_step() && early.take() != Some(event.thread)
+    });
+    let first = events.iter().position(|e| e.kind() == Some(Kind::Early));
+    let before = &events[..first.unwrap_or(events.len())];
+    (without, schedule_of(before, |_, kind| kind.is_step()))
 }
 
 /// The record whose place says where a wait that ended early began: of a timer, where it was set.

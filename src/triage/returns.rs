@@ -1,11 +1,11 @@
 //! Witnesses without the steps by which calls return, where the failure does not need them: there
 //! are fewer schedules to look through for a simple one, and the program is run as ever.
 
-use super::{Failure, Result, Seen, Trace, Triage, flags, records_for};
+use super::{Failure, Result, Seen, Trace, Triage, flags, records_for, schedule_of};
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::job::{push_step, total_steps};
+use raddle_protocol::job::total_steps;
 use raddle_protocol::outcome::End;
-use raddle_protocol::schedule::{CHOICE_BIT, Step};
+use raddle_protocol::schedule::Step;
 
 impl Triage<'_> {
     /// The execution, or one like it that fails in the same way and in which no call returns in a
@@ -40,17 +40,7 @@ impl Triage<'_> {
 
 /// The schedule of all other steps, and the choices.
 fn others(events: &[Event]) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for event in events {
-        match event.kind() {
-            Some(Kind::Choice) => push_step(&mut steps, event.value as u16 | CHOICE_BIT),
-            Some(kind) if kind.is_step() && kind != Kind::Return => {
-                push_step(&mut steps, event.thread);
-            }
-            _ => {}
-        }
-    }
-    steps
+    schedule_of(events, |_, kind| kind.is_step() && kind != Kind::Return)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Schedules that are easy to read: with the same failure and as few preemptions as there are.
 
 use super::{
-    CANDIDATES_OF_A_REPORT, Failure, Job, Result, Seen, Tail, Trace, Triage, flags, records_for,
+    CANDIDATES_OF_A_REPORT, Failure, Job, Result, Seen, Tail, Trace, Triage, flags, most_steps,
+    records_for,
 };
 use raddle_analyzer::bounds::{Point, points};
 use raddle_analyzer::ddmin::Ddmin;
@@ -32,9 +33,6 @@ pub(super) struct Shrunk {
 
 /// The search for schedules with fewer preemptions looks at so many steps in all.
 const STEPS_LOOKED_AT: u64 = 10_000_000;
-/// A simpler schedule takes no more than so many times the steps, and some.
-const LONGER: u64 = 4;
-const SOME_STEPS: u64 = 10_000;
 /// Of the executions of a whole shrinking that search may have one in so many.
 const SHARE_OF_SEARCH: u64 = 2;
 /// Executions with more steps are not recorded with who was enabled while they are shrunk.
@@ -113,7 +111,7 @@ impl Triage<'_> {
             failure,
             job: seen.job.clone(),
         };
-        let most = steps.saturating_mul(LONGER).saturating_add(SOME_STEPS);
+        let most = most_steps(steps);
         if case.job.max_steps == 0 || case.job.max_steps > most {
             case.job.max_steps = most;
         }
