@@ -53,7 +53,7 @@ fn is_controlled_or_named(program: &Path, name: &str) -> Result<bool, String> {
 }
 
 /// Those of the machine as it is, and of files that are made meanwhile.
-const NAMED: [&str; 17] = [
+const NAMED: [&str; 19] = [
     "statfs",
     "proc_stat",
     "proc_status",
@@ -67,6 +67,8 @@ const NAMED: [&str; 17] = [
     "proc_io",
     "proc_sched",
     "proc_fopen",
+    "proc_list",
+    "proc_list_fd",
     "proc_task",
     "adjtimex",
     "mtime",
@@ -79,7 +81,7 @@ fn every_source_is_the_same_or_named() {
     let (program, draws) = (sources(&[]), sources(&["-DDRAWS"]));
     in_parallel(&names(), |name| {
         let program = match name.as_str() {
-            "rdrand" | "rdseed" => &draws,
+            "rdrand" | "rdrand_once" | "rdrand_short" | "rdseed" => &draws,
             _ => &program,
         };
         let controlled = is_controlled_or_named(program, name)?;
@@ -148,7 +150,7 @@ fn random_numbers_come_from_the_seed_and_are_told_of() {
         let drawn = DRAWN.iter().find(|(start, _)| name.starts_with(start));
         let drawn = drawn.filter(|_| !name.starts_with("rdtsc"));
         let program = match name.as_str() {
-            "rdrand" | "rdseed" => &draws,
+            "rdrand" | "rdrand_once" | "rdrand_short" | "rdseed" => &draws,
             _ => &program,
         };
         let with = |seed: &[&str]| {

@@ -79,6 +79,8 @@ int main(int c,char**v){ const char*k=v[1];
  K(rdtscp){unsigned a;V(__rdtscp(&a));V(a);}
 #ifdef DRAWS
  K(rdrand){unsigned x;__asm__ volatile("1: rdrand %0; jnc 1b":"=r"(x));V(x);}
+ K(rdrand_once){unsigned long x;__asm__ volatile("rdrand %0":"=r"(x));V(x);}
+ K(rdrand_short){unsigned short x;__asm__ volatile("rdrand %0":"=r"(x));V(x);}
  K(rdseed){unsigned x;__asm__ volatile("1: rdseed %0; jnc 1b":"=r"(x));V(x);}
 #endif
  K(mmap_addr){V(mmap(0,123456,PROT_READ,MAP_PRIVATE|MAP_ANONYMOUS,-1,0));}
@@ -153,6 +155,8 @@ int main(int c,char**v){ const char*k=v[1];
  K(proc_io){file("/proc/self/io",0);}
  K(proc_sched){file("/proc/self/schedstat",0);}
  K(proc_fopen){char b[200];FILE*f=fopen("/proc/self/stat","r");V(fgets(b,200,f)!=0);add(b,strlen(b));}
+ K(proc_list){struct dirent**l;int n=scandir("/proc/",&l,0,0);for(int i=0;i<n;i++)add(l[i]->d_name,strlen(l[i]->d_name));}
+ K(proc_list_fd){DIR*d=fdopendir(open("/proc",O_RDONLY|O_DIRECTORY));struct dirent*e;while((e=readdir(d)))add(e->d_name,strlen(e->d_name));closedir(d);}
  K(proc_task){DIR*d=opendir("/proc/self/task");struct dirent*e;while((e=readdir(d)))add(e->d_name,strlen(e->d_name));closedir(d);}
  K(open_fd){V(open("/dev/null",O_RDONLY));}
  K(mincore){unsigned char b[4];void*p=mmap(0,16384,3,MAP_PRIVATE|MAP_ANONYMOUS,-1,0);mincore(p,16384,b);add(b,4);}

@@ -5,7 +5,7 @@
 use super::raw;
 use crate::os::syscall;
 use crate::{entropy, gate, intercept};
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use libc::{iovec, off_t};
 use raddle_protocol::shared::given;
 
@@ -216,9 +216,14 @@ impl Name {
     }
 }
 
-/// Is the directory that is read here one whose entries change? Its name is told.
-pub fn opened_directory(path: &CStr) {
-    let path = path.to_bytes();
+/// To be called when the entries of the directory with this path are about to be read: names it if they
+/// are not under control.
+pub fn opened_directory(path: &[u8]) {
+    let end = path.iter().rposition(|&byte| byte != b'/');
+    let path = &path[..end.map_or(0, |end| end + 1)];
+    if path == b"/proc" {
+        gate::uncontrolled("the list of processes in /proc");
+    }
     if path.starts_with(b"/proc/") && path.ends_with(b"/task") {
         gate::uncontrolled("the list of kernel threads in /proc");
     }

@@ -84,9 +84,27 @@ fn translate(rest: &[u8], into: &mut [u8; LONGEST]) -> Option<()> {
 intercept! {
     fn opendir(path: *const c_char) -> *mut c_void, _pc => {
         if !path.is_null() {
-            crate::io::opened_directory(CStr::from_ptr(path));
+            crate::io::opened_directory(CStr::from_ptr(path).to_bytes());
         }
         real::opendir(Path::of(path).as_ptr())
+    };
+    fn fdopendir(fd: c_int) -> *mut c_void, _pc => {
+        if let Some(path) = crate::io::path_of(fd, &mut [0; 128]) {
+            crate::io::opened_directory(path);
+        }
+        real::fdopendir(fd)
+    };
+    fn scandir(path: *const c_char, list: usize, wanted: usize, order: usize) -> c_int, _pc => {
+        if !path.is_null() {
+            crate::io::opened_directory(CStr::from_ptr(path).to_bytes());
+        }
+        real::scandir(Path::of(path).as_ptr(), list, wanted, order)
+    };
+    fn scandir64(path: *const c_char, list: usize, wanted: usize, order: usize) -> c_int, _pc => {
+        if !path.is_null() {
+            crate::io::opened_directory(CStr::from_ptr(path).to_bytes());
+        }
+        real::scandir64(Path::of(path).as_ptr(), list, wanted, order)
     };
     fn access(path: *const c_char, mode: c_int) -> c_int,
         _pc => real::access(Path::of(path).as_ptr(), mode);

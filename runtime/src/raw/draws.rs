@@ -16,7 +16,7 @@ use raddle_protocol::shared::given;
 /// The first bytes of the instruction. It is one of the group's sixth or seventh with a register.
 const DRAW: [u8; 2] = [0x0f, 0xc7];
 const OPERANDS: u8 = 0xf0;
-/// How far behind it the carry flag, by which it says that it has a number, is asked for.
+/// How far behind it the carry flag, by which it says that it has a number, is asked for, if it is.
 const CARRY: usize = 16;
 /// Most pages that are watched.
 const PAGES: usize = 32;
@@ -242,8 +242,8 @@ fn decode(byte: impl Fn(usize) -> u8) -> Option<(usize, usize, u32)> {
     (operand >= OPERANDS).then_some((len + 1, register, size))
 }
 
-/// Calls `each` with the place of all such bytes behind which somebody asks whether there is a number.
-/// (They may be another instruction's.)
+/// Calls `each` with the place of all such bytes, but for those that are where a jump or call leads.
+/// (They may be another instruction's still: some 50 of the 676 MiB of code of a machine's programs.)
 fn each(code: &[u8], mut each: impl FnMut(usize)) {
     let mut from = 0;
     let next = |from: usize| {
@@ -255,10 +255,19 @@ fn each(code: &[u8], mut each: impl FnMut(usize)) {
         from = place + DRAW.len();
         let operand = code.get(from).is_some_and(|&byte| byte >= OPERANDS);
         let behind = &code[code.len().min(from + 1)..code.len().min(from + 1 + CARRY)];
-        if operand && asks_for_carry(behind) {
+        if operand && (asks_for_carry(behind) || !is_distance(code, place)) {
             each(place);
         }
     }
+}
+
+/// Do the bytes there look like a part of the distance of a call or jump, of four bytes? That is within
+/// the code, so its highest byte is mostly 255 if it is negative.
+fn is_distance(code: &[u8], place: usize) -> bool {
+    let before = |n: usize| place.checked_sub(n).map(|at| code[at]);
+    let jumps = |byte: Option<u8>| matches!(byte, Some(0xe8 | 0xe9));
+    let prefix = matches!(before(1), Some(0x40..=0x4f | 0x66));
+    jumps(before(1)) && code.get(place + 3) == Some(&0xff) || jumps(before(2)) && !prefix
 }
 
 /// Does some instruction here depend on the carry flag: jc, jnc, setc, setnc, cmovc, cmovnc; or the
@@ -285,10 +294,15 @@ mod tests {
             each(code, |at| all.push(at));
             all
         };
-        // rdrand eax; jnc; and the same bytes without a look at the carry flag.
+        // rdrand eax; jnc; and the same without a look at the carry flag.
         let draw = [0x90, 0x0f, 0xc7, 0xf0, 0x73, 0xfb];
         assert_eq!(places(&draw), [1]);
-        assert!(places(&draw[..4]).is_empty());
+        assert_eq!(places(&draw[..4]), [1]);
+        // mov -0x18(%rbp), %eax; rdrand rsi.
+        assert_eq!(places(&[0x8b, 0x45, 0xe8, 0x48, 0x0f, 0xc7, 0xf6]), [4]);
+        // Two calls.
+        assert!(places(&[0xe8, 0x0f, 0xc7, 0xff, 0xff]).is_empty());
+        assert!(places(&[0xe8, 0x12, 0x0f, 0xc7, 0xff]).is_empty());
         // cmpxchg8b is another instruction of the group.
         assert!(places(&[0x0f, 0xc7, 0x0f, 0x73, 0xfb]).is_empty());
         // rdseed rdx; setc al.
