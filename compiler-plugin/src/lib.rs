@@ -13,6 +13,7 @@ mod outside;
 mod schedule;
 mod sharing;
 mod shim;
+mod stored;
 mod symbolic;
 mod waits;
 mod wide;

@@ -60,6 +60,8 @@ pub const STORE_TEXT: u32 = 1;
 pub const STORE_EARLY: u32 = 2;
 /// Of `raddle_sym_stored`: nobody has told of it before the call, and at first it was zero.
 pub const STORE_ZEROED: u32 = 4;
+/// Of `raddle_sym_stored`: the call has returned, and there is no more to tell of.
+pub const STORE_LAST: u32 = 8;
 
 /// Most loops in each other that `raddle_sym_settled` is asked about.
 pub const STRETCH_LEVELS: usize = 3;
@@ -157,7 +159,8 @@ pub const FOREIGN_WRITTEN_LEN: u32 = 16;
 /// Bit of the same shape: the callee accesses memory as nothing else tells ([`crate::library::rest`]), or
 /// in ways that are not known.
 pub const FOREIGN_MORE: u64 = 1 << 57;
-/// Bit of the same shape: the caller tells of what the callee stores ([`crate::library::stores`]).
+/// Bit of the same shape: the caller tells of what the callee stores, if it knows the callee
+/// ([`crate::library::stores`]), and that it has returned (`raddle_sym_stored`).
 pub const FOREIGN_STORES: u64 = 1 << 58;
 /// Bit of the same shape: it keeps something between calls ([`crate::effects::State`]).
 pub const FOREIGN_STATE: u64 = 1 << 59;
@@ -486,9 +489,19 @@ pub const TABLE: &[Hook] = &[
     hook("raddle_sym_forget", Void, &[Ptr, I64]),
     // Before and after a call of a function of the C library (the first pointer; nothing happens if
     // it has a symbolic body) that stores so much where the second one leads (STORE_ANY: no limit is
-    // known). `how`: STORE_TEXT, STORE_EARLY, STORE_ZEROED, where only what is after the call is told of.
-    hook("raddle_sym_will_store", Void, &[Ptr, Ptr, I64]),
-    hook("raddle_sym_stored", Void, &[Ptr, Ptr, I64, I32 /* how */]),
+    // known). `how`: STORE_TEXT, STORE_EARLY, STORE_LAST, STORE_ZEROED, where only what is after the call
+    // is told of. `call` is an address in the frame of the caller that stands for the call: the arguments
+    // of `raddle_sym_foreign`, if that was told of the call.
+    hook(
+        "raddle_sym_will_store",
+        Void,
+        &[Ptr, Ptr, I64, I32 /* how */, Ptr /* call */],
+    ),
+    hook(
+        "raddle_sym_stored",
+        Void,
+        &[Ptr, Ptr, I64, I32 /* how */, Ptr /* call */],
+    ),
     // Called only when an operand is symbolic. `op` is an expr::Op; `width` that of the operands.
     hook(
         "raddle_sym_binary",

@@ -8,6 +8,7 @@ use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
 use crate::locations;
 use crate::outside::{self, Foreign};
 use crate::sharing;
+use crate::stored;
 use crate::wide::Wide;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{ARGS_LEN, CALLEE, MODE_SYMBOLIC, RESULT, Ty};
@@ -167,7 +168,9 @@ impl Schedule<'_> {
         if let Some(model) = outside::model(i) {
             return self.library(i, model);
         }
-        let Some(foreign) = Foreign::of(i, false) else {
+        // After an invoke there is no place where it is known that it returned.
+        let behind = i.next().filter(|_| !i.is_must_tail());
+        let Some(foreign) = Foreign::of(i, behind.is_some()) else {
             return;
         };
         let mut emit = self.emit_before(i);
@@ -175,12 +178,23 @@ impl Schedule<'_> {
         let null = self.context.pointer().null();
         let name = foreign.name.as_deref();
         let name = name.map_or(null, |name| self.module.text(name));
+        let stored = behind.and_then(|at| Some((at, stored::Call::of(i)?)));
+        let mut key = null;
         emit.when(symbolic, |emit| {
             let (values, count) = self.list_arguments(emit, i);
             let shape = emit.c64(foreign.shape | u64::from(count) << 32);
             let arguments = [i.callee(), name, shape, values, null];
             self.hooks.call(emit, "raddle_sym_foreign", &arguments);
+            if let Some((_, stored)) = &stored {
+                stored.before(self.hooks, emit, values);
+            }
+            key = values;
         });
+        if let Some((at, stored)) = stored {
+            let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
+            let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
+            emit.when(symbolic, |emit| stored.after(self.hooks, emit, key));
+        }
     }
 
     /// Before another way of rounding than to the nearest.

@@ -5,13 +5,10 @@ use super::terms::{Term, is_zero};
 use super::{Body, atomics};
 use crate::access::Access;
 use crate::convert::{to_int, widened};
-use crate::ir::{Emit, Kind, Opcode, Predicate, Type, Value};
-use crate::locations;
+use crate::ir::{Emit, Opcode, Predicate, Type, Value};
+use crate::{locations, stored};
 use raddle_protocol::expr::Why;
-use raddle_protocol::hooks::{
-    ARGS_LEN, CALLEE, RESULT, RETURNER, STORE_ANY, STORE_EARLY, STORE_TEXT, STORE_ZEROED,
-};
-use raddle_protocol::library::{OWN, Stored, stores, stores_early};
+use raddle_protocol::hooks::{ARGS_LEN, CALLEE, RESULT, RETURNER};
 
 /// Is this empty inline assembly that gives its operand back, an obstacle for the optimiser?
 pub fn passes_through(call: Value) -> bool {
@@ -268,7 +265,11 @@ impl Body<'_> {
             .decide(&mut emit, self.term(callee), Why::Address);
         let copies = self.copy_arguments(&mut emit, i);
         let output = self.foreign(&mut emit, i);
-        self.stores(&emit, i);
+        if let Some(told) = stored::Call::of(i) {
+            let key = self.call_under_way();
+            told.before(self.hooks, &emit, key);
+            told.after(self.hooks, &self.after(i), key);
+        }
         // From here to the call no hook switches threads.
         self.give_arguments(&mut emit, i, callee, output);
         for (index, copy) in copies {
@@ -279,67 +280,6 @@ impl Body<'_> {
         self.hooks.write_variable(&emit, RETURNER, emit.c64(0));
         if self.tainted.contains(&i) {
             self.take_result(i, callee);
-        }
-    }
-
-    /// What a function of the C library stores where its arguments lead is a step of its own, after the
-    /// call.
-    fn stores(&self, before: &Emit, i: Value) {
-        let callee = i.callee().as_function();
-        let Some(callee) = callee.filter(|f| f.is_declaration() && !i.is_must_tail()) else {
-            return;
-        };
-        let name = callee.name();
-        let early = if stores_early(&name) { STORE_EARLY } else { 0 };
-        let limit = |argument: u32| {
-            let given = (argument < i.argument_count()).then(|| i.operand(argument));
-            let number = given.filter(|v| v.ty().kind() == Kind::LLVMIntegerTypeKind);
-            number.map_or(before.c64(STORE_ANY), |number| widened(before, number))
-        };
-        let mut after = Vec::new();
-        for (argument, stored) in stores(&name) {
-            let pointer = match argument {
-                OWN => i,
-                argument if argument < i.argument_count() => i.operand(argument),
-                _ => continue,
-            };
-            if pointer.ty().kind() != Kind::LLVMPointerTypeKind {
-                continue;
-            }
-            let most = |argument: Option<u32>| argument.map_or(before.c64(STORE_ANY), limit);
-            let items = |count: Value, size: u64| match size {
-                1 => count,
-                size => before.mul(count, before.c64(size)),
-            };
-            // Before the call, no more is known of a result than its limit.
-            let (length, how, result) = match stored {
-                Stored::Bytes(bytes) => (before.c64(bytes), 0, None),
-                Stored::Items(argument, size) => (items(limit(argument), size), 0, None),
-                Stored::Result(argument, size) => (items(most(argument), size), 0, Some(size)),
-                Stored::Text(argument) => (most(argument), STORE_TEXT, None),
-            };
-            let zeroed = if argument == OWN { STORE_ZEROED } else { 0 };
-            if argument != OWN {
-                let arguments = [callee, pointer, length];
-                (self.hooks).call(before, "raddle_sym_will_store", &arguments);
-            }
-            after.push((pointer, length, how | early | zeroed, result));
-        }
-        if !after.is_empty() {
-            let emit = self.after(i);
-            for (pointer, length, how, result) in after {
-                let length = match result {
-                    Some(size) if i.ty().kind() == Kind::LLVMIntegerTypeKind => {
-                        let wide = i.ty().int_width() >= 64;
-                        let result = if wide { i } else { emit.sext(i, emit.int(64)) };
-                        let none = emit.compare(Predicate::LLVMIntSLT, result, emit.c64(0));
-                        emit.mul(emit.select(none, emit.c64(0), result), emit.c64(size))
-                    }
-                    _ => length,
-                };
-                let arguments = [callee, pointer, length, emit.c32(how)];
-                self.hooks.call(&emit, "raddle_sym_stored", &arguments);
-            }
         }
     }
 

@@ -93,6 +93,12 @@ impl Body<'_> {
         foreign.is_output()
     }
 
+    /// An address in this frame that stands for the call of which [`Body::foreign`] has told.
+    pub(super) fn call_under_way(&self) -> Value {
+        let null = self.context.pointer().null();
+        self.scratch.as_ref().map_or(null, |scratch| scratch.values)
+    }
+
     /// Writes the arguments to the arrays; how many.
     fn list_arguments(&self, emit: &mut Emit, i: Value) -> u32 {
         let Some(scratch) = &self.scratch else {

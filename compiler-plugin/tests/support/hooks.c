@@ -389,11 +389,20 @@ void raddle_sym_set(u8 *to, u8 byte, u64 len, u32 expr, u32 len_expr) {
 void raddle_sym_forget(u8 *p, u64 len) {
   for (u64 i = 0; i < len; i++) put(p + i, 1, 0);
 }
-void raddle_sym_will_store(u8 *callee, u8 *p, u64 len) { (void)callee, (void)p, (void)len; }
-void raddle_sym_stored(u8 *callee, u8 *p, u64 len, u32 how) {
+void raddle_sym_will_store(u8 *callee, u8 *p, u64 len, u32 how, u8 *call) {
+  (void)callee, (void)p, (void)len, (void)how;
+  if (!call) fail("a call without a key");
+}
+void raddle_sym_stored(u8 *callee, u8 *p, u64 len, u32 how, u8 *call) {
   (void)callee;
   enum { TEXT = 1 };
-  if (how & TEXT || len == UINT64_MAX) fail("a store of unknown length");
+  if (!call) fail("a call without a key");
+  if (how & TEXT && p) {
+    u64 n = 0;
+    while (n < len && p[n]) n++;
+    if (n < len) len = n + 1;
+  }
+  if (len == UINT64_MAX) fail("a store of unknown length");
   if (p) raddle_sym_forget(p, len);
 }
 u32 raddle_sym_binary(u32 code, u32 a, u32 b, u64 av, u64 bv) {

@@ -81,9 +81,10 @@ fn is_known(all: &[Effect], effect: &Effect) -> bool {
     let argument = effect.argument();
     let leads_on = |other: &Effect| match other.place {
         Place::Either(first, second) => argument == Some(first) || argument == Some(second),
-        _ => other.argument() == argument,
+        // What is written because of a format lies elsewhere.
+        _ => other.variadic().is_none() && other.argument() == argument,
     };
-    all.iter().filter(|other| leads_on(other)).all(said)
+    said(effect) && all.iter().filter(|other| leads_on(other)).all(said)
 }
 
 /// The effects of the function of this name that are so.

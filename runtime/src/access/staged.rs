@@ -10,7 +10,7 @@
 use super::pieces::{self, WORD};
 use super::{read, tell_long, write};
 use crate::gate;
-use crate::heap;
+use crate::heap::{self, State};
 use crate::serial::Serial;
 use crate::shadow::is_mapped;
 use crate::spare;
@@ -68,6 +68,8 @@ struct Record {
     used: usize,
     /// So many accesses are steps by themselves yet.
     left: u64,
+    /// There was no room for something that it may write.
+    full: bool,
     /// What others find.
     others: [u8; ROOM],
     /// What the call finds, or has left.
@@ -173,6 +175,7 @@ pub fn open(key: usize, most: u64) -> Option<Call> {
     let record = unsafe { &mut **place };
     (record.key, record.slot) = (key, me);
     (record.made, record.count, record.used, record.left) = (false, 0, 0, most);
+    record.full = false;
     Some(Call(n))
 }
 
@@ -185,11 +188,18 @@ unsafe fn memory<'a>(place: &Place) -> &'a mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(place.at as *mut u8, place.len as usize) }
 }
 
-/// Writes only what differs: some memory can be read only.
-fn put(to: &mut [u8], from: &[u8]) {
-    if to != from {
+/// Writes only what differs: some memory can be read only. Nobody finds anything in what was freed, which
+/// may be because of the call itself.
+fn put(place: &Place, from: &[u8]) {
+    // SAFETY: the call accesses the place.
+    let to = unsafe { memory(place) };
+    if to != from && !is_freed(place.at) {
         to.copy_from_slice(from);
     }
+}
+
+fn is_freed(at: u64) -> bool {
+    matches!(heap::block_of(at), Some(Ok(block)) if block.state != State::Live)
 }
 
 impl Record {
@@ -201,8 +211,7 @@ impl Record {
             self.others[place.bytes()].copy_from_slice(unsafe { memory(place) });
         }
         for place in places.iter().filter(|place| place.own) {
-            // SAFETY: as above.
-            put(unsafe { memory(place) }, &self.own[place.bytes()]);
+            put(place, &self.own[place.bytes()]);
         }
     }
 
@@ -210,8 +219,7 @@ impl Record {
     fn take_out(&mut self) {
         self.keep();
         for place in self.places[..self.count].iter().filter(|place| place.own) {
-            // SAFETY: as above.
-            put(unsafe { memory(place) }, &self.others[place.bytes()]);
+            put(place, &self.others[place.bytes()]);
         }
     }
 
@@ -304,6 +312,51 @@ impl Call {
         true
     }
 
+    /// The call, which is made, may write here, or has written: until it has returned, others find what is
+    /// there now, or will be when they have run. `false`: there is no room.
+    pub fn may_write(self, at: u64, len: u64) -> bool {
+        let record = record(self.0);
+        while let Some((at, len)) = record.missing(at, len, |_| true) {
+            let first = record.used;
+            if record.add(at, len, false, 0) < len {
+                record.full = true;
+                return false;
+            }
+            let place = record.places[record.count - 1];
+            // SAFETY: the caller's promise that the program may write there.
+            let now = unsafe { memory(&place) };
+            record.others[first..first + len as usize].copy_from_slice(now);
+            record.own[first..first + len as usize].copy_from_slice(now);
+            record.join_last();
+        }
+        true
+    }
+
+    /// Was there no room for some of what it may write?
+    pub fn is_full(self) -> bool {
+        record(self.0).full
+    }
+
+    /// Is what it has written here kept for steps behind it?
+    pub fn keeps(self, at: u64, size: u64) -> bool {
+        record(self.0).missing(at, size, |_| true).is_none()
+    }
+
+    /// A piece of what the call, which has returned, has left.
+    pub fn left(self, at: u64, size: u64) -> u64 {
+        let record = record(self.0);
+        let mut bytes = [0; 8];
+        for (here, byte) in (at..at + size).zip(&mut bytes) {
+            let mut places = record.places[..record.count].iter();
+            *byte = match places.find(|place| place.holds(here)) {
+                Some(place) => record.own[place.first + (here - place.at) as usize],
+                // SAFETY: the call has written there.
+                None => unsafe { *(here as *const u8) },
+            };
+        }
+        u64::from_le_bytes(bytes)
+    }
+
     /// The call may write so many bytes here, by the effect with this number; of how many it will be
     /// known what others find. `sure`: it writes them all.
     pub fn will_write(self, at: u64, len: u64, effect: u8, sure: bool) -> u64 {
@@ -330,11 +383,13 @@ impl Call {
     /// It has returned: from now on others find what was there before.
     pub fn returned(self) {
         let record = record(self.0);
+        if !record.made {
+            return;
+        }
         record.made = false;
         record.keep();
         for place in &record.places[..record.count] {
-            // SAFETY: places that the call accessed.
-            put(unsafe { memory(place) }, &record.others[place.bytes()]);
+            put(place, &record.others[place.bytes()]);
         }
     }
 
@@ -400,7 +455,7 @@ impl Record {
     /// The place that was added last is a part of the one before, if it follows that.
     fn join_last(&mut self) {
         if let [.., before, last] = &mut self.places[..self.count]
-            && before.own
+            && (before.own, before.effect) == (last.own, last.effect)
             && before.end() == last.at
             && before.bytes().end == last.first
         {

@@ -432,8 +432,9 @@ impl Access {
     }
 
     /// After they were written: the step and its record, if they are shared. `early`: what has begun
-    /// meanwhile sees the new content, also before the step.
-    pub fn was_written(self, early: bool) {
+    /// meanwhile sees the new content, also before the step. `written`: what, if others do not find it
+    /// there yet.
+    pub fn was_written(self, early: bool, written: Option<u64>) {
         if !self.is_shared() {
             touch(self.at, self.len(), true, self.pc);
             world().cells.forget(self.at, self.len());
@@ -445,18 +446,24 @@ impl Access {
             self.settle(new, 0);
             return self.log(self.kind, new, 0);
         }
-        let new = self.fetch();
+        let new = written.unwrap_or_else(|| self.fetch());
+        if written.is_none() {
+            self.hold_back();
+        }
+        gate::simple(self.kind, self.at, self.pc);
+        self.put(new);
+        self.settle(new, 0);
+        self.log(self.kind, new, 0);
+    }
+
+    /// Others see what was written only after the step: until then, what the records say.
+    pub fn hold_back(self) {
         let mut held = [0; 8];
         world().cells.parts(self.at, self.len(), |p| {
             let bytes = &p.cell.content[p.from..p.from + p.len];
             held[p.at..p.at + p.len].copy_from_slice(bytes);
         });
-        // Others see the new content only after the step.
         self.put(u64::from_le_bytes(held));
-        gate::simple(self.kind, self.at, self.pc);
-        self.put(new);
-        self.settle(new, 0);
-        self.log(self.kind, new, 0);
     }
 
     /// Reads a value that is not followed any further: a decision.

@@ -5,10 +5,13 @@ use super::access::{Access, decide, fit};
 use super::atomic;
 use super::nodes::Expr;
 use super::{built, touch, world};
-use crate::access::check;
 use crate::access::pieces::{Part, Pieces, WORD, is_backwards};
+use crate::access::staged;
+use crate::access::{check, most_steps};
+use crate::gate;
 use crate::serial::Serial;
 use core::cell::Cell;
+use raddle_protocol::effects;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{STORE_ANY, STORE_EARLY, STORE_TEXT, STORE_ZEROED};
@@ -258,28 +261,20 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Where it lies, and its bytes as they are now.
-    fn extent(self) -> (u64, u64) {
-        match self {
-            Block::Bytes(at, len) => (at, len),
-            Block::Text(at, most) => {
-                // SAFETY: by the contract of `will_look`.
-                let len = unsafe { libc::strnlen(at as *const core::ffi::c_char, most as usize) };
-                (at, most.min(len as u64 + 1))
-            }
-        }
-    }
-
-    /// Reads it, and decides on what is shared. Is there anything that depends on inputs? There are
-    /// too many of those to decide on.
-    fn look(self, pc: usize) -> bool {
+    /// Reads it for this call, and decides on what is shared. Is there anything that depends on inputs?
+    /// There are too many of those to decide on.
+    fn look(self, call: UnderWay, pc: usize) -> bool {
         let any = Cell::new(false);
         let look = |at: u64, size: u64| {
             let here = access(Kind::Read, at, size, pc);
             let (value, expr) = here.read();
-            match world().cells.any_shared(at, size) && !here.depends_on_inputs() {
+            let shared = world().cells.any_shared(at, size);
+            match shared && !here.depends_on_inputs() {
                 true => decide(expr, value, Why::Memory, pc),
                 false => any.set(any.get() | (expr != 0)),
+            }
+            if shared && !call.record().is_some_and(|of| of.found(at, size, value)) {
+                gate::uncontrolled(effects::LONG);
             }
             value
         };
@@ -306,19 +301,143 @@ impl Block {
     }
 }
 
-/// A function of the C library is about to read these blocks: decides on what is shared. Does anything
-/// there depend on inputs?
-///
-/// # Safety
-/// They are there.
-pub unsafe fn will_look(blocks: &[Block], pc: usize) -> bool {
-    let mut any = false;
-    as_one(blocks.iter().map(|block| block.extent()), pc, || {
+/// A call of a function of the C library, which reads and stores without hooks. Others may come between two
+/// of its reads, and between two of its stores, each of a word at most.
+#[derive(Clone, Copy)]
+pub struct UnderWay {
+    /// An address in the caller's frame that stands for it.
+    key: usize,
+}
+
+impl UnderWay {
+    /// The call that this address in the caller's frame stands for.
+    pub fn with(key: usize) -> UnderWay {
+        UnderWay { key }
+    }
+
+    /// What it finds and what it has stored; `None`: there is no place for it. Made when first asked for.
+    fn record(self) -> Option<staged::Call> {
+        self.found()
+            .or_else(|| staged::open(self.key, most_steps()))
+    }
+
+    fn found(self) -> Option<staged::Call> {
+        staged::find(self.key)
+    }
+
+    /// It is about to be made, and reads these blocks: decides on what is shared. Does anything there depend
+    /// on inputs? The call finds what was read, until it has [returned](UnderWay::returned).
+    ///
+    /// # Safety
+    /// They are there.
+    pub unsafe fn will_look(self, blocks: &[Block], pc: usize) -> bool {
+        let mut any = false;
         for block in blocks {
-            any |= block.look(pc);
+            any |= block.look(self, pc);
         }
-    });
-    any
+        if let Some(record) = self.found() {
+            record.make();
+        }
+        any
+    }
+
+    /// Does it find anything that was read for it?
+    pub fn has_looked(self) -> bool {
+        self.found().is_some()
+    }
+
+    /// It is about to store so much here; [`UnderWay::stored`] or [`UnderWay::has_written`] follows when it
+    /// has. Others may come in between.
+    pub fn will_store(self, at: u64, len: u64, early: bool, pc: usize) {
+        let len = stored_at_most(at, len).min(MOST_AHEAD);
+        let mut any = false;
+        pieces(at, len, |shared, here, n| {
+            if shared {
+                access(Kind::Write, here, n, pc).will_be_written();
+                any = true;
+            }
+        });
+        if !any || early {
+            return;
+        }
+        let is_new = self.found().is_none();
+        let Some(record) = self.record() else {
+            return gate::uncontrolled(effects::LONG);
+        };
+        if is_new {
+            record.make();
+        }
+        pieces(at, len, |shared, here, n| {
+            if shared {
+                record.may_write(here, n);
+            }
+        });
+    }
+
+    /// It has: a step for others, after the call.
+    ///
+    /// # Safety
+    /// So much can be read there, or up to a NUL.
+    pub unsafe fn stored(self, at: u64, len: u64, how: u32, pc: usize) {
+        let mut len = stored_at_most(at, len);
+        if how & STORE_TEXT != 0 && len != 0 {
+            // SAFETY: by the contract above.
+            len = unsafe { self.text(at, len) };
+        }
+        if how & STORE_ZEROED != 0 {
+            pieces(at, len, |shared, here, n| {
+                if shared {
+                    access(Kind::Write, here, n, pc).was_zero();
+                }
+            });
+        }
+        self.has_written(at, len, how & STORE_EARLY != 0, pc);
+    }
+
+    /// The length, with its NUL, of a text of so many bytes at most that it has stored here.
+    ///
+    /// # Safety
+    /// There is one.
+    pub unsafe fn text(self, at: u64, most: u64) -> u64 {
+        let Some(record) = self.found() else {
+            // SAFETY: the caller's promise.
+            let len = unsafe { libc::strnlen(at as *const core::ffi::c_char, most as usize) };
+            return most.min(len as u64 + 1);
+        };
+        record.returned();
+        let len = (0..most).find(|&n| record.left(at + n, 1) == 0);
+        len.map_or(most, |len| len + 1)
+    }
+
+    /// It has written these bytes; `early` as [`Access::was_written`] has it.
+    pub fn has_written(self, at: u64, len: u64, early: bool, pc: usize) {
+        let record = self.found();
+        if let Some(record) = record {
+            record.returned();
+        }
+        pieces(at, len, |shared, here, n| match shared {
+            true => {
+                let kept = record.filter(|record| record.keeps(here, n));
+                if record.is_some_and(|record| kept.is_none() && record.is_full()) {
+                    gate::uncontrolled(effects::LONG);
+                }
+                let written = kept.map(|record| record.left(here, n));
+                access(Kind::Write, here, n, pc).was_written(early, written);
+            }
+            false => {
+                touch(here, n, true, pc);
+                world().cells.forget(here, n);
+            }
+        });
+    }
+
+    /// It has returned, and all that it has stored was told of.
+    pub fn returned(self) {
+        if let Some(record) = self.found() {
+            record.returned();
+            record.close();
+        }
+    }
 }
 
 /// Reads what the program is then to read without a hook, in these places: where that takes several
@@ -362,53 +481,27 @@ fn stored_at_most(at: u64, len: u64) -> u64 {
     }
 }
 
-/// A function of the C library is about to store so much where an argument leads; [`stored`] follows
-/// when it has. Others may come in between.
-pub fn will_store(at: u64, len: u64, pc: usize) {
-    pieces(
-        at,
-        stored_at_most(at, len).min(MOST_AHEAD),
-        |shared, here, n| {
-            if shared {
-                access(Kind::Write, here, n, pc).will_be_written();
-            }
-        },
-    );
-}
-
 /// Of a longer store the first bytes are looked at before the call.
 const MOST_AHEAD: u64 = 1 << 20;
 
-/// It has. That is a step for others, after the call.
-///
-/// # Safety
-/// So much can be read there, or up to a NUL.
-pub unsafe fn stored(at: u64, len: u64, how: u32, pc: usize) {
-    let mut len = stored_at_most(at, len);
-    if how & STORE_TEXT != 0 && len != 0 {
-        // SAFETY: by the contract above.
-        let text = unsafe { libc::strnlen(at as *const core::ffi::c_char, len as usize) };
-        len = len.min(text as u64 + 1);
-    }
-    if how & STORE_ZEROED != 0 {
-        pieces(at, len, |shared, here, n| {
-            if shared {
-                access(Kind::Write, here, n, pc).was_zero();
-            }
-        });
-    }
-    were_written(at, len, how & STORE_EARLY != 0, pc);
-}
-
-/// The bytes were written without a hook; `early` as [`Access::was_written`] has it.
-pub fn were_written(at: u64, len: u64, early: bool, pc: usize) {
-    pieces(at, len, |shared, here, n| match shared {
-        true => access(Kind::Write, here, n, pc).was_written(early),
-        false => {
-            touch(here, n, true, pc);
-            world().cells.forget(here, n);
+/// The bytes were written without a hook: others see each piece only after its step.
+fn were_written(at: u64, len: u64, pc: usize) {
+    let mut count = 0;
+    pieces(at, len, |shared, _, _| count += u32::from(shared));
+    let key = (&raw const count).addr();
+    let call = UnderWay::with(key);
+    if count > 1 {
+        match call.record() {
+            Some(record) => pieces(at, len, |shared, here, n| {
+                if shared && record.may_write(here, n) {
+                    access(Kind::Write, here, n, pc).hold_back();
+                }
+            }),
+            None => gate::uncontrolled(effects::LONG),
         }
-    });
+    }
+    call.has_written(at, len, false, pc);
+    call.returned();
 }
 
 /// The bytes have changed without a hook: a write that was announced has happened, or a new
@@ -422,5 +515,5 @@ pub fn forget(at: u64, len: u64, pc: usize) {
         return unsafe { super::renew(at, len) };
     };
     *found = (0, 0);
-    were_written(at, len, false, pc);
+    were_written(at, len, pc);
 }

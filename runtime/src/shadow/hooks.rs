@@ -1,6 +1,7 @@
 //! The exports that instrumented code calls in its symbolic bodies.
 
 use super::access::{Access, decide, fit, updated};
+use super::blocks::UnderWay;
 use super::calls::has_symbolic_body;
 use super::nodes::Expr;
 use super::simplify::Operand;
@@ -11,7 +12,7 @@ use crate::vars;
 use core::ffi::c_void;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
-use raddle_protocol::hooks::size_and_order;
+use raddle_protocol::hooks::{STORE_EARLY, STORE_LAST, size_and_order};
 
 type Address = *mut c_void;
 
@@ -30,8 +31,9 @@ crate::hooks! { ROWS:
     fn raddle_sym_copy(to: Address, from: Address, len: u64, len_expr: u32) = copy;
     fn raddle_sym_set(to: Address, byte: Byte, len: u64, expr: u32, len_expr: u32) = set;
     fn raddle_sym_forget(at: Address, len: u64) = forget;
-    fn raddle_sym_will_store(callee: Address, at: Address, len: u64) = will_store;
-    fn raddle_sym_stored(callee: Address, at: Address, len: u64, how: u32) = stored;
+    fn raddle_sym_will_store(callee: Address, at: Address, len: u64, how: u32, call: Address)
+        = will_store;
+    fn raddle_sym_stored(callee: Address, at: Address, len: u64, how: u32, call: Address) = stored;
     fn raddle_sym_binary(op: u32, a: u32, b: u32, av: u64, bv: u64) -> u32 = binary;
     fn raddle_sym_cast(op: u32, a: u32) -> u32 = cast;
     fn raddle_sym_wide(width: u32, expr: u32, low: u64, high: u64) -> u32 = wide;
@@ -225,12 +227,13 @@ unsafe extern "C-unwind" fn will_store(
     callee: Address,
     at: Address,
     len: u64,
-    _: usize,
-    _: usize,
+    how: u32,
+    call: Address,
     pc: usize,
 ) {
     if !has_symbolic_body(callee as usize) {
-        blocks::will_store(at as u64, len, pc);
+        let early = how & STORE_EARLY != 0;
+        UnderWay::with(call as usize).will_store(at as u64, len, early, pc);
     }
 }
 
@@ -239,12 +242,16 @@ unsafe extern "C-unwind" fn stored(
     at: Address,
     len: u64,
     how: u32,
-    _: usize,
+    call: Address,
     pc: usize,
 ) {
     if !has_symbolic_body(callee as usize) {
-        // SAFETY: what the function stored, as the compiler plugin knows it.
-        unsafe { blocks::stored(at as u64, len, how, pc) };
+        let call = UnderWay::with(call as usize);
+        match how & STORE_LAST {
+            // SAFETY: what the function stored, as the compiler plugin knows it.
+            0 => unsafe { call.stored(at as u64, len, how, pc) },
+            _ => call.returned(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::gate;
 use crate::heap;
 use crate::os;
 use crate::serial::Serial;
-use crate::shadow::blocks;
+use crate::shadow::blocks::{self, UnderWay};
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
 use crate::shadow::{lost, touch as touch_local, world};
@@ -47,7 +47,6 @@ pub unsafe extern "C-unwind" fn call(
     if has_symbolic_body(callee as usize) {
         return;
     }
-    let (output, blind) = (shape & FOREIGN_OUTPUT != 0, shape & FOREIGN_BLIND != 0);
     let count = (shape >> 32) as usize & 0xff;
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { super::arguments(count, values, exprs) };
@@ -58,11 +57,27 @@ pub unsafe extern "C-unwind" fn call(
         false => name_of(callee as usize),
     };
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
+    reads_and_stores(name, shape, named, values, exprs, pc);
+    // Only now: nobody comes between the state and the call.
     if shape & FOREIGN_STATE != 0 || !named {
         states::call(known, values, pc);
     }
+}
+
+/// What the function accesses where its arguments lead, apart from what others tell of that it stores.
+fn reads_and_stores(
+    name: Option<&CStr>,
+    shape: u64,
+    named: bool,
+    values: &[u64],
+    exprs: &[u32],
+    pc: usize,
+) {
+    let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
+    let (output, blind) = (shape & FOREIGN_OUTPUT != 0, shape & FOREIGN_BLIND != 0);
+    let count = values.len();
     let told = shape & FOREIGN_STORES != 0;
-    let more = (shape & FOREIGN_MORE != 0 || !named) && does_more(known, told, values, pc);
+    let more = (shape & FOREIGN_MORE != 0 || !named) && does_more(known, told && named, values, pc);
     if !named && is_silent(known) && reads(known).next().is_none() && !more {
         return;
     }
@@ -75,10 +90,16 @@ pub unsafe extern "C-unwind" fn call(
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
+        let call = UnderWay::with(values.as_ptr().addr());
         let looked = match shape & FOREIGN_READS != 0 || !named {
-            true => look(known, values, pc),
+            true => look(call, known, values, pc),
             false => Looked::default(),
         };
+        // Nobody will tell of its return.
+        let alone = !told && call.has_looked();
+        if alone {
+            call.returned();
+        }
         // A number that is an argument may be a size.
         let is_pointer = |i: usize| (shape & !looked.arguments) >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
@@ -90,7 +111,8 @@ pub unsafe extern "C-unwind" fn call(
             false => may_use(values[i], size, is_written(shape, i), pc),
         };
         let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
-        looked.lost && !is_silent(known)
+        alone
+            || looked.lost && !is_silent(known)
             || (reads_files(known) && Source::any())
             || pointers.any(|i| may_use(i) || leads_on(values[i]))
             || texts(known).is_some_and(|index| values.get(index).is_some_and(|&a| any_text(a)))

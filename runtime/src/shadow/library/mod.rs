@@ -20,6 +20,7 @@ mod strings;
 mod tests;
 
 use super::access::Access;
+use super::blocks::UnderWay;
 use crate::vars;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -71,6 +72,14 @@ unsafe extern "C-unwind" fn library(
     };
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { arguments(count, values, exprs) };
+    if streams::is_ours(model) {
+        // The name of a file, a format.
+        let (name, call) = (model.names()[0], UnderWay::with(values.as_ptr().addr()));
+        if reads::look(call, name, values, pc).lost {
+            foreign::lose(name.as_bytes(), pc);
+        }
+    }
+    // From here on nobody comes between the state and the call.
     if keeps_state {
         states::call(model.names()[0], values, pc);
     }

@@ -3,7 +3,9 @@
 //! own before the call, and decided upon.
 
 use super::formats::{Given, List, texts};
-use crate::shadow::blocks::{Block, will_look};
+use crate::gate;
+use crate::shadow::blocks::{Block, UnderWay};
+use crate::shadow::world;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::library::{Read, reads};
 
@@ -42,10 +44,21 @@ impl Blocks {
         }
         self.arguments |= 1 << argument;
     }
+
+    /// One of them is a format. Where others may change it, what is read after it is not known.
+    fn format(&self, at: u64) {
+        // SAFETY: the function that is called reads it, too.
+        let len = unsafe { bytes(at) }.len() as u64;
+        if world().cells.any_shared(at, len + 1) {
+            gate::uncontrolled("what a format asks for");
+        }
+    }
 }
 
 /// The function of this name is about to be called with these arguments.
-pub fn look(name: &str, values: &[u64], pc: usize) -> Looked {
+pub fn look(call: UnderWay, name: &str, values: &[u64], pc: usize) -> Looked {
+    // An earlier one of the same frame may have been left by an exception.
+    call.returned();
     let mut blocks = Blocks::default();
     for (argument, read) in reads(name) {
         let at = |index: u32| values.get(index as usize).copied().unwrap_or(0);
@@ -58,6 +71,7 @@ pub fn look(name: &str, values: &[u64], pc: usize) -> Looked {
             Read::Text => blocks.add(argument, Block::Text(place, u64::MAX)),
             Read::Format(_) | Read::List(_) if place == 0 => {}
             Read::Format(first) => {
+                blocks.format(place);
                 blocks.add(argument, Block::Text(place, u64::MAX));
                 let mut given = Given::new(values.get(first as usize..).unwrap_or_default());
                 // SAFETY: the function that is called reads the format, too. Of what is not known of
@@ -67,6 +81,7 @@ pub fn look(name: &str, values: &[u64], pc: usize) -> Looked {
                 });
             }
             Read::List(list) => {
+                blocks.format(place);
                 blocks.add(argument, Block::Text(place, u64::MAX));
                 // SAFETY: as above; the list stays as it is.
                 let (format, mut given) =
@@ -83,7 +98,7 @@ pub fn look(name: &str, values: &[u64], pc: usize) -> Looked {
     Looked {
         arguments: blocks.arguments,
         // SAFETY: the function that is called reads them, too.
-        lost: unsafe { will_look(&blocks.all[..blocks.len], pc) },
+        lost: unsafe { call.will_look(&blocks.all[..blocks.len], pc) },
     }
 }
 

@@ -8,10 +8,9 @@ use super::foreign;
 use super::formats::{self, Given, List, Target};
 use super::live::Live;
 use super::machine::{Machine, Val};
-use super::reads::look;
 use super::scan::{self, Text};
 use crate::io;
-use crate::shadow::blocks::{Block, were_written, will_look, will_store};
+use crate::shadow::blocks::UnderWay;
 use crate::shadow::outside::Source;
 use core::ffi::{CStr, c_char, c_int};
 use libc::FILE;
@@ -108,19 +107,40 @@ pub fn is_ours(model: Model) -> bool {
 }
 
 impl Call<'_, Live> {
+    /// This call, for what others find of it.
+    fn under_way(&self) -> UnderWay {
+        UnderWay::with(self.values.as_ptr().addr())
+    }
+
+    /// It is about to store so much here.
+    fn will_store(&self, at: u64, len: u64) {
+        self.under_way().will_store(at, len, false, self.m.pc);
+    }
+
+    /// It has.
+    fn has_written(&self, at: u64, len: u64) {
+        self.under_way().has_written(at, len, false, self.m.pc);
+    }
+
+    /// It has written a text here.
+    ///
+    /// # Safety
+    /// There is one.
+    unsafe fn has_written_text(&self, at: u64) {
+        // SAFETY: the caller's promise.
+        let len = unsafe { self.under_way().text(at, u64::MAX) };
+        self.has_written(at, len);
+    }
+
     /// Performs a call of a function of this file.
     pub fn read_outside(mut self) -> Val {
-        let (name, pc) = (self.model.names()[0], self.m.pc);
-        let format = match self.model {
-            Model::Scanf => Block::Text(self.values[0], u64::MAX),
-            Model::Fscanf => Block::Text(self.values[1], u64::MAX),
-            _ => Block::default(),
-        };
-        // The name of a file, or a format. SAFETY: the function that is called reads it, too.
-        let lost = look(name, self.values, pc).lost || unsafe { will_look(&[format], pc) };
-        if lost {
-            foreign::lose(name.as_bytes(), pc);
-        }
+        let call = self.under_way();
+        let result = self.performed();
+        call.returned();
+        result
+    }
+
+    fn performed(&mut self) -> Val {
         match self.model {
             Model::Getc => {
                 let stream = self.address(0);
@@ -132,7 +152,7 @@ impl Call<'_, Live> {
                 let (to, size, stream) = (self.address(0), self.size(1) as c_int, self.address(2));
                 let place = Place::of_stream(stream);
                 if place.is_none() {
-                    will_store(to, size.max(0) as u64, self.m.pc);
+                    self.will_store(to, size.max(0) as u64);
                 }
                 // SAFETY: the program's call.
                 let result = unsafe { fgets(to, size, stream) };
@@ -143,7 +163,7 @@ impl Call<'_, Live> {
                         self.m.write(to + len, Val::byte(0));
                     }
                     // SAFETY: the library has written a text.
-                    None if result != 0 => unsafe { text_was_written(to, self.m.pc) },
+                    None if result != 0 => unsafe { self.has_written_text(to) },
                     None => {}
                 }
                 Val::word(result)
@@ -154,7 +174,7 @@ impl Call<'_, Live> {
                 let place = Place::of_stream(stream);
                 let before = position(stream);
                 if place.is_none() {
-                    will_store(to, size.saturating_mul(count), self.m.pc);
+                    self.will_store(to, size.saturating_mul(count));
                 }
                 // SAFETY: the program's call.
                 let done = unsafe { fread(to, size, count, stream) };
@@ -167,7 +187,7 @@ impl Call<'_, Live> {
                     None => {
                         let part = position(stream).saturating_sub(before);
                         let len = part.clamp(done * size, size.saturating_mul(count));
-                        were_written(to, len, false, self.m.pc);
+                        self.has_written(to, len);
                     }
                 }
                 Val::word(done)
@@ -177,13 +197,13 @@ impl Call<'_, Live> {
                 let place = Place::of_descriptor(descriptor);
                 let pc = self.m.pc;
                 if place.is_none() {
-                    will_store(to, len, pc);
+                    self.will_store(to, len);
                 }
                 // SAFETY: the program's call.
                 let done = unsafe { io::read(descriptor, to as *mut _, len as usize, pc) };
                 match (place, done) {
                     (Some(place), 1..) => place.deliver(self.m, to, done as u64, None),
-                    (None, 1..) => were_written(to, done as u64, false, pc),
+                    (None, 1..) => self.has_written(to, done as u64),
                     _ => {}
                 }
                 Val::word(io::answer(done) as u64)
@@ -242,11 +262,7 @@ impl Call<'_, Live> {
                 foreign::lose(self.model.names()[0].as_bytes(), self.m.pc);
             }
             targets(format, places, |target| {
-                will_store(
-                    target.at,
-                    target.units.saturating_mul(target.size),
-                    self.m.pc,
-                );
+                self.will_store(target.at, target.units.saturating_mul(target.size));
             });
             // SAFETY: the program's call, with its arguments in a list.
             let read = unsafe { vfscanf(stream, format, &mut List::of(places)) };
@@ -255,7 +271,7 @@ impl Call<'_, Live> {
                 stored += i32::from(target.counts);
                 if stored <= read {
                     // SAFETY: the library has stored this.
-                    unsafe { was_stored(target, self.m.pc) };
+                    unsafe { self.has_stored(target) };
                 }
             });
             return Val::of(32, u64::from(read as u32));
@@ -285,6 +301,19 @@ impl Call<'_, Live> {
         result
     }
 
+    /// The call has stored this.
+    ///
+    /// # Safety
+    /// It has.
+    unsafe fn has_stored(&self, target: Target) {
+        match (target.is_text, target.size) {
+            // SAFETY: by the contract above.
+            (true, 1) => unsafe { self.has_written_text(target.at) },
+            (true, _) => self.has_written(target.at, target.size),
+            _ => self.has_written(target.at, target.units * target.size),
+        }
+    }
+
     fn character(&mut self, stream: u64) -> Val {
         let place = Place::of_stream(stream);
         // SAFETY: the program's call.
@@ -303,33 +332,30 @@ impl Call<'_, Live> {
     fn line(&mut self, delimiter: u8, stream: u64) -> Val {
         let (line, size) = (self.address(0), self.address(1));
         let place = Place::of_stream(stream);
-        let pc = self.m.pc;
         let words = [line, size];
-        words.iter().for_each(|&word| will_store(word, 8, pc));
+        words.iter().for_each(|&word| self.will_store(word, 8));
         let [block, room] = words.map(|word| match word {
             0 => 0,
             // SAFETY: the program's variable; a null pointer is an error.
             word => unsafe { *(word as *const u64) },
         });
         if place.is_none() {
-            will_store(block, room, pc);
+            self.will_store(block, room);
         }
         // SAFETY: the program's call.
         let len = unsafe { getdelim(line, size, delimiter.into(), stream) };
         if words.contains(&0) {
             return Val::word(len as u64);
         }
-        words
-            .iter()
-            .for_each(|&word| were_written(word, 8, false, pc));
         // SAFETY: getdelim wrote the address of its block.
         let to = unsafe { *(line as *const u64) };
+        words.iter().for_each(|&word| self.has_written(word, 8));
         match (place, len) {
             (Some(place), 0..) => {
                 place.deliver(self.m, to, len as u64, Some(delimiter));
                 self.m.write(to + len as u64, Val::byte(0));
             }
-            (None, 0..) => were_written(to, len as u64 + 1, false, pc),
+            (None, 0..) => self.has_written(to, len as u64 + 1),
             _ => {}
         }
         Val::word(len as u64)
@@ -367,16 +393,6 @@ fn position(stream: u64) -> u64 {
     unsafe { libc::ftello(stream as *mut FILE) }.max(0) as u64
 }
 
-/// A function of the library has written a text here.
-///
-/// # Safety
-/// There is one.
-unsafe fn text_was_written(at: u64, pc: usize) {
-    // SAFETY: by the contract above.
-    let len = unsafe { CStr::from_ptr(at as *const c_char) }.count_bytes() as u64;
-    were_written(at, len + 1, false, pc);
-}
-
 /// Calls `each` for the places where a call of scanf stores something.
 fn targets(format: u64, places: &[u64], each: impl FnMut(Target)) {
     let mut each = each;
@@ -384,19 +400,6 @@ fn targets(format: u64, places: &[u64], each: impl FnMut(Target)) {
     let format = unsafe { CStr::from_ptr(format as *const c_char) }.to_bytes();
     let format = format.iter().copied();
     formats::targets(format, &mut Given::new(places), |_, target| each(target));
-}
-
-/// A function of the library has stored this.
-///
-/// # Safety
-/// It has.
-unsafe fn was_stored(target: Target, pc: usize) {
-    match (target.is_text, target.size) {
-        // SAFETY: by the contract above.
-        (true, 1) => unsafe { text_was_written(target.at, pc) },
-        (true, _) => were_written(target.at, target.size, false, pc),
-        _ => were_written(target.at, target.units * target.size, false, pc),
-    }
 }
 
 /// A path by which a descriptor's file can be opened anew.
