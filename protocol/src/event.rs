@@ -233,6 +233,11 @@ kinds! {
 
     /// `object`: block; `value`: its size, or 0 if nothing was freed.
     Free = 80, true, "free";
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]: memory is
+    /// about to be unmapped, moved, protected, or given another content, by a call that acts on pages
+    /// (munmap, mremap, mprotect, mmap with MAP_FIXED, shmdt, madvise). `object`: its first byte;
+    /// `value`: bytes.
+    Remap = 81, true, "pages change";
 
     /// `object`: address; `value`: value read; `aux`: always 0, the reader names it by index.
     Read = 90, true, "read";

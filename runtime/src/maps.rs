@@ -4,6 +4,7 @@
 use crate::gate::{self, Fatal};
 use crate::intercept;
 use crate::io;
+use crate::os;
 use crate::serial::Serial;
 use crate::shadow::is_mapped;
 use core::ffi::{c_int, c_void};
@@ -123,18 +124,63 @@ fn leaves_ours(call: &str, at: *const c_void, len: usize, pc: usize) {
     }
 }
 
+/// The program is about to act on these pages, which [`leaves_ours`].
+fn remaps(call: &str, at: *const c_void, len: usize, pc: usize) {
+    leaves_ours(call, at, len, pc);
+    gate::remaps(at as u64, len.next_multiple_of(os::PAGE), pc);
+}
+
+/// How much of the shared segment that was mapped there is known.
+fn attached(at: *const c_void) -> usize {
+    // SAFETY: the running thread; the reference is not kept.
+    let all = unsafe { SHARED.get() };
+    let here = all.iter().flatten().find(|old| old.at == at as usize);
+    here.map_or(0, |old| old.len as usize)
+}
+
+/// Does this advice of madvise change what lies in the memory?
+fn empties(advice: c_int) -> bool {
+    let locked = 24; // MADV_DONTNEED_LOCKED
+    [
+        libc::MADV_DONTNEED,
+        libc::MADV_FREE,
+        libc::MADV_REMOVE,
+        locked,
+    ]
+    .contains(&advice)
+}
+
 intercept! {
     fn munmap(at: *mut c_void, len: size_t) -> c_int, pc => {
-        leaves_ours("munmap", at, len, pc);
+        remaps("munmap", at, len, pc);
         real::munmap(at, len)
     };
     fn mprotect(at: *mut c_void, len: size_t, protection: c_int) -> c_int, pc => {
-        leaves_ours("mprotect", at, len, pc);
+        remaps("mprotect", at, len, pc);
         real::mprotect(at, len, protection)
+    };
+    fn pkey_mprotect(at: *mut c_void, len: size_t, protection: c_int, key: c_int) -> c_int, pc => {
+        remaps("pkey_mprotect", at, len, pc);
+        real::pkey_mprotect(at, len, protection, key)
+    };
+    fn madvise(at: *mut c_void, len: size_t, advice: c_int) -> c_int, pc => {
+        if empties(advice) {
+            remaps("madvise", at, len, pc);
+        }
+        real::madvise(at, len, advice)
+    };
+    fn mincore(at: *mut c_void, len: size_t, into: *mut u8) -> c_int, pc => {
+        // What is in memory depends on who has used it.
+        gate::remaps(at as u64, len.next_multiple_of(os::PAGE), pc);
+        real::mincore(at, len, into)
+    };
+    fn shmdt(at: *const c_void) -> c_int, pc => {
+        remaps("shmdt", at, attached(at), pc);
+        real::shmdt(at)
     };
     fn mremap(at: *mut c_void, len: size_t, new: size_t, flags: c_int, to: *mut c_void) -> *mut c_void,
         pc => {
-            leaves_ours("mremap", at, len, pc);
+            remaps("mremap", at, len, pc);
             let moved = real::mremap(at, len, new, flags, to);
             if moved != at {
                 return mapped(moved, new, pc);
@@ -163,7 +209,7 @@ crate::intercept6! {
     fn mmap(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off_t)
         -> *mut c_void, pc => {
             if flags & libc::MAP_FIXED != 0 {
-                leaves_ours("mmap", at, len, pc);
+                remaps("mmap", at, len, pc);
             }
             let got = real6::mmap(at, len, protection, flags, fd, from);
             mapped_by(got, len, [flags, fd], from, pc)
@@ -171,7 +217,7 @@ crate::intercept6! {
     fn mmap64(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off64_t)
         -> *mut c_void, pc => {
             if flags & libc::MAP_FIXED != 0 {
-                leaves_ours("mmap64", at, len, pc);
+                remaps("mmap64", at, len, pc);
             }
             let got = real6::mmap64(at, len, protection, flags, fd, from);
             mapped_by(got, len, [flags, fd], from, pc)

@@ -72,7 +72,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
             format!("{text} {object}: the value has changed")
         }
         Kind::SemGetValue => format!("{text} {object} = {value}"),
-        Kind::Free => format!("{text} {object}"),
+        Kind::Free | Kind::Remap => format!("{text} {object}"),
         Kind::Fence => text.to_string(),
         Kind::Choice => choice(value),
         Kind::Input => input(record, witness),

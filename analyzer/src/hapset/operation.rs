@@ -30,9 +30,12 @@ impl Class {
     pub fn of(kind: Kind) -> Option<Class> {
         Some(match kind {
             Kind::Read | Kind::AtomicRead | Kind::ReadRange => Class::Read,
-            Kind::Write | Kind::AtomicWrite | Kind::Rmw | Kind::WriteRange | Kind::Free => {
-                Class::Write
-            }
+            Kind::Write
+            | Kind::AtomicWrite
+            | Kind::Rmw
+            | Kind::WriteRange
+            | Kind::Free
+            | Kind::Remap => Class::Write,
             Kind::MutexLock
             | Kind::MutexTryLock
             | Kind::MutexTimedLock
@@ -139,7 +142,7 @@ impl Operation {
         let kind = event.kind()?;
         let class = Class::of(kind).filter(|_| event.object != 0)?;
         let bytes = match kind {
-            Kind::ReadRange | Kind::WriteRange | Kind::Free => event.value,
+            Kind::ReadRange | Kind::WriteRange | Kind::Free | Kind::Remap => event.value,
             _ if class.is_memory() => u64::from(event.size),
             _ => 1,
         };

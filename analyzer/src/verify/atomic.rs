@@ -146,7 +146,7 @@ impl Formula<'_> {
 /// The memory that a step touches, if it does.
 fn touched(action: &Action) -> Option<Touch> {
     let bytes = match action.kind {
-        Kind::Free | Kind::ReadRange | Kind::WriteRange => action.value,
+        Kind::Free | Kind::Remap | Kind::ReadRange | Kind::WriteRange => action.value,
         kind if is_access(kind) => action.size.into(),
         _ => return None,
     };

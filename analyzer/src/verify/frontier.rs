@@ -189,7 +189,7 @@ impl Frontier {
 
     /// Wrong orders of steps on one object that are reachable.
     pub fn wrong_orders(&self) -> usize {
-        self.hazards.len()
+        self.hazards.iter().filter(|hazard| !hazard.right).count()
     }
 
     /// Up to as many jobs as there are `workers`, of the last question or of as many new ones at the

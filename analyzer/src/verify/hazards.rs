@@ -1,6 +1,6 @@
 //! Orders of steps that would be errors: a synchronisation object that is destroyed, or a mutex
-//! that is initialised, while others use it, memory that is used or freed after it was freed, a
-//! thread that is joined after it was joined or detached.
+//! that is initialised, while others use it, memory that is used or freed after it was freed, or used
+//! after it was unmapped or protected, a thread that is joined after it was joined or detached.
 //!
 //! The formula takes such steps for harmless. So it is asked whether a wrong order is reachable,
 //! and if so, an execution shows what becomes of it.
@@ -24,6 +24,9 @@ pub struct Hazard {
     /// Must not come after the first; if that `waits`, must not come while it does.
     second: NodeId,
     waits: bool,
+    /// The order is right, but what becomes of the second step depends on it: memory that is used after a
+    /// call that acts on its pages.
+    pub right: bool,
 }
 
 /// Looks for a hazard that is not among the `known`. `check` asks the formula.
@@ -162,8 +165,8 @@ fn breaks(formula: &Formula<'_>, id: NodeId) -> bool {
 }
 
 fn gives_up(kind: Kind) -> bool {
-    use Kind::{Free, MutexInit, ThreadDetach};
-    kind.joins() || matches!(kind, MutexInit | Free | ThreadDetach)
+    use Kind::{Free, MutexInit, Remap, ThreadDetach};
+    kind.joins() || matches!(kind, MutexInit | Free | Remap | ThreadDetach)
 }
 
 fn gives_up_thread(kind: Kind) -> bool {
@@ -188,6 +191,7 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
         first,
         second,
         waits,
+        right: false,
     };
     let actions = [breaking, other].map(|id| formula.forest.node(id).action());
     let [Some(a), Some(b)] = actions else {
@@ -200,6 +204,13 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
             if is_access(b.kind) && inside || b.kind == Kind::Free && a.object == b.object =>
         {
             vec![hazard(breaking, other, false)]
+        }
+        Kind::Remap if is_access(b.kind) && inside => {
+            let right = hazard(breaking, other, false);
+            vec![Hazard {
+                right: true,
+                ..right
+            }]
         }
         Kind::MutexInit if uses_mutex(b.kind) && lock_of(b) == a.object => {
             vec![hazard(other, breaking, false)]

@@ -318,8 +318,8 @@ impl Insertion<'_> {
             Kind::Write | Kind::AtomicWrite | Kind::Rmw => Some(self.written(i, event)?),
             _ => None,
         };
-        if kind == Kind::Free {
-            // Whoever frees memory must be in order with those who use it.
+        if matches!(kind, Kind::Free | Kind::Remap) {
+            // Whoever takes memory away must be in order with those who use it.
             let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
             let end = event.object.saturating_add(event.value);
             self.forest.touch(event.object, end, tree, true);
@@ -413,9 +413,12 @@ impl Insertion<'_> {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.map_or(UNKNOWN, |c| c.tree.into())
             }
-            Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait | Kind::OnceDone => {
-                event.value
-            }
+            Kind::Free
+            | Kind::Remap
+            | Kind::ReadRange
+            | Kind::WriteRange
+            | Kind::CondWait
+            | Kind::OnceDone => event.value,
             _ => 0,
         };
         let size = match kind {

@@ -75,7 +75,7 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         ThreadJoin | ThreadTryJoin | ThreadTimedJoin => outcome != NOT_JOINED || kind != ThreadJoin,
         MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
         // Their orders are looked at on their own: see `hazards`.
-        MutexInit | MutexDestroy | Free => true,
+        MutexInit | MutexDestroy | Free | Remap => true,
         CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy => true,
         Close => is_channel(event.object) && event.value == 0,
         kind => is_access(kind),

@@ -1,6 +1,6 @@
 //! Steps by which a thread looks at what is kept of threads, signals and timers, or by the C library.
 
-use super::{access, gate, log, log_full, simple, threads_created};
+use super::{Pending, access, gate, log, log_full, simple, threads_created};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
 
@@ -45,6 +45,18 @@ pub fn renews(object: u64, bytes: usize, pc: usize) {
             pc: pc as u64,
             ..Event::default()
         });
+    }
+}
+
+/// Where schedules are explored: the running thread is about to call what acts on the pages of so many
+/// bytes, which those may come before who use them.
+pub fn remaps(at: u64, bytes: usize, pc: usize) {
+    if super::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
+        super::point(Pending {
+            aux: bytes as u64,
+            ..Pending::always(Kind::Remap, at, pc)
+        });
+        log(Kind::Remap, at, bytes as u64, pc);
     }
 }
 

@@ -141,6 +141,7 @@ fn announced_record(thread: Slot, p: &Pending) -> Event {
             | Kind::CondWait
             | Kind::OnceDone
             | Kind::Free
+            | Kind::Remap
             | Kind::ReadRange
             | Kind::WriteRange => p.aux,
             _ => 0,

@@ -26,7 +26,7 @@ use raddle_protocol::hooks::{
     FOREIGN_BLIND, FOREIGN_MORE, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_STORES,
     FOREIGN_USED, FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN,
 };
-use raddle_protocol::library::{Output, is_silent, maps, reads, reads_files, rest, texts};
+use raddle_protocol::library::{Content, Output, is_silent, maps, reads, reads_files, rest, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -105,12 +105,16 @@ fn reads_and_stores(
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
         // Of some it is known that threads share nothing there, and some only change the page tables.
-        let apart = is_known(known) || maps(known);
-        let may_use = |i: usize| match apart {
+        let mapping = maps(known);
+        let may_use = |i: usize| match mapping.is_some() || is_known(known) {
             true => is_symbolic(values[i], size),
             false => may_use(values[i], size, is_written(shape, i), pc),
         };
-        let mut pointers = (0..count.min(32)).filter(|&i| is_pointer(i));
+        let pointers = match mapping {
+            Some(Content::Stays) => 0..0,
+            _ => 0..count.min(32),
+        };
+        let mut pointers = pointers.filter(|&i| is_pointer(i));
         alone
             || looked.lost && !is_silent(known)
             || (reads_files(known) && Source::any())

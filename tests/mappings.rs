@@ -1,0 +1,51 @@
+//! Calls that act on pages (munmap, mprotect, madvise, …) come before and after what other threads do
+//! with these pages, in `dpor` and in `verify`.
+
+mod common;
+
+use common::{Compiler, compile, in_parallel, run};
+
+const CALLS: [&str; 9] = [
+    "munmap",
+    "mprotect",
+    "pkey_mprotect",
+    "mremap",
+    "shrink",
+    "shmdt",
+    "fixed",
+    "dontneed",
+    "remove",
+];
+const USES: [&str; 5] = ["read", "write", "atomic", "memcpy", "strlen"];
+
+/// Calls that give the page another content: where that depends on other threads, `verify` cannot follow
+/// it.
+const CHANGE_CONTENT: [&str; 5] = ["mremap", "shrink", "fixed", "dontneed", "remove"];
+
+#[test]
+fn pages_are_used_before_and_after_calls_that_act_on_them() {
+    let program = compile(Compiler::RaddleCc, "tests/mappings/pages.c", &["-O0"]);
+    let pairs: Vec<(&str, &str)> = CALLS
+        .iter()
+        .flat_map(|&call| USES.iter().map(move |&used| (call, used)))
+        .collect();
+    let modes = [&["run", "--policy", "dpor"][..], &["verify"]];
+    in_parallel(&pairs, |&(call, used)| {
+        for mode in modes {
+            for order in [&[][..], &["after"]] {
+                let options = [mode, &["--races=off", "--no-shrink"]].concat();
+                let run = run(&options, &program, &[&[call, used], order].concat());
+                let right: &[i32] = match order.is_empty() {
+                    true => &[66],
+                    false if mode == ["verify"] && CHANGE_CONTENT.contains(&call) => &[0, 69],
+                    false => &[0],
+                };
+                if !right.contains(&run.output.status) {
+                    let (shown, all) = (&run.shown, run.output.all());
+                    return Err(format!("{shown}: {right:?} is right\n{all}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
