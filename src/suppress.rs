@@ -6,6 +6,10 @@ use crate::error::{Error, Result};
 use raddle_protocol::witness::{Module, Site};
 use std::path::Path;
 
+/// Rules that always hold, for races inside the C++ library that no program can help: the lock in
+/// libstdc++ 12's `std::atomic<std::shared_ptr>` is released by a load in relaxed order.
+const BUILT_IN: &str = "race_top:std::_Sp_atomic<";
+
 /// A list of rules has no more bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -48,8 +52,15 @@ struct Rule {
 }
 
 /// The rules, with how often each was of use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Suppressions(Vec<Rule>);
+
+impl Default for Suppressions {
+    /// Those that always hold.
+    fn default() -> Suppressions {
+        Suppressions::parse(BUILT_IN).expect("the rules are well formed")
+    }
+}
 
 /// What a rule is held against.
 pub struct Case<'a> {
@@ -63,7 +74,7 @@ pub struct Case<'a> {
 }
 
 impl Suppressions {
-    /// Reads a file.
+    /// Reads a file; the rules that always hold come first.
     pub fn read(path: &Path) -> Result<Suppressions> {
         let content = crate::store::read(path, MOST_BYTES)?;
         let text = String::from_utf8(content).map_err(|_| {
@@ -72,12 +83,15 @@ impl Suppressions {
                 "name a suppression file",
             )
         })?;
-        Suppressions::parse(&text).map_err(|(line, what)| {
+        let rules = Suppressions::parse(&text).map_err(|(line, what)| {
             Error::usage(
                 format!("{}:{line}: {what}", path.display()),
                 "write for example race:function, race:file.c or deadlock:lock_*",
             )
-        })
+        })?;
+        let mut all = Suppressions::default();
+        all.0.extend(rules.0);
+        Ok(all)
     }
 
     /// The rules in a text; on an error the number of the line.
