@@ -486,3 +486,29 @@ fn busy_waits_without_instrumentation_end_and_are_named() {
     let again = output(again.arg(finding.witness.as_ref().expect("written")), LIMIT);
     assert_eq!(again.status, 66, "{}", again.all());
 }
+
+/// In `verify`, loops that try until something comes of it end soon at a bound that is named; what is wrong behind them is
+/// found.
+#[test]
+fn attempts_without_end_are_cut_soon() {
+    let source = "tests/spin/tries.c";
+    let all: Vec<u32> = (0..12).collect();
+    in_parallel(&all, |how| {
+        let how = format!("-DHOW={how}");
+        for (flags, status) in [
+            (&[how.as_str(), "-O0"][..], 69),
+            (&[how.as_str(), "-O0", "-DBUGGY"], 66),
+        ] {
+            let program = compile(Compiler::RaddleCc, source, flags);
+            let options = ["verify", "--no-shrink", "--races", "off"];
+            let found = run(&options, &program, &[]);
+            let bound = |b: &String| b.contains("attempts at one place that failed");
+            let named = found.summary.bounds.iter().any(bound);
+            let few = found.summary.executions < 80;
+            if (found.output.status, named || status == 66, few) != (status, true, true) {
+                return Err(format!("{flags:?}: {}", found.output.all()));
+            }
+        }
+        Ok(())
+    });
+}

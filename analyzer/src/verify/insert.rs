@@ -5,8 +5,8 @@ use super::contents::Contents;
 use super::footprint::ANYONE;
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
 use super::kinds::{
-    ETIMEDOUT, LEFT, NOT_JOINED, TIMED, UNKNOWN, fails_with, has_result, is_access, is_modelled,
-    is_wait,
+    ETIMEDOUT, LEFT, NOT_JOINED, TIMED, UNKNOWN, fails_with, has_result, is_access,
+    is_failed_attempt, is_modelled, is_wait,
 };
 use super::places::Place;
 use super::terms::{Term, TermId, mask};
@@ -18,6 +18,12 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::slot;
 use raddle_protocol::trace::{Corrupt, Trace, validate};
 use std::collections::HashMap;
+
+/// So many attempts at one place that fail one after the other are followed, with so many steps of the
+/// same thread for each.
+const ATTEMPTS: usize = 16;
+const STEPS_BETWEEN: usize = 16;
+const FAILED_OFTEN: &str = "attempts at one place that failed 16 times in a row";
 
 /// Where one thread of the trace stands.
 #[derive(Clone, Copy, Debug)]
@@ -333,7 +339,9 @@ impl Insertion<'_> {
         if let Some(transfer) = transfer {
             (action.value, outcome) = transfer;
         }
-        let followed = self.move_on(event, at, What::Step(action), outcome);
+        let fails = is_failed_attempt(kind, outcome) || !known && !is_access(kind);
+        let followed = self.move_on(event, at, What::Step(action), outcome)
+            && !(fails && self.has_failed_often(event, at, &action, outcome));
         if self.forest.by_value && followed && is_access(kind) {
             self.decide_value(event, kind, at, term);
         }
@@ -344,6 +352,41 @@ impl Insertion<'_> {
             self.unfollowed(event, kind);
         }
         Ok(())
+    }
+
+    /// An attempt has failed that the thread, which stood at `at`, makes again and again: after a few of them
+    /// it is not followed any more. There is a path for each number of them, and all of these are much alike.
+    fn has_failed_often(
+        &mut self,
+        event: &Event,
+        at: NodeId,
+        attempt: &Action,
+        outcome: u64,
+    ) -> bool {
+        let parents =
+            std::iter::successors(Some((at, outcome)), |&(at, _)| self.forest.node(at).parent);
+        let same = |&(at, _): &(NodeId, u64)| {
+            let node = self.forest.node(at);
+            let is = |a: &Action| (a.kind, a.object) == (attempt.kind, attempt.object);
+            node.pc == event.pc && node.action().is_some_and(is)
+        };
+        let failed = parents
+            .take(ATTEMPTS * STEPS_BETWEEN)
+            .filter(same)
+            .take_while(|one| one.1 == outcome)
+            .take(ATTEMPTS)
+            .count();
+        if self.max_decisions == 0 || failed < ATTEMPTS {
+            return false;
+        }
+        if let Some(cursor) = self.cursors.get_mut(&event.thread)
+            && let Some(next) = cursor.at.take()
+        {
+            self.forest.fill(next, What::Bound, 0);
+        }
+        self.forest.bounds_hit.insert(FAILED_OFTEN);
+        self.forest.bounded_at.insert(event.pc);
+        true
     }
 
     /// What an access that reads has read decides what its thread does; of an atomic update, what it

@@ -82,6 +82,18 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
     }
 }
 
+/// Does a step of this kind with this outcome leave everything as it was, so that a thread may try again?
+pub fn is_failed_attempt(kind: Kind, outcome: u64) -> bool {
+    use Kind::*;
+    match kind {
+        MutexTryLock | SpinTryLock | RwTryRead | RwTryWrite => outcome == EBUSY,
+        SemTryWait => outcome == EAGAIN,
+        ThreadTryJoin | ThreadTimedJoin => outcome == NOT_JOINED,
+        SemGetValue => outcome == 0,
+        kind => is_wait(kind) && outcome == ETIMEDOUT,
+    }
+}
+
 /// The errno of an attempt of this kind to join a thread that has not ended; `None`: it is no attempt.
 pub fn fails_with(kind: Kind) -> Option<u64> {
     match kind {

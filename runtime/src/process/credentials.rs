@@ -3,7 +3,7 @@
 //! call is for all of them. With kernel threads the C library's own way is right.
 
 use crate::{gate, intercept, os, substrate, time};
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 use libc::{gid_t, uid_t};
 
 /// One raw call for all fibers.
@@ -37,8 +37,36 @@ macro_rules! changing {
                 let result = os::syscall(libc::SYS_setgroups, count, groups as usize, 0, 0, 0, 0);
                 time::errno_result(-result as c_int)
             };
+            // The C library calls its own setgroups here.
+            fn initgroups(user: *const c_char, group: gid_t) -> c_int, pc => {
+                match own_way() {
+                    true => gate::passively(|| real::initgroups(user, group)),
+                    false => join_groups(user, group),
+                }
+            };
         }
     };
+}
+
+/// Most groups that the kernel lets a process be in.
+const MOST_GROUPS: usize = 1 << 16;
+
+/// All fibers are in the groups of this user from now on, and in this one.
+///
+/// # Safety
+/// The name is a text.
+unsafe fn join_groups(user: *const c_char, group: gid_t) -> c_int {
+    let bytes = MOST_GROUPS * size_of::<gid_t>();
+    let groups = os::map_memory(bytes);
+    let mut count = MOST_GROUPS as c_int;
+    // SAFETY: there is room for so many; the caller's promise.
+    let result = unsafe {
+        libc::getgrouplist(user, group, groups.cast(), &mut count);
+        let count = count.clamp(0, MOST_GROUPS as c_int) as usize;
+        os::syscall(libc::SYS_setgroups, count, groups as usize, 0, 0, 0, 0)
+    };
+    os::unmap(groups, bytes);
+    time::errno_result(-result as c_int)
 }
 
 changing! {
