@@ -237,6 +237,7 @@ pub const STATES: &[State] = &[
             ),
         ],
     ),
+    files::TERMINALS,
     state(
         "what is done at exit",
         &[(Process, Changes, Always, "atexit on_exit at_quick_exit")],

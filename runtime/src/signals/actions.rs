@@ -129,6 +129,11 @@ pub fn handled_of(set: Set) -> Set {
     chosen_of(set, |s| action_of(s).handles())
 }
 
+/// The signals that are ignored as the program asked for.
+pub fn ignored_of(set: Set) -> Set {
+    chosen_of(set, |s| action_of(s).handler == libc::SIG_IGN)
+}
+
 /// The signals that call a function or end the process.
 pub fn effective_of(set: Set) -> Set {
     chosen_of(set, |s| match action_of(s).handler {

@@ -102,6 +102,10 @@ fn set_mask(s: Slot, mask: Set) {
     mark_busy();
     world(|w| w.set_mask(s, mask));
     if s == gate::me() {
+        // What is ignored is gone when it is blocked no more.
+        let open = world(|w| w.pending(s) & !w.mask(s));
+        let ignored = actions::ignored_of(open);
+        while ignored != 0 && world(|w| w.take(s, ignored)).is_some() {}
         let mask = mask_of(s);
         if !fibers() || world(|w| core::mem::replace(&mut w.kernel, mask)) != mask {
             kernel_mask(Some(mask));
@@ -300,8 +304,16 @@ fn post_from_outside(signal: Signal) {
 fn keep(target: Slot, signal: Signal) -> bool {
     let number = signal.number;
     mark_busy();
-    if actions::action_of(number).handler == libc::SIG_IGN && !waited_for(number) {
-        return true;
+    if actions::action_of(number).handler == libc::SIG_IGN {
+        // What the thread blocks, of the process the first one, is kept in any case: it may come to be
+        // another action's (signal(7), and `sig_ignored` in kernel/signal.c).
+        let blocks = match target {
+            slot::NONE => mask_of(slot::MAIN),
+            one => mask_of(one),
+        };
+        if blocks & bit(number) == 0 && !waited_for(number) {
+            return true;
+        }
     }
     let target = match target {
         slot::NONE => taker(number),

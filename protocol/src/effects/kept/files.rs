@@ -303,6 +303,22 @@ pub const OPEN_FILE: State = state(
     ],
 );
 
+/// Both ends of a terminal have one.
+pub const TERMINALS: State = state(
+    "the settings of terminals",
+    &[
+        (Process, Looks, Always, "tcgetattr tcgetpgrp tcgetsid"),
+        (
+            Process,
+            Changes,
+            Always,
+            "tcsetattr tcsetpgrp tcflow tcflush tcsendbreak grantpt unlockpt openpty login_tty",
+        ),
+        (Process, Looks, Command(1, TERMINAL_QUESTIONS), "ioctl"),
+        (Process, Changes, Command(1, TERMINAL_ORDERS), "ioctl"),
+    ],
+);
+
 pub const CONTENT: State = ordered(state(
     "what is in a file",
     &[
@@ -643,6 +659,62 @@ pub const WATCHED: State = only_with(
 /// Requests of ioctl that only ask: settings and size of a terminal, its session and group, what can be
 /// read and what is still to be sent.
 const QUESTIONS: &[i32] = &[0x5401, 0x5413, 0x5429, 0x540f, 0x541b, 0x5411, 0x5460];
+
+/// Those that ask a terminal: settings, size, session and group, mode, lock, exclusive use.
+const TERMINAL_QUESTIONS: &[i32] = &[
+    0x5401,
+    0x5405,
+    0x540f,
+    0x5411,
+    0x5413,
+    0x5415,
+    0x5419,
+    0x541d,
+    0x5424,
+    0x5429,
+    0x542a,
+    0x542e,
+    0x5456,
+    0x8004_5438_u32 as i32,
+    0x8004_5439_u32 as i32,
+    0x8004_5440_u32 as i32,
+];
+/// Those that change it (ioctl_tty(2)).
+const TERMINAL_ORDERS: &[i32] = &[
+    0x5402,
+    0x5403,
+    0x5404,
+    0x5406,
+    0x5407,
+    0x5408,
+    0x5409,
+    0x540a,
+    0x540b,
+    0x540c,
+    0x540d,
+    0x540e,
+    0x5410,
+    0x5412,
+    0x5414,
+    0x5416,
+    0x5417,
+    0x5418,
+    0x541a,
+    0x541c,
+    0x541e,
+    0x5420,
+    0x5422,
+    0x5423,
+    0x5425,
+    0x5427,
+    0x5428,
+    0x542b,
+    0x542c,
+    0x542d,
+    0x5437,
+    0x5457,
+    0x4004_5431,
+];
 
 // Requests of ioctl.
 const FIONCLEX: i32 = 0x5450;
