@@ -5,6 +5,7 @@ use crate::symbols::Symbols;
 use raddle_protocol::arena;
 use raddle_protocol::descriptor::{self, What};
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::uses::Uses;
 use raddle_protocol::witness::{Block, NO_OBJECT, Object};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -113,7 +114,7 @@ impl Objects {
             );
         }
         // Bytes there stand for it (`runtime/src/access/library.rs`).
-        if symbols.is_data_of_runtime(address) {
+        if symbols.is_data_of_runtime(address) || Uses::is_object(address) {
             return (LIBRARY.to_string(), None);
         }
         if let Some((variable, within)) = symbols.variable(address) {

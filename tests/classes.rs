@@ -197,3 +197,51 @@ fn brute_force_counts_the_same_classes() {
         check(family, n, classes, "dfs", "1")
     });
 }
+
+/// Orders of calls of so many threads, so many times each.
+fn orders(threads: u64, times: u64) -> u64 {
+    factorial(threads * times) / factorial(times).pow(threads as u32)
+}
+
+/// Ways to take from a pipe what another thread puts there, so many times: Catalan's number.
+fn catalan(times: u64) -> u64 {
+    orders(2, times) / (times + 1)
+}
+
+/// Operations of `classes/calls.c`, threads and times, classes.
+fn calls() -> Vec<(char, [u64; 2], u64)> {
+    const SHAPES: [[u64; 2]; 3] = [[2, 1], [2, 2], [3, 1]];
+    let conflicting = "wvfpens".chars();
+    let conflicting = conflicting.flat_map(|one| {
+        SHAPES.map(|[threads, times]| (one, [threads, times], orders(threads, times)))
+    });
+    let others = "WrtFPEg".chars();
+    let others = others.flat_map(|one| SHAPES.map(|shape| (one, shape, 1)));
+    let filled = (1..=4).map(|times| ('c', [2, times], catalan(times)));
+    let asked = (1..=3).map(|times| ('q', [2, times], orders(2, times)));
+    let all = conflicting.chain(others).chain(filled);
+    all.chain(asked).collect()
+}
+
+#[test]
+fn a_call_is_one_step_whatever_it_uses() {
+    let program = compile(Compiler::RaddleCc, "tests/classes/calls.c", &["-w"]);
+    in_parallel(&calls(), |&(operation, shape, classes)| {
+        let [threads, times] = shape.map(|number| number.to_string());
+        let arguments = [&operation.to_string()[..], &threads, &times];
+        let options = ["run", "--policy", "dpor", "-j", "1", "-q", "--races=off"];
+        let run = run(&options, &program, &arguments);
+        let seen = &run.summary;
+        // Whether there is something to read is found out by trying.
+        let tries = u64::from(operation == 'c');
+        let fits = (classes..=classes + tries).contains(&seen.executions);
+        match fits && (seen.classes, seen.complete) == (Some(classes), Some(true)) {
+            true => Ok(()),
+            false => Err(format!(
+                "{}: not {classes} classes\n{}",
+                run.shown,
+                run.output.all()
+            )),
+        }
+    });
+}

@@ -293,16 +293,18 @@ fn a_function_that_is_not_known_bounds_the_verdict() {
 /// The order in which threads write a log matters only where somebody reads it; then all are tried.
 #[test]
 fn the_order_of_writes_is_tried_where_it_is_read() {
-    let cases: &[(&[&str], i32, u64)] = &[
-        (&[], 66, u64::MAX),
-        (&["-DSTREAM"], 66, u64::MAX),
-        (&["-DUNREAD"], 0, 1),
-        (&["-DUNREAD", "-DSTREAM"], 0, 1),
+    let cases: &[(u32, &[&str], i32, u64)] = &[
+        (0, &[], 66, u64::MAX),
+        (1, &["-DSTREAM"], 66, u64::MAX),
+        (2, &["-DUNREAD"], 0, 1),
+        (3, &["-DUNREAD", "-DSTREAM"], 0, 1),
     ];
-    in_parallel(cases, |&(flags, status, most)| {
+    in_parallel(cases, |&(number, flags, status, most)| {
         let flags = [&["-O1"], flags].concat();
         let program = compile(Compiler::RaddleCc, "tests/effects/order.c", &flags);
-        let options = ["run", "--policy", "dpor", "--no-shrink"];
+        // The seed chooses the names of temporary files, which are to be nobody else's.
+        let seed = (4 * u64::from(std::process::id()) + u64::from(number)).to_string();
+        let options = ["run", "--policy", "dpor", "--no-shrink", "--seed", &seed];
         let found = run(&options, &program, &[]);
         match found.output.status == status && found.summary.executions <= most {
             true => Ok(()),

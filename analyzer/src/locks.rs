@@ -258,7 +258,7 @@ fn nested(events: &[Event]) -> Vec<Nested> {
 fn is_plain_access(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Read | Kind::Write | Kind::ReadRange | Kind::WriteRange
+        Kind::Read | Kind::Write | Kind::ReadRange | Kind::WriteRange | Kind::StateUse
     )
 }
 

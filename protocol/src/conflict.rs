@@ -37,7 +37,9 @@
 //! first one changes memory, and so a reader between them comes after *it*. (Else what has to come
 //! before a reader would be one or the other, which no partial order says.)
 
+use crate::descriptor::{What, what_of};
 use crate::event::{Event, Kind, RW_WRITERS_FIRST};
+use crate::uses::{Manner, Uses, place_of_object};
 use crate::{Slot, slot};
 
 /// Where the things lie that operations touch: [`Part::space`].
@@ -54,6 +56,8 @@ pub mod space {
     /// Who holds a read-write lock to read: for each lock a place for each slot. They come in any
     /// order; whether there is one matters to a writer.
     pub const READERS: u32 = 4;
+    /// What the C library and the kernel keep: such a part is a [`Uses`](crate::uses::Uses).
+    pub const STATES: u32 = 5;
 }
 
 /// What [`Kind::Ask`] is about, as a number of [`space::THREADS`].
@@ -135,7 +139,26 @@ impl Part {
         self.space == other.space && self.first <= other.first && other.end <= self.end
     }
 
+    fn of_uses(uses: Uses) -> Option<Part> {
+        let (first, end) = uses.as_range()?;
+        Some(Part {
+            first,
+            end,
+            space: space::STATES,
+            writes: uses.changes() as u32,
+        })
+    }
+
+    /// The uses that it stands for, if it does.
+    pub fn uses(&self) -> Option<Uses> {
+        (self.space == space::STATES).then(|| Uses::of_range(self.first, self.end))
+    }
+
     fn meets(&self, other: &Part) -> bool {
+        if self.space == space::STATES {
+            let both = self.uses().zip(other.uses());
+            return both.is_some_and(|(mine, its)| mine.meets(its));
+        }
         self.first < other.end
             && other.first < self.end
             && self.space == other.space
@@ -300,6 +323,20 @@ impl Footprint {
             }
             Kind::ReadRange => ([access(event.value, false), Part::NONE], 0),
             Kind::WriteRange => ([access(event.value, true), Part::NONE], 0),
+            Kind::StateUse => match Part::of_uses(Uses::of_record(at, event.value)) {
+                Some(uses) => ([uses, Part::NONE], 0),
+                None => return Footprint::everything(event.thread),
+            },
+            Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Poll if is_plain(event) => {
+                let (manner, clock) = match kind {
+                    Kind::Poll => (Manner::Looks, marks::CLOCK),
+                    _ => (Manner::Changes, 0),
+                };
+                match Part::of_uses(Uses::one(place_of_object(at), manner)) {
+                    Some(uses) => ([uses, Part::NONE], clock),
+                    None => return Footprint::everything(event.thread),
+                }
+            }
             _ => return Footprint::everything(event.thread),
         };
         if timed_out(kind, event.value) {
@@ -387,6 +424,16 @@ fn readers(at: u64, first: Slot, count: u64, changes: bool) -> Part {
     Part::new(space::READERS, place, count, changes)
 }
 
+/// Bytes pass through a pipe or an event counter, or there are none, or no place, or it is asked for
+/// these: nothing else is changed (no signal is sent, no descriptor made).
+fn is_plain(event: &Event) -> bool {
+    let channels = [What::Pipe, What::Fifo, What::Event];
+    let is_channel = what_of(event.object).is_some_and(|what| channels.contains(&what));
+    is_channel && (event.value as i64 >= 0 || event.value == NOTHING_THERE)
+}
+
+/// The result of a call that found nothing to do: -EAGAIN.
+const NOTHING_THERE: u64 = -11_i64 as u64;
 /// errno values that results have.
 const TIMED_OUT: u32 = 110;
 const OWNER_DEAD: u64 = 130;
@@ -436,6 +483,11 @@ mod tests {
     fn the_relation() {
         /// Kind, object and value.
         type Done = (Kind, u64, u64);
+        let [looks, changes] =
+            [Manner::Looks, Manner::Changes].map(|how| Uses::one(7, how).record());
+        let others = Uses::one(8, Manner::Changes).record();
+        let pipe = |k| crate::descriptor::object(What::Pipe, 0, k);
+        let socket = crate::descriptor::object(What::Network, 0, 1);
         let table: &[(Done, Done, bool)] = &[
             ((Read, 0x100, 0), (Read, 0x100, 0), false),
             ((Read, 0x100, 0), (Write, 0x100, 0), true),
@@ -455,6 +507,56 @@ mod tests {
             ((ReadRange, 0x100, 64), (ReadRange, 0x100, 64), false),
             ((WriteRange, 0x100, 64), (ReadRange, 0x120, 1), true),
             ((WriteRange, 0x100, 0), (Write, 0x100, 0), false),
+            (
+                (StateUse, looks.0, looks.1),
+                (StateUse, looks.0, looks.1),
+                false,
+            ),
+            (
+                (StateUse, looks.0, looks.1),
+                (StateUse, changes.0, changes.1),
+                true,
+            ),
+            (
+                (StateUse, changes.0, changes.1),
+                (StateUse, others.0, others.1),
+                false,
+            ),
+            (
+                (StateUse, changes.0, changes.1),
+                (Write, changes.0, 0),
+                false,
+            ),
+            (
+                (DescriptorRead, pipe(1), 4),
+                (DescriptorWrite, pipe(1), 4),
+                true,
+            ),
+            (
+                (DescriptorRead, pipe(1), 4),
+                (DescriptorWrite, pipe(2), 4),
+                false,
+            ),
+            (
+                (DescriptorRead, pipe(1), NOTHING_THERE),
+                (Write, 0x100, 0),
+                false,
+            ),
+            (
+                (DescriptorWrite, pipe(1), -32_i64 as u64),
+                (Write, 0x100, 0),
+                true,
+            ),
+            ((DescriptorWrite, pipe(1), 4), (Close, pipe(2), 0), true),
+            ((Poll, pipe(1), 1), (DescriptorWrite, pipe(1), 4), true),
+            ((Poll, pipe(1), 1), (Poll, pipe(1), 0), true),
+            ((Poll, pipe(1), 1), (Write, 0x100, 0), false),
+            ((Poll, 0, 1), (Write, 0x100, 0), true),
+            (
+                (DescriptorRead, socket, 4),
+                (DescriptorRead, pipe(1), 4),
+                true,
+            ),
             ((Free, 0x100, 32), (Read, 0x11c, 0), true),
             ((Free, 0x100, 32), (Read, 0x120, 0), false),
             ((Free, 0x100, 0), (Free, 0x100, 0), true),
@@ -653,6 +755,7 @@ mod tests {
         Rmw,
         ReadRange,
         WriteRange,
+        StateUse,
     ];
 
     #[test]

@@ -257,6 +257,10 @@ kinds! {
     ReadRange = 96, true, "read block";
     /// A block written at once. Fields as [`Kind::ReadRange`].
     WriteRange = 97, true, "write block";
+    /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: a call of the C library, which begins here, or
+    /// has had a step of its own before. `object`, `value`: what it does to what the library and the
+    /// kernel keep, see [`crate::uses::Uses::record`].
+    StateUse = 98, true, "uses what the C library keeps";
 
     /// A handler of the program begins, on the thread that it interrupts. `object`: the handler;
     /// `value`: the signal.

@@ -25,6 +25,7 @@ pub mod outcome;
 pub mod schedule;
 pub mod shared;
 pub mod update;
+pub mod uses;
 
 #[cfg(feature = "alloc")]
 pub mod job;

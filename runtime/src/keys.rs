@@ -21,7 +21,6 @@ mod real {
     crate::real! {
         fn pthread_key_create(key: *mut pthread_key_t, destructor: Destructor) -> c_int;
         fn pthread_key_delete(key: pthread_key_t) -> c_int;
-        fn tss_create(key: *mut pthread_key_t, destructor: Destructor) -> c_int;
     }
 }
 
@@ -59,8 +58,16 @@ fn destructors() -> &'static mut Destructors {
     unsafe { DESTRUCTORS.get() }
 }
 
-/// Notes the key that was made, if one was.
-unsafe fn made(key: *mut pthread_key_t, destructor: Destructor, result: c_int) -> c_int {
+unsafe extern "C-unwind" fn create_from(
+    key: *mut pthread_key_t,
+    destructor: Destructor,
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::pthread_key_create(key, destructor) };
     if result == 0 {
         // SAFETY: the C library has written it.
         if let Some(has) = destructors().of.get_mut(unsafe { *key } as usize) {
@@ -71,18 +78,6 @@ unsafe fn made(key: *mut pthread_key_t, destructor: Destructor, result: c_int) -
     result
 }
 
-unsafe extern "C-unwind" fn create_from(
-    key: *mut pthread_key_t,
-    destructor: Destructor,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
-    // SAFETY: the program's arguments.
-    unsafe { made(key, destructor, real::pthread_key_create(key, destructor)) }
-}
-
 unsafe extern "C-unwind" fn create_c11_from(
     key: *mut pthread_key_t,
     destructor: Destructor,
@@ -91,8 +86,13 @@ unsafe extern "C-unwind" fn create_c11_from(
     _: usize,
     _: usize,
 ) -> c_int {
+    const ERROR: c_int = 2;
     // SAFETY: the program's arguments.
-    unsafe { made(key, destructor, real::tss_create(key, destructor)) }
+    match unsafe { create_from(key, destructor, 0, 0, 0, 0) } {
+        0 => 0,
+        // There is no key left: that has no name of its own in C11.
+        _ => ERROR,
+    }
 }
 
 fn delete(key: pthread_key_t, pc: usize) -> c_int {

@@ -11,6 +11,7 @@ use raddle_protocol::Slot;
 use raddle_protocol::effects::{Of, State, Use, Used, Variable, When};
 use raddle_protocol::hash::Fnv1a;
 use raddle_protocol::shared::flags;
+use raddle_protocol::uses::{Manner, Uses, place_of_object};
 
 /// Places of states, at most.
 pub const MOST: usize = 256;
@@ -82,12 +83,32 @@ pub struct Place {
 pub struct Places {
     all: [Option<Place>; WAYS + 3],
     len: usize,
+    /// The object behind a descriptor that the call asks or sets, and by which threads pass on bytes:
+    /// its number, and whether it is changed.
+    object: Option<(u64, bool)>,
 }
 
 impl Places {
     /// All of them, each once.
     pub fn iter(&self) -> impl Iterator<Item = Place> + '_ {
         self.all[..self.len].iter().flatten().copied()
+    }
+
+    /// The same for a search that is to miss nothing, and the object: all in one.
+    pub fn uses(&self) -> Uses {
+        let mut uses = Uses::NONE;
+        for place in self.iter() {
+            uses.add(place.number, manner(place.used));
+        }
+        if let Some((object, changes)) = self.object {
+            let manner = if changes {
+                Manner::Changes
+            } else {
+                Manner::Looks
+            };
+            uses.add(place_of_object(object), manner);
+        }
+        uses
     }
 
     fn add(&mut self, new: Place) {
@@ -103,11 +124,21 @@ impl Places {
     }
 }
 
+/// As steps tell of it.
+pub fn manner(used: Use) -> Manner {
+    match used {
+        Use::Looks => Manner::Looks,
+        Use::Adds => Manner::Adds,
+        Use::Changes | Use::Writes => Manner::Changes,
+    }
+}
+
 /// The states that a call of the function with this name and these arguments uses.
 pub fn used_by(name: &str, values: &[u64]) -> Places {
     let mut places = Places {
         all: [None; WAYS + 3],
         len: 0,
+        object: None,
     };
     let call = Call {
         values,
@@ -117,6 +148,10 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
     for way in ways.all.iter().flatten() {
         if !call.holds(way.when) || !may_change(way.number, way.state) {
             continue;
+        }
+        if let Some(object) = call.object_of(way.of) {
+            let changed = places.object.is_some_and(|(_, changed)| changed);
+            places.object = Some((object, changed || way.used != Use::Looks));
         }
         let Some(key) = call.key_of(way.of) else {
             continue;
@@ -385,6 +420,17 @@ impl Call<'_> {
                 relative.then_some(Key::Of(0))
             }
         }
+    }
+
+    /// The object behind the descriptor that it is about, where threads pass on bytes by it.
+    fn object_of(&self, of: Of) -> Option<u64> {
+        let fd = match of {
+            // All else that is done by such a descriptor are steps of their own.
+            Of::Descriptor(index) | Of::Open(index) => self.argument(index)? as c_int,
+            _ => return None,
+        };
+        let is_followed = fd >= 0 && self.known(fd).is_followed;
+        is_followed.then(|| io::object_of(fd)).flatten()
     }
 
     /// The stream that is this argument.

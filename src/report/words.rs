@@ -38,6 +38,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         }
         Kind::MutexLock if object == LIBRARY => "an atomic section begins".into(),
         Kind::MutexUnlock if object == LIBRARY => "an atomic section ends".into(),
+        Kind::StateUse => text.to_string(),
         Kind::ReadRange if object == LIBRARY => format!("looks at {object}"),
         Kind::WriteRange if object == LIBRARY => format!("changes {object}"),
         Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {}", count(value, "byte")),

@@ -2,11 +2,12 @@
 
 use super::awaited::has_changed;
 use crate::stop;
-use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
+use raddle_protocol::conflict::{Footprint, Part, Unrecorded, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::update::Operands;
+use raddle_protocol::uses::Uses;
 use raddle_protocol::{Slot, slot};
 use std::collections::HashMap;
 
@@ -581,12 +582,20 @@ const PIECES: u64 = 64;
 
 impl Touched {
     fn pieces(foot: &Footprint) -> Option<impl Iterator<Item = (u32, u64)> + '_> {
-        let wide = foot.marks != 0 || foot.parts.iter().any(|p| p.end - p.first > PIECES);
+        let is_wide = |p: &Part| p.uses().is_none() && p.end - p.first > PIECES;
+        let wide = foot.marks != 0 || foot.parts.iter().any(is_wide);
         (!wide).then(|| {
-            foot.parts
-                .iter()
-                .filter(|p| p.first < p.end)
-                .flat_map(|p| (p.first >> 3..=(p.end - 1) >> 3).map(move |piece| (p.space, piece)))
+            let parts = foot.parts.iter().filter(|p| p.first < p.end);
+            parts.flat_map(|p| {
+                let uses = p.uses();
+                let bytes = match uses {
+                    Some(_) => 1..=0,
+                    None => p.first >> 3..=(p.end - 1) >> 3,
+                };
+                let places = uses.into_iter().flat_map(Uses::iter);
+                let places = places.map(|(place, _)| place as u64);
+                bytes.chain(places).map(move |piece| (p.space, piece))
+            })
         })
     }
 

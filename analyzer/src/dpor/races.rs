@@ -348,7 +348,8 @@ fn kept(execution: &Execution, gone: &[usize], k: usize, j: usize) -> bool {
 
 /// Is it known when an operation of this kind can be taken?
 fn certain(step: &Step) -> bool {
-    !ends(&step.plain) || step.event.kind() == Some(Kind::ProcessEnd)
+    let kind = step.event.kind();
+    !ends(&step.plain) && !kind.is_some_and(Kind::is_descriptor) || kind == Some(Kind::ProcessEnd)
 }
 
 /// Does it conflict with everything, as what ends the process does?

@@ -4,6 +4,7 @@ use crate::fast::FastMap;
 use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::uses::Uses;
 
 /// What an operation does to its object, as far as its order with others matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -142,7 +143,9 @@ impl Operation {
         let kind = event.kind()?;
         let class = Class::of(kind).filter(|_| event.object != 0)?;
         let bytes = match kind {
-            Kind::ReadRange | Kind::WriteRange | Kind::Free | Kind::Remap => event.value,
+            Kind::ReadRange | Kind::WriteRange | Kind::Free | Kind::Remap | Kind::StateUse => {
+                event.value
+            }
             _ if class.is_memory() => u64::from(event.size),
             _ => 1,
         };
@@ -160,8 +163,16 @@ impl Operation {
         })
     }
 
+    fn uses(&self) -> Option<Uses> {
+        let value = self.end - self.object;
+        (self.kind == Kind::StateUse).then(|| Uses::of_record(self.object, value))
+    }
+
     /// Do the two touch the same object?
     pub fn overlaps(&self, other: &Operation) -> bool {
+        if let (Some(mine), Some(its)) = (self.uses(), other.uses()) {
+            return mine.meets(its);
+        }
         self.object < other.end && other.object < self.end
     }
 }

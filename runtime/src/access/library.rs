@@ -8,7 +8,8 @@
 //! Of what has no steps of its own (what the library keeps, what is too long, what may come or not) a call
 //! is one step that does all of it, but a step tells of one access. So all these are told of before the
 //! call, each as a step, and the call comes in the last of them; all others are told of once more behind
-//! it. Whoever is in conflict with one of these comes before both, and so before the call, or behind both,
+//! it. Of what the library keeps a search that is to miss nothing is told in one ([`Uses`]), the last of
+//! these steps, in which the call comes unless it has steps of its own. Whoever is in conflict with one of these comes before both, and so before the call, or behind both,
 //! or between them, where it may find either: so both orders are tried. Where only the call will tell
 //! how far an access goes, all that it may access is taken before it, which is no access that races with
 //! others, and what it did access behind it.
@@ -25,6 +26,7 @@ use raddle_protocol::effects::{Effect, Place, Row, Use};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
+use raddle_protocol::uses::{self, Uses};
 
 crate::hooks! { ROWS:
     fn raddle_call(what: u64, name: Address, frame: Address) = before;
@@ -62,6 +64,9 @@ const PLACE: usize = 64;
 static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
     Serial::new([[0; PLACE]; states::MOST + RESULTS]);
 
+/// Behind these come objects that have descriptors.
+const _: () = assert!(states::MOST + RESULTS <= uses::OBJECTS);
+
 /// Tells of an access: one step.
 fn tell(span: Span, pc: usize) {
     let kind = kind(span);
@@ -69,6 +74,10 @@ fn tell(span: Span, pc: usize) {
         return range(kind, span.at as Address, span.len, pc);
     }
     if scheduled() {
+        let kind = match Uses::is_object(span.at) {
+            true => Kind::StateUse,
+            false => kind,
+        };
         gate::access_unseen(kind, span.at, span.len, pc);
         gate::log_full(Event {
             kind: kind as u8,
@@ -96,8 +105,22 @@ fn kind(span: Span) -> Kind {
     }
 }
 
-/// The bytes that stand for what the library keeps.
+/// All that a call uses of what the library and the kernel keep.
+fn used(uses: Uses) -> Span {
+    let (at, len) = uses.record();
+    Span {
+        at,
+        len,
+        writes: uses.changes(),
+        exact: false,
+    }
+}
+
+/// The bytes that stand for what the library keeps; where that is told of in one, the same in its way.
 fn kept(place: usize, used: Use) -> Span {
+    if gate::exhaustive() {
+        return self::used(Uses::one(place, states::manner(used)));
+    }
     // SAFETY: the address alone is used.
     let at = unsafe { PLACES.get() }[place].as_ptr() as u64;
     let (offset, len) = match used {
@@ -256,6 +279,7 @@ unsafe fn read(
 /// frame of the caller, which is given to [`end`], too.
 pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: usize) {
     let (mut told, mut known) = (0, true);
+    let mut all_used = Uses::NONE;
     let mut staged = None;
     if let Some((number, row)) = row_of(what) {
         let is = |place: fn(&Place) -> bool| row.effects.iter().any(|effect| place(&effect.place));
@@ -318,17 +342,27 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         }
         if is(|place| matches!(place, Place::Kept(_))) {
             frame.end = call.text_end();
-            known &= note(frame, &mut told, kept(own_place(number), Use::Changes), 0);
+            if gate::exhaustive() {
+                all_used.add(own_place(number), uses::Manner::Changes);
+            } else {
+                known &= note(frame, &mut told, kept(own_place(number), Use::Changes), 0);
+            }
         }
     }
     if what & STATE != 0 {
         let count = (frame.count as usize).min(ARGUMENTS);
         let (name, arguments) = (name.to_str().unwrap_or_default(), frame.arguments);
-        for place in states::used_by(name, &arguments[..count]).iter() {
-            if states::is_unknown(place, gate::me()) && gate::flags() & flags::EXHAUSTIVE != 0 {
+        let places = states::used_by(name, &arguments[..count]);
+        if gate::exhaustive() {
+            all_used.join(places.uses());
+        }
+        for place in places.iter() {
+            if states::is_unknown(place, gate::me()) && gate::exhaustive() {
                 gate::uncontrolled(WRITE_ORDER);
             }
-            known &= note(frame, &mut told, kept(place.number, place.used), 0);
+            if !gate::exhaustive() {
+                known &= note(frame, &mut told, kept(place.number, place.used), 0);
+            }
             for (at, len) in states::variables(place) {
                 let span = Span {
                     at,
@@ -339,6 +373,9 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                 known &= note(frame, &mut told, span, 0);
             }
         }
+    }
+    if !all_used.is_empty() {
+        known &= note(frame, &mut told, used(all_used), 0);
     }
     if !known {
         gate::uncontrolled("what a format asks for");

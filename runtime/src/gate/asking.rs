@@ -3,6 +3,7 @@
 use super::{Pending, access, gate, log, log_full, simple, threads_created};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::shared::flags;
+use raddle_protocol::{Slot, stack};
 
 /// Where schedules are explored: the running thread looks at something that is kept of threads, signals
 /// or timers ([`raddle_protocol::conflict::kept`]), or changes it, which others may come before.
@@ -22,6 +23,16 @@ pub fn ask_unfollowed(about: u64, changes: bool, pc: usize) {
 fn asked(about: u64, changes: bool, pc: usize) {
     simple(Kind::Ask, about, pc);
     log(Kind::Ask, about, u64::from(changes), pc);
+}
+
+/// Does such an operation of `me` only ask, unless it finds something (then whoever performs it says so,
+/// [`changed`](super::changed)), or tell the answer on the thread's own stack?
+pub(super) fn asks(me: Slot, kind: Kind, object: u64) -> bool {
+    match kind {
+        Kind::DescriptorRead | Kind::Poll | Kind::EpollWait => true,
+        Kind::Write | Kind::WriteRange => stack::slot_of(object) == Some(me),
+        _ => false,
+    }
 }
 
 /// The step of an access to what the C library keeps between calls. No loop sees that: one that asks for

@@ -143,7 +143,8 @@ fn announced_record(thread: Slot, p: &Pending) -> Event {
             | Kind::Free
             | Kind::Remap
             | Kind::ReadRange
-            | Kind::WriteRange => p.aux,
+            | Kind::WriteRange
+            | Kind::StateUse => p.aux,
             _ => 0,
         },
         pc: p.pc as u64,

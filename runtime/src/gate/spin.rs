@@ -22,6 +22,7 @@
 //! time (fairness, as in Musuvathi and Qadeer, PLDI 2008, section 3).
 
 use super::Pending;
+use super::asking::asks;
 use super::circles::Circle;
 use super::core::{Gate, Stop};
 use super::foreign::{DEEPEST, Foreign};
@@ -45,6 +46,8 @@ const FIRST_WAIT: u32 = 4;
 const PATIENCE: u32 = 50;
 /// The same where the search is to end on programs that wait in such loops.
 const EXACT_PATIENCE: u32 = 2;
+/// Equal iterations that ask for something in vain, before that is taken for what it stays.
+const IN_VAIN: u32 = 500;
 /// Most locks that an iteration takes.
 const LOCKS: usize = 4;
 /// After so many iterations at most the state is looked at again.
@@ -151,6 +154,9 @@ pub(super) struct Track {
     awaited: u32,
     /// [`Spins::changes`] during an iteration without effect, plus one.
     pub(super) idle: u64,
+    /// The loop asks for something that no read shows; by descriptors, which others may be behind.
+    unseen: bool,
+    polls: bool,
     /// The operation announced last changes something.
     changing: bool,
     /// [`Spins::operations`] when it was found waiting without operations; 0: it was not.
@@ -547,12 +553,14 @@ impl<O: Os> Gate<O> {
             _ => object,
         };
         // A loop that asks for it may still only wait: that is doubted where it matters.
-        let kind = match core::mem::take(&mut spins.unseen) {
-            true => Kind::Fence,
-            false => kind,
-        };
+        let exact = self.flags & flags::EXACT_SPINS != 0;
+        let unseen = core::mem::take(&mut spins.unseen) || exact && asks(me, kind, object);
+        let polls = kind.is_descriptor();
+        let kind = if unseen { Kind::Fence } else { kind };
         let track = &mut spins.tracks[me];
         track.awaited = 0;
+        track.unseen |= unseen;
+        track.polls |= polls;
         if core::mem::take(&mut spins.passes) {
             (track.pc, track.parked, track.found) = (0, false, spins.operations);
             self.lets_others_go(me, Kind::PassedOver, pc);
@@ -570,6 +578,7 @@ impl<O: Os> Gate<O> {
             // At the end of a sleep time has passed, which is nothing to wait for.
             if kind != Kind::Sleep {
                 track.begin(kind, pc, object, spins.changes);
+                (track.unseen, track.polls) = (unseen, polls);
                 spins.foreign[me].clear();
             }
         } else if track.pc == pc && track.object == object {
@@ -598,14 +607,18 @@ impl<O: Os> Gate<O> {
         }
         let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
         let tells = track.reads > 0 && track.state.tells;
-        let known = tells && !doubted;
+        // What such an operation asks for is changed where no read of the loop shows it.
+        let unseen = exact && track.unseen;
+        let known = tells && !doubted && !unseen;
         let parks = same && known && !track.noticed && may_wait;
         // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with
         // others' calls.
         let passes = same && !known && track.rounds >= patience && may_wait;
         let passes = passes && !(exact && matches!(role(kind), Role::Lock));
         let current = track.is_current();
-        if same && tells && current && track.began == changes {
+        // What it asks for by a descriptor somebody outside may change.
+        let in_vain = !unseen || !track.polls && track.rounds > IN_VAIN;
+        if same && tells && in_vain && current && track.began == changes {
             track.idle = changes + 1;
             self.spins.check = true;
         }

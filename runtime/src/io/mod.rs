@@ -52,6 +52,12 @@ pub use streams::{dispatched, letting_through, rearm, thread_begins};
 pub fn is_followed(fd: core::ffi::c_int) -> bool {
     table::find(fd).is_some()
 }
+
+/// The number of the object behind this descriptor, if operations on it are steps.
+pub fn object_of(fd: core::ffi::c_int) -> Option<u64> {
+    table::find(fd).map(|object| object.number)
+}
+
 /// The file status flags; `None` for a descriptor that is not open.
 pub fn status_flags(fd: core::ffi::c_int) -> Option<core::ffi::c_int> {
     let flags = raw::fcntl(fd, libc::F_GETFL, 0);

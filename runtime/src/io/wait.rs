@@ -238,10 +238,22 @@ impl Operation {
         if gate::flags() & flags::SYMBOLIC != 0 && !known {
             gate::uncontrolled("descriptors, which verify does not model");
         }
+        if self.has_found(result) {
+            gate::changed();
+        }
         settle::settle(self.kind, self.object);
         table::change_of(self.object);
         gate::touch_descriptors();
         self.log(result);
+    }
+
+    /// It is one that asks, and there was something.
+    fn has_found(&self, result: isize) -> bool {
+        match self.kind {
+            Kind::DescriptorRead => result != WOULD_BLOCK,
+            Kind::Poll | Kind::EpollWait => result != WOULD_BLOCK && result != 0,
+            _ => false,
+        }
     }
 
     /// Records a step that found nothing to do.

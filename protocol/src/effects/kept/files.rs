@@ -11,6 +11,30 @@ use Of::{
     Position, PositionOfStream, Process, Stream,
 };
 
+// Functions of streams.
+
+/// They write to standard output.
+const PRINTED: &str = "printf vprintf puts putchar wprintf vwprintf putwchar error";
+/// They write to standard error.
+const COMPLAINED: &str =
+    "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror";
+/// They read standard input.
+const INPUT: &str = "getchar getwchar scanf vscanf wscanf vwscanf";
+/// They read a stream, their first argument.
+const TAKEN: &str = "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw";
+/// They go elsewhere in a stream, which is their first argument.
+const SOUGHT: &str = "fseek fseeko rewind fsetpos";
+/// They write to a stream, their first argument.
+const PRINTED_TO: &str = "fprintf vfprintf fwprintf vfwprintf";
+/// They write to a stream, their second argument.
+const PUT: &str = "putc fputc fputs putwc fputwc fputws putw";
+/// They read a stream, their third argument.
+const LINES: &str = "fgets getline fgetws";
+/// They read a stream, their fourth argument.
+const BLOCKS: &str = "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk";
+/// They read a stream, their fifth argument.
+const CHECKED: &str = "__fread_chk __fread_unlocked_chk";
+
 pub const NAMES: State = state(
     "the names of files",
     &[
@@ -91,24 +115,9 @@ pub const NUMBERS: State = state(
 pub const DESCRIPTOR: State = state(
     State::DESCRIPTOR,
     &[
-        (
-            OfStream(Of::STANDARD_INPUT),
-            Looks,
-            Always,
-            "getchar getwchar scanf vscanf wscanf vwscanf",
-        ),
-        (
-            OfStream(Of::STANDARD_OUTPUT),
-            Looks,
-            Always,
-            "printf vprintf puts putchar wprintf vwprintf putwchar error",
-        ),
-        (
-            OfStream(Of::STANDARD_ERRORS),
-            Looks,
-            Always,
-            "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
-        ),
+        (OfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
+        (OfStream(Of::STANDARD_OUTPUT), Looks, Always, PRINTED),
+        (OfStream(Of::STANDARD_ERRORS), Looks, Always, COMPLAINED),
         (
             Plain(0),
             Looks,
@@ -147,55 +156,38 @@ pub const DESCRIPTOR: State = state(
         (Descriptor(1), Changes, Always, "dup2 dup3"),
         (OfStream(0), Changes, Always, "fclose pclose"),
         (OfStream(2), Changes, Always, "freopen"),
+        (OfStream(0), Looks, Always, TAKEN),
+        (OfStream(0), Looks, Always, SOUGHT),
+        (OfStream(0), Looks, Always, PRINTED_TO),
         (
             OfStream(0),
             Looks,
             Always,
-            "fileno fgetc getc fgetwc getwc fseek fseeko rewind fsetpos fscanf vfscanf fwscanf vfwscanf \
-                 getw ftell ftello fgetpos fprintf vfprintf fwprintf vfwprintf fflush",
+            "fileno ftell ftello fgetpos fflush",
         ),
-        (
-            OfStream(1),
-            Looks,
-            Always,
-            "putc fputc fputs putwc fputwc fputws putw",
-        ),
-        (OfStream(2), Looks, Always, "fgets getline fgetws"),
-        (
-            OfStream(3),
-            Looks,
-            Always,
-            "fread getdelim fwrite __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-        ),
-        (
-            OfStream(4),
-            Looks,
-            Always,
-            "__fread_chk __fread_unlocked_chk",
-        ),
+        (OfStream(1), Looks, Always, PUT),
+        (OfStream(2), Looks, Always, LINES),
+        (OfStream(3), Looks, Always, BLOCKS),
+        (OfStream(3), Looks, Always, "fwrite"),
+        (OfStream(4), Looks, Always, CHECKED),
     ],
 );
 
 pub const OPEN_FILE: State = state(
     "an open file",
     &[
-        (
-            PositionOfStream(Of::STANDARD_INPUT),
-            Changes,
-            Always,
-            "getchar getwchar scanf vscanf wscanf vwscanf",
-        ),
+        (PositionOfStream(Of::STANDARD_INPUT), Changes, Always, INPUT),
         (
             PositionOfStream(Of::STANDARD_OUTPUT),
             Writes,
             Always,
-            "printf vprintf puts putchar wprintf vwprintf putwchar error",
+            PRINTED,
         ),
         (
             PositionOfStream(Of::STANDARD_ERRORS),
             Writes,
             Always,
-            "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
+            COMPLAINED,
         ),
         (
             Open(0),
@@ -244,6 +236,8 @@ pub const OPEN_FILE: State = state(
             "setsockopt bind listen connect tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
                  inotify_add_watch inotify_rm_watch posix_fadvise readahead",
         ),
+        // What they do by a pipe is no step of its own.
+        (Open(0), Adds, Always, "dprintf vdprintf"),
         (Open(0), Looks, Command(1, QUESTIONS), "ioctl"),
         (Open(0), Changes, OtherCommand(1, QUESTIONS), "ioctl"),
         (
@@ -261,45 +255,18 @@ pub const OPEN_FILE: State = state(
         ),
         (Position(1), Changes, Null(2), "sendfile"),
         (Position(2), Changes, Always, "copy_file_range splice"),
-        (
-            PositionOfStream(0),
-            Changes,
-            Always,
-            "fgetc getc fgetwc getwc fseek fseeko rewind fsetpos fclose fscanf vfscanf fwscanf vfwscanf \
-                 getw",
-        ),
+        (PositionOfStream(0), Changes, Always, TAKEN),
+        (PositionOfStream(0), Changes, Always, SOUGHT),
+        (PositionOfStream(0), Changes, Always, "fclose"),
         (PositionOfStream(0), Looks, Always, "ftell ftello fgetpos"),
-        (
-            PositionOfStream(0),
-            Writes,
-            Always,
-            "fprintf vfprintf fwprintf vfwprintf fflush",
-        ),
-        (
-            PositionOfStream(1),
-            Writes,
-            Always,
-            "putc fputc fputs putwc fputwc fputws putw",
-        ),
-        (
-            PositionOfStream(2),
-            Changes,
-            Always,
-            "fgets getline fgetws freopen",
-        ),
-        (
-            PositionOfStream(3),
-            Changes,
-            Always,
-            "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-        ),
+        (PositionOfStream(0), Writes, Always, PRINTED_TO),
+        (PositionOfStream(0), Writes, Always, "fflush"),
+        (PositionOfStream(1), Writes, Always, PUT),
+        (PositionOfStream(2), Changes, Always, LINES),
+        (PositionOfStream(2), Changes, Always, "freopen"),
+        (PositionOfStream(3), Changes, Always, BLOCKS),
         (PositionOfStream(3), Writes, Always, "fwrite"),
-        (
-            PositionOfStream(4),
-            Changes,
-            Always,
-            "__fread_chk __fread_unlocked_chk",
-        ),
+        (PositionOfStream(4), Changes, Always, CHECKED),
     ],
 );
 
@@ -322,17 +289,12 @@ pub const TERMINALS: State = state(
 pub const CONTENT: State = ordered(state(
     "what is in a file",
     &[
-        (
-            FileOfStream(Of::STANDARD_OUTPUT),
-            Writes,
-            Always,
-            "printf vprintf puts putchar wprintf vwprintf putwchar error",
-        ),
+        (FileOfStream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
         (
             FileOfStream(Of::STANDARD_ERRORS),
             Writes,
             Always,
-            "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
+            COMPLAINED,
         ),
         (
             File(0),
@@ -358,62 +320,24 @@ pub const CONTENT: State = ordered(state(
         (Path(0), Changes, Always, "truncate creat"),
         (Path(0), Changes, Empties(1), "open"),
         (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-        (
-            FileOfStream(0),
-            Looks,
-            Always,
-            "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw",
-        ),
-        (
-            FileOfStream(0),
-            Writes,
-            Always,
-            "fprintf vfprintf fwprintf vfwprintf fflush fclose fseek fseeko rewind fsetpos",
-        ),
-        (
-            FileOfStream(1),
-            Writes,
-            Always,
-            "putc fputc fputs putwc fputwc fputws putw",
-        ),
-        (FileOfStream(2), Looks, Always, "fgets getline fgetws"),
-        (
-            FileOfStream(3),
-            Looks,
-            Always,
-            "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-        ),
+        (FileOfStream(0), Looks, Always, TAKEN),
+        (FileOfStream(0), Writes, Always, SOUGHT),
+        (FileOfStream(0), Writes, Always, PRINTED_TO),
+        (FileOfStream(0), Writes, Always, "fflush fclose"),
+        (FileOfStream(1), Writes, Always, PUT),
+        (FileOfStream(2), Looks, Always, LINES),
+        (FileOfStream(3), Looks, Always, BLOCKS),
         (FileOfStream(3), Writes, Always, "fwrite"),
-        (
-            FileOfStream(4),
-            Looks,
-            Always,
-            "__fread_chk __fread_unlocked_chk",
-        ),
-        (
-            FileOfStream(Of::STANDARD_INPUT),
-            Looks,
-            Always,
-            "getchar getwchar scanf vscanf wscanf vwscanf",
-        ),
+        (FileOfStream(4), Looks, Always, CHECKED),
+        (FileOfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
     ],
 ));
 
 pub const KNOWN: State = state(
     "what is known of a file",
     &[
-        (
-            FileOfStream(Of::STANDARD_OUTPUT),
-            Adds,
-            Always,
-            "printf vprintf puts putchar wprintf vwprintf putwchar error",
-        ),
-        (
-            FileOfStream(Of::STANDARD_ERRORS),
-            Adds,
-            Always,
-            "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
-        ),
+        (FileOfStream(Of::STANDARD_OUTPUT), Adds, Always, PRINTED),
+        (FileOfStream(Of::STANDARD_ERRORS), Adds, Always, COMPLAINED),
         (File(0), Looks, Always, "fstat fgetxattr flistxattr lseek"),
         (
             Path(0),
@@ -451,18 +375,10 @@ pub const KNOWN: State = state(
         ),
         (Path(0), Changes, Empties(1), "open"),
         (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-        (
-            FileOfStream(0),
-            Adds,
-            Always,
-            "fprintf vfprintf fwprintf vfwprintf fflush fclose fseek fseeko rewind fsetpos",
-        ),
-        (
-            FileOfStream(1),
-            Adds,
-            Always,
-            "putc fputc fputs putwc fputwc fputws putw",
-        ),
+        (FileOfStream(0), Adds, Always, SOUGHT),
+        (FileOfStream(0), Adds, Always, PRINTED_TO),
+        (FileOfStream(0), Adds, Always, "fflush fclose"),
+        (FileOfStream(1), Adds, Always, PUT),
         (FileOfStream(3), Adds, Always, "fwrite"),
     ],
 );
@@ -470,18 +386,8 @@ pub const KNOWN: State = state(
 pub const STREAM: State = state(
     "a stream",
     &[
-        (
-            Stream(Of::STANDARD_OUTPUT),
-            Writes,
-            Always,
-            "printf vprintf puts putchar wprintf vwprintf putwchar error",
-        ),
-        (
-            Stream(Of::STANDARD_ERRORS),
-            Writes,
-            Always,
-            "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
-        ),
+        (Stream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
+        (Stream(Of::STANDARD_ERRORS), Writes, Always, COMPLAINED),
         (
             Stream(0),
             Looks,
@@ -489,46 +395,24 @@ pub const STREAM: State = state(
             "ftell ftello feof ferror fgetpos fileno fbufsize freadable fwritable freading fwriting \
                  fpending flbf",
         ),
+        (Stream(0), Changes, Always, TAKEN),
+        (Stream(0), Changes, Always, SOUGHT),
         (
             Stream(0),
             Changes,
             Always,
-            "fgetc getc fgetwc getwc fseek fseeko rewind fsetpos clearerr fclose pclose setvbuf setbuf \
-                 setbuffer setlinebuf fscanf vfscanf fwscanf vfwscanf getw fwide fpurge",
+            "clearerr fclose pclose setvbuf setbuf setbuffer setlinebuf fwide fpurge",
         ),
-        (
-            Stream(0),
-            Writes,
-            Always,
-            "fprintf vfprintf fwprintf vfwprintf fflush",
-        ),
+        (Stream(0), Writes, Always, PRINTED_TO),
+        (Stream(0), Writes, Always, "fflush"),
         (Stream(1), Changes, Always, "ungetc ungetwc"),
-        (
-            Stream(1),
-            Writes,
-            Always,
-            "putc fputc fputs putwc fputwc fputws putw",
-        ),
-        (Stream(2), Changes, Always, "fgets getline fgetws freopen"),
-        (
-            Stream(3),
-            Changes,
-            Always,
-            "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
-        ),
+        (Stream(1), Writes, Always, PUT),
+        (Stream(2), Changes, Always, LINES),
+        (Stream(2), Changes, Always, "freopen"),
+        (Stream(3), Changes, Always, BLOCKS),
         (Stream(3), Writes, Always, "fwrite"),
-        (
-            Stream(4),
-            Changes,
-            Always,
-            "__fread_chk __fread_unlocked_chk",
-        ),
-        (
-            Stream(Of::STANDARD_INPUT),
-            Changes,
-            Always,
-            "getchar getwchar scanf vscanf wscanf vwscanf",
-        ),
+        (Stream(4), Changes, Always, CHECKED),
+        (Stream(Of::STANDARD_INPUT), Changes, Always, INPUT),
     ],
 );
 
@@ -566,27 +450,20 @@ pub const RANGES: State = only_with(
                  fremovexattr getdents copy_file_range openat fstatat sync_file_range close send \
                  sendto sendmsg recv recvfrom recvmsg shutdown accept accept4 connect closedir readdir",
             ),
+            (OneOfStreams(0), Looks, Always, TAKEN),
+            (OneOfStreams(0), Looks, Always, SOUGHT),
+            (OneOfStreams(0), Looks, Always, PRINTED_TO),
             (
                 OneOfStreams(0),
                 Looks,
                 Always,
-                "fgetc getc fgetwc getwc fseek fseeko rewind fsetpos clearerr fclose fscanf vfscanf \
-                 fwscanf vfwscanf getw fwide fpurge ftell ftello feof ferror fgetpos fpending fprintf \
-                 vfprintf fwprintf vfwprintf",
+                "clearerr fclose fwide fpurge ftell ftello feof ferror fgetpos fpending",
             ),
             (OneOfStreams(0), Looks, Always, "fileno fflush"),
-            (
-                OneOfStreams(1),
-                Looks,
-                Always,
-                "putc fputc fputs putwc fputwc fputws putw ungetc ungetwc",
-            ),
-            (
-                OneOfStreams(2),
-                Looks,
-                Always,
-                "fgets getline fgetws freopen",
-            ),
+            (OneOfStreams(1), Looks, Always, PUT),
+            (OneOfStreams(1), Looks, Always, "ungetc ungetwc"),
+            (OneOfStreams(2), Looks, Always, LINES),
+            (OneOfStreams(2), Looks, Always, "freopen"),
             (OneOfStreams(3), Looks, Always, "fread getdelim fwrite"),
             (Process, Changes, Always, "close_range closefrom"),
         ],
@@ -599,26 +476,19 @@ pub const STREAMS: State = only_with(
     state(
         "all streams",
         &[
+            (OneOfStreams(0), Looks, Always, TAKEN),
+            (OneOfStreams(0), Looks, Always, SOUGHT),
+            (OneOfStreams(0), Looks, Always, PRINTED_TO),
             (
                 OneOfStreams(0),
                 Looks,
                 Always,
-                "fgetc getc fgetwc getwc fseek fseeko rewind fsetpos clearerr fclose fscanf vfscanf \
-                 fwscanf vfwscanf getw fwide fpurge ftell ftello feof ferror fgetpos fpending fprintf \
-                 vfprintf fwprintf vfwprintf setvbuf setbuf setbuffer setlinebuf",
+                "clearerr fclose fwide fpurge ftell ftello feof ferror fgetpos fpending setvbuf setbuf setbuffer setlinebuf",
             ),
-            (
-                OneOfStreams(1),
-                Looks,
-                Always,
-                "putc fputc fputs putwc fputwc fputws putw ungetc ungetwc",
-            ),
-            (
-                OneOfStreams(2),
-                Looks,
-                Always,
-                "fgets getline fgetws freopen",
-            ),
+            (OneOfStreams(1), Looks, Always, PUT),
+            (OneOfStreams(1), Looks, Always, "ungetc ungetwc"),
+            (OneOfStreams(2), Looks, Always, LINES),
+            (OneOfStreams(2), Looks, Always, "freopen"),
             (OneOfStreams(3), Looks, Always, "fread getdelim fwrite"),
             (Process, Changes, Always, "fcloseall flushlbf"),
             (Process, Changes, Null(0), "fflush"),
