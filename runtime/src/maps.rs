@@ -11,7 +11,6 @@ use core::ffi::{c_int, c_void};
 use libc::{off_t, off64_t, size_t};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
-use raddle_protocol::shared::flags;
 
 /// The program has got these bytes, unless the call failed.
 fn mapped(at: *mut c_void, len: usize, pc: usize) -> *mut c_void {
@@ -155,13 +154,6 @@ intercept! {
     fn munmap(at: *mut c_void, len: size_t) -> c_int, pc => {
         remaps("munmap", at, len, pc);
         real::munmap(at, len)
-    };
-    /// Any access may be the first one to a page.
-    fn mincore(at: *mut c_void, len: size_t, into: *mut u8) -> c_int, pc => {
-        if gate::flags() & (flags::EXACT_SPINS | flags::SYMBOLIC) != 0 && gate::several() {
-            gate::uncontrolled("which pages of memory are in use (mincore)");
-        }
-        real::mincore(at, len, into)
     };
     fn mprotect(at: *mut c_void, len: size_t, protection: c_int) -> c_int, pc => {
         remaps("mprotect", at, len, pc);
