@@ -748,6 +748,7 @@ mod tests {
         FutexWake,
         FutexResume,
         Free,
+        Remap,
         Read,
         AtomicRead,
         Write,
