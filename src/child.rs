@@ -2,23 +2,51 @@
 //! no more.
 
 use crate::error::{Error, Result};
-use std::io::Read;
-use std::os::unix::process::CommandExt;
+use crate::interrupt::take_signals;
+use std::io::{self, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Runs it to its end; whether raddle was asked to end meanwhile, which the command then was, too.
+/// Runs a command of raddle's own to its end; whether raddle was asked to end meanwhile, which the command
+/// then was, too.
 pub fn attend(command: &mut Command) -> Result<(ExitStatus, bool)> {
-    let cannot = |e| Error::fault(format!("the raddle command cannot be started: {e}"));
+    attend_any(command)
+        .map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))
+}
+
+/// The same of any command, which may end before those that it has started. Where raddle was asked to
+/// end, these are waited for, too; how they ended.
+pub fn attend_family(command: &mut Command) -> io::Result<(ExitStatus, bool, Vec<Option<i32>>)> {
+    // SAFETY: a system call. Processes that lose their parent become children of this one.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    let (status, asked) = attend_any(command)?;
+    let started = Instant::now();
+    let mut ended = Vec::new();
+    while asked && started.elapsed() < GRACE {
+        let mut status = 0;
+        // SAFETY: writes one number.
+        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+            0 => std::thread::sleep(Duration::from_millis(10)),
+            -1 => break,
+            _ => ended.push(ExitStatus::from_raw(status).code()),
+        }
+    }
+    Ok((status, asked, ended))
+}
+
+/// So long the tests that cargo ran may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+fn attend_any(command: &mut Command) -> io::Result<(ExitStatus, bool)> {
     let (asked, child) = (
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicI32::new(0)),
     );
-    let mut handlers = Vec::new();
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    let take = |signal| {
         let (asked, child) = (asked.clone(), child.clone());
         let pass_on = move || {
             asked.store(true, Ordering::SeqCst);
@@ -33,10 +61,10 @@ pub fn attend(command: &mut Command) -> Result<(ExitStatus, bool)> {
             }
         };
         // SAFETY: the handler makes atomic operations and system calls.
-        let handler = unsafe { signal_hook::low_level::register(signal, pass_on) };
-        handlers.push(handler.map_err(cannot)?);
-    }
-    let mut running = end_with_parent(command).spawn().map_err(cannot)?;
+        unsafe { signal_hook::low_level::register(signal, pass_on) }
+    };
+    let handlers = take_signals(take)?;
+    let mut running = end_with_parent(command).spawn()?;
     child.store(running.id() as i32, Ordering::SeqCst);
     if asked.load(Ordering::SeqCst) {
         // Perhaps before its number was known.
@@ -47,7 +75,7 @@ pub fn attend(command: &mut Command) -> Result<(ExitStatus, bool)> {
     for handler in handlers {
         signal_hook::low_level::unregister(handler);
     }
-    Ok((status.map_err(cannot)?, asked.load(Ordering::SeqCst)))
+    Ok((status?, asked.load(Ordering::SeqCst)))
 }
 
 /// Waits until it has ended, forgets its number, and only then takes its status: the number may be another
@@ -76,13 +104,18 @@ fn end_with_parent(command: &mut Command) -> &mut Command {
     }
 }
 
-/// cargo passes no signals on to the tests that it runs: one that runs under raddle ends with it.
-pub fn end_with_cargo() {
-    // SAFETY: system calls.
+/// Was this process started by cargo?
+pub fn run_by_cargo() -> bool {
+    // SAFETY: a system call.
     let parent = unsafe { libc::getppid() };
     let name = std::fs::read_to_string(format!("/proc/{parent}/comm"));
-    if name.is_ok_and(|name| name.trim_end() == "cargo") {
-        // SAFETY: as above.
+    name.is_ok_and(|name| name.trim_end() == "cargo")
+}
+
+/// cargo passes no signals on to the tests that it runs: one that runs under raddle ends with it.
+pub fn end_with_cargo() {
+    if run_by_cargo() {
+        // SAFETY: a system call.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
     }
 }

@@ -185,9 +185,9 @@ pub struct FindingOptions {
     #[arg(long, visible_alias = "all")]
     pub keep_going: bool,
 
-    /// Directory for witness files
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub witness_dir: PathBuf,
+    /// Directory for witness files (default: the working directory)
+    #[arg(long, value_name = "DIR")]
+    pub witness_dir: Option<PathBuf>,
 
     /// File for the witness of the first finding
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with = "witness_dir")]
@@ -299,9 +299,9 @@ pub struct CoverageOptions {
     #[arg(value_name = "DIR")]
     pub corpus: PathBuf,
 
-    /// Write everything as JSON instead, to standard output
-    #[arg(long)]
-    pub json: bool,
+    /// Write everything as JSON instead, to this file or to standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub json: Option<Option<PathBuf>>,
 }
 
 /// What executions are looked at for, besides how they end.

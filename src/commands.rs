@@ -13,13 +13,14 @@ use crate::explore::{Campaign, explore};
 use crate::formats::Files;
 use crate::frameworks;
 use crate::interrupt::Interrupt;
+use crate::outputs::Outputs;
 use crate::outside;
 use crate::progress::Progress;
 use crate::replay::{replay, replay_several};
 use crate::report::{Style, origin, report};
 use crate::rust::{self, suite};
 use crate::setup::{self, Setup};
-use crate::store::{Place, read_witness};
+use crate::store::{Place, read_witness, write};
 use crate::summary::{Summary, Verdict};
 use crate::suppress::Suppressions;
 use crate::terminal::{complain, pass_on, print, tell};
@@ -28,6 +29,7 @@ use crate::verify;
 use crate::watch::Watch;
 use raddle_protocol::shared::flags;
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Does what the command line says.
@@ -44,6 +46,8 @@ pub fn run(cli: Cli) -> Result<Exit> {
     }
     match cli.command {
         Command::Run(options) => {
+            let places = places(&options.output, &options.findings, &options.target.command);
+            places.check()?;
             let files = Files::new(&options.output, &options.target.command)?;
             recorded(&files, || run_command(&options, &files))
         }
@@ -51,19 +55,29 @@ pub fn run(cli: Cli) -> Result<Exit> {
         Command::Coverage(options) => coverage_command(&options),
         Command::Replay(options) => match &options.witnesses[..] {
             [witness] => {
+                let places = written(&options.output);
+                places
+                    .read("the witness", Some(witness.as_os_str()))
+                    .check()?;
                 let files = Files::of_replay(&options.output, witness)?;
                 recorded(&files, || replay(witness, &options, &files))
             }
-            _ => replay_several(&options),
+            _ => {
+                written(&options.output).check()?;
+                replay_several(&options)
+            }
         },
         Command::Verify(options) => {
+            let places = places(&options.output, &options.findings, &options.target.command);
+            places.folder("--keep", &options.keep).check()?;
             let files = Files::new(&options.output, &options.target.command)?;
             recorded(&files, || verify_command(&options, &files))
         }
         Command::Cc(options) => Err(compile(Language::C, &options.args)),
         Command::Cxx(options) => Err(compile(Language::Cxx, &options.args)),
-        Command::Cargo(options) => Err(cargo(&options.args)),
+        Command::Cargo(_) => unreachable!("`cargo::requested` comes first"),
         Command::Test(options) => {
+            places(&options.output, &options.findings, &options.target.command).check()?;
             let command_line: Vec<OsString> = std::env::args_os().collect();
             crate::child::end_with_cargo();
             suite::run(&command_line, &options)
@@ -71,12 +85,29 @@ pub fn run(cli: Cli) -> Result<Exit> {
     }
 }
 
-/// Becomes cargo; returns only if that is not possible.
-pub fn cargo(args: &[OsString]) -> Error {
-    match (setup::own_command(), setup::runtime_library()) {
-        (Ok(raddle), Ok(runtime)) => rust::cargo::run(args, &raddle, &runtime),
-        (Err(error), _) | (_, Err(error)) => error,
-    }
+/// Where a command writes its results.
+fn written(output: &OutputOptions) -> Outputs<'_> {
+    Outputs::default()
+        .file("--json", &output.json)
+        .file("--junit", &output.junit)
+        .file("--sarif", &output.sarif)
+}
+
+/// Where a command that runs a program writes.
+fn places<'a>(
+    output: &'a OutputOptions,
+    findings: &'a FindingOptions,
+    command: &'a [OsString],
+) -> Outputs<'a> {
+    written(output)
+        .file("-o", &findings.witness)
+        .folder("--witness-dir", &findings.witness_dir)
+        .read("the program", command.first().map(OsString::as_os_str))
+}
+
+/// Runs cargo; its exit status.
+pub fn cargo(args: &[OsString]) -> Result<u8> {
+    rust::cargo::run(args, &setup::own_command()?, &setup::runtime_library()?)
 }
 
 /// Becomes the compiler; returns only if that is not possible.
@@ -211,12 +242,14 @@ fn keeper(
 
 fn coverage_command(options: &CoverageOptions) -> Result<Exit> {
     let view = coverage::read(&options.corpus)?;
-    match options.json {
-        true => {
-            let text = serde_json::to_string_pretty(&view).expect("plain data has a JSON form");
-            print(&format!("{text}\n"));
-        }
-        false => print(&coverage::text(&view, Style::of_stdout())),
+    let json = || {
+        let text = serde_json::to_string_pretty(&view).expect("plain data has a JSON form");
+        format!("{text}\n")
+    };
+    match &options.json {
+        Some(Some(file)) => write(file, json().as_bytes())?,
+        Some(None) => print(&json()),
+        None => print(&coverage::text(&view, Style::of_stdout())),
     }
     Ok(Exit::Clean)
 }
@@ -264,7 +297,10 @@ fn verify_in_time(options: &VerifyOptions, files: &Files, interrupt: &Interrupt)
 fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, seed: u64) -> Wishes {
     let place = match &findings.witness {
         Some(file) => Place::File(file.clone()),
-        None => Place::Folder(findings.witness_dir.clone()),
+        None => {
+            let folder = findings.witness_dir.as_deref();
+            Place::Folder(folder.unwrap_or(Path::new(".")).to_owned())
+        }
     };
     Wishes {
         place,
@@ -289,7 +325,7 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
 /// Says and writes the summary, and passes on what the program printed. Trouble with a file outweighs
 /// the verdict: what was asked for is not there.
 fn finish(summary: &Summary, trouble: Option<Error>, files: &Files, quiet: bool) -> Result<Exit> {
-    pass_on(summary.output.as_deref().unwrap_or_default());
+    summary.output.iter().for_each(pass_on);
     // Of a run that an error kept from its first execution there is nothing to claim.
     if summary.executions > 0 || trouble.is_none() {
         tell(&summary.text(Style::of_stderr(), !quiet));

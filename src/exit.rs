@@ -25,7 +25,7 @@ pub enum Exit {
     MissingTool = 72,
     /// A file could not be read or written.
     InputOutput = 74,
-    /// Stopped by Ctrl-C or SIGTERM before anything was found.
+    /// Stopped by Ctrl-C, SIGTERM or a hangup before anything was found.
     Interrupted = 130,
 }
 
@@ -77,7 +77,7 @@ impl Exit {
             Exit::ToolFault => "a defect of raddle itself",
             Exit::MissingTool => "another program that is needed (gdb, clang) is missing",
             Exit::InputOutput => "a file could not be read or written",
-            Exit::Interrupted => "stopped by Ctrl-C or SIGTERM before anything was found",
+            Exit::Interrupted => "stopped by Ctrl-C, SIGTERM or a hangup before anything was found",
         }
     }
 

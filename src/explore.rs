@@ -14,6 +14,7 @@ use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Summary, instrumented, recount, sees_accesses, sees_memory};
 use crate::symbols::readable;
+use crate::terminal::Printed;
 use crate::triage::{
     Examination, Examined, Reference, Refuted, Seen, Sighted, Triage, class_of, counted,
 };
@@ -29,7 +30,6 @@ use raddle_protocol::job::Job;
 use raddle_protocol::libraries::RUNTIMES;
 use raddle_protocol::shared::{WRITE_ORDER, flags};
 use raddle_protocol::trace::Trace;
-use raddle_protocol::witness::fnv1a;
 use raddle_scheduler::{Module, RunError, Session, Stuck};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -365,7 +365,7 @@ struct State {
     fault: Option<Error>,
     reference: Option<Arc<Reference>>,
     /// What the first execution printed.
-    output: Option<Vec<u8>>,
+    output: Option<Printed>,
     /// Executions have failed only by time-outs that came early.
     early: bool,
     /// What executions have shown besides their ends.
@@ -591,7 +591,7 @@ impl<'a> Shared<'a> {
             return None;
         }
         state.executions += 1;
-        state.output.get_or_insert_with(|| trace.stdout.clone());
+        state.output.get_or_insert_with(|| Printed::of(trace));
         state.out.remove(&n);
         let mut names: Vec<String> = trace.uncontrolled.iter().map(|n| readable(n)).collect();
         if self.orders_writes(&mut state, &names) {
@@ -617,7 +617,7 @@ impl<'a> Shared<'a> {
         if self.campaign.same_output && fine && state.reference.is_none() {
             let reference = Reference {
                 what: format!("execution {}, with the output that was expected", n + 1),
-                hash: fnv1a(&trace.stdout),
+                hash: trace.output_hash(),
                 stdout: Some(trace.stdout.clone()),
                 taken: trace.taken.clone(),
             };

@@ -2,8 +2,10 @@
 //! at the second signal, what comes after it. What was found is told in any case, as it stands then.
 
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use raddle_analyzer::stop::Asked;
 use raddle_scheduler::StopFlag;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -27,6 +29,68 @@ const GRACE: Duration = Duration::from_millis(1000);
 /// How often it is looked whether the time is up.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The signals that ask a command to end.
+const ASKING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+extern "C" fn end(_: libc::c_int) {
+    // SAFETY: ends the process, and may be called in a handler.
+    unsafe { libc::_exit(Exit::Interrupted.code().into()) };
+}
+
+/// What a signal does, as the kernel knows it.
+fn action(signal: libc::c_int) -> libc::sighandler_t {
+    // SAFETY: only asks; zeros are a value of the structure.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut now);
+        now.sa_sigaction
+    }
+}
+
+/// Those of [`ASKING`] that are taken: whoever starts a command with SIGHUP ignored (`nohup`) wants
+/// it to outlive a hangup.
+fn asking() -> impl Iterator<Item = libc::c_int> {
+    let outlived =
+        |signal: &libc::c_int| *signal == libc::SIGHUP && action(*signal) == libc::SIG_IGN;
+    ASKING.into_iter().filter(move |signal| !outlived(signal))
+}
+
+/// Until anybody else takes them, the signals that ask a command to end do so with the exit code for
+/// that.
+pub fn end_at_signals() {
+    for signal in asking() {
+        let end = end as extern "C" fn(libc::c_int);
+        // SAFETY: the function may run at any time.
+        unsafe { libc::signal(signal, end as libc::sighandler_t) };
+    }
+}
+
+/// Calls `take` for each signal that asks a command to end, to install another handler. A signal that
+/// comes meanwhile comes after that.
+pub fn take_signals<T>(take: impl Fn(libc::c_int) -> io::Result<T>) -> io::Result<Vec<T>> {
+    let end = end as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: zeros are a value of the structures; the calls read and write them alone.
+    unsafe {
+        let mut held: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut held);
+        for signal in ASKING {
+            libc::sigaddset(&mut held, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
+        let taken = asking().map(|signal| {
+            // The handlers call the one that they find.
+            if action(signal) == end {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            take(signal)
+        });
+        let taken = taken.collect();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        taken
+    }
+}
+
 impl Interrupt {
     /// Flags that are set by SIGINT, SIGTERM and SIGHUP from now on.
     pub fn install() -> Result<Interrupt> {
@@ -36,7 +100,7 @@ impl Interrupt {
             asked: Arc::default(),
             everything: flag()?,
         };
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let take = |signal| {
             let flags = interrupt.clone();
             let count = AtomicU32::new(0);
             let handler = move || {
@@ -49,8 +113,8 @@ impl Interrupt {
             // SAFETY: the handler makes atomic operations and `StopFlag::set`, which is documented
             // to be safe in a signal handler.
             unsafe { signal_hook::low_level::register(signal, handler) }
-                .map_err(|e| os_error("catch signals", &e))?;
-        }
+        };
+        take_signals(take).map_err(|e| os_error("catch signals", &e))?;
         Ok(interrupt)
     }
 

@@ -23,6 +23,7 @@ mod limits;
 pub mod marks;
 mod memory;
 pub mod objects;
+mod outputs;
 pub mod outside;
 pub mod policy;
 pub mod progress;

@@ -4,6 +4,7 @@ use raddle_cli::cc;
 use raddle_cli::cli::{self, Stop};
 use raddle_cli::commands;
 use raddle_cli::error::Error;
+use raddle_cli::interrupt;
 use raddle_cli::rust::cargo;
 use raddle_cli::terminal;
 use std::ffi::OsString;
@@ -16,8 +17,12 @@ fn main() -> ExitCode {
         return fail(&commands::compile(language, args));
     }
     if let Some(args) = cargo::requested(&command_line) {
-        return fail(&commands::cargo(args));
+        return match commands::cargo(args) {
+            Ok(code) => code.into(),
+            Err(error) => fail(&error),
+        };
     }
+    interrupt::end_at_signals();
     let cli = match cli::parse(command_line.into_iter()) {
         Ok(cli) => cli,
         Err(Stop::Help(text, exit)) => {

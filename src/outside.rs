@@ -26,12 +26,13 @@ pub fn apply(options: &OutsideOptions, setup: &mut Setup) -> Result<()> {
     }
     for wanted in &options.symbolic_file {
         let (name, len) = split(wanted);
-        let path = std::path::absolute(&name)
-            .ok()
-            .filter(|path| path.is_file());
-        let path = path.ok_or_else(|| refused(wanted, "is no file"))?;
-        let len = len.or_else(|| path.metadata().ok().map(|data| data.len()));
-        let len = checked(len.unwrap_or(0), &name.to_string_lossy())?;
+        let failed = |e: std::io::Error| Error::file("read", name.as_ref(), &e);
+        let path = std::path::absolute(&name).map_err(failed)?;
+        let metadata = path.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(failed(std::io::Error::other("it is no regular file")));
+        }
+        let len = checked(len.unwrap_or(metadata.len()), &name.to_string_lossy())?;
         lines.push(line("file", len, path.as_os_str()));
     }
     if lines.len() > FILES {

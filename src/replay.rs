@@ -18,7 +18,7 @@ use crate::setup::{Setup, limits};
 use crate::store::read_witness;
 use crate::summary::{Found, Replays, Summary, Verdict};
 use crate::symbols::{Symbols, file_identity};
-use crate::terminal::{pass_on, tell, visible};
+use crate::terminal::{Printed, pass_on, tell, visible};
 use crate::triage::{class_of, witness_records};
 use crate::trust;
 use raddle_protocol::job::{Input, Job};
@@ -83,7 +83,7 @@ pub fn replay(path: &Path, options: &ReplayOptions, files: &Files) -> Result<Exi
     if !options.output.quiet && summary.verdict == Verdict::Finding && replays.reproduced > 0 {
         tell(&report(&witness, Some(path), style));
     }
-    pass_on(replayer.output.as_deref().unwrap_or_default());
+    replayer.output.iter().for_each(pass_on);
     let conclusion = conclusion(&witness, &summary, &replays, replayer.changed(), style);
     tell(&format!("{conclusion}\n"));
     if !left.is_empty() {
@@ -263,7 +263,7 @@ struct Replayer<'a> {
     /// How an execution failed whose witness ended well.
     failure: Option<Failure>,
     /// What the first execution printed.
-    output: Option<Vec<u8>>,
+    output: Option<Printed>,
 }
 
 impl<'a> Replayer<'a> {
@@ -309,7 +309,7 @@ impl<'a> Replayer<'a> {
             Err(RunError::Stopped) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        self.output.get_or_insert_with(|| trace.stdout.clone());
+        self.output.get_or_insert_with(|| Printed::of(&trace));
         let label = crate::class::label(&trace.outcome);
         Ok(Some((label, self.compare(&trace))))
     }
@@ -421,7 +421,7 @@ fn replay_other(
             summary.verdict = Verdict::Diverged;
         }
         if summary.executions == 1 {
-            pass_on(&trace.stdout);
+            pass_on(&Printed::of(&trace));
         }
     }
     summary.took(started.elapsed(), started.elapsed());

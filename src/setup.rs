@@ -13,10 +13,10 @@ use crate::trust;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::shared::{env, flags};
-use raddle_protocol::witness::{Bytes, Command, fnv1a};
+use raddle_protocol::trace::output_hash;
+use raddle_protocol::witness::{Bytes, Command};
 use raddle_scheduler::{Limits, Program, Reuse, Session, Stdin, StopFlag, Target, inspect};
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -179,10 +179,10 @@ fn network(job: &Job) -> Option<(OsString, OsString)> {
 
 /// The standard output that a file holds, for `--expect-output`.
 pub fn expected_output(path: &Path) -> Result<Reference> {
-    let content = store::read(path, OUTPUT_BYTES as u64)?;
+    let (content, rest) = store::read_long(path, OUTPUT_BYTES as u64)?;
     Ok(Reference {
         what: format!("the content of {}", path.display()),
-        hash: fnv1a(&content),
+        hash: output_hash(&content, &rest),
         stdout: Some(content),
         taken: Vec::new(),
     })
@@ -229,13 +229,16 @@ fn stdin(file: Option<&Path>, interrupt: &Interrupt) -> Result<Stdin> {
         });
     };
     let failed = |e: std::io::Error| Error::file("read", path, &e);
-    let file = File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_file() {
-        let file = Arc::new(file);
-        let start = Some(0);
-        return Ok(Stdin::File { file, start });
+    match store::Named::open(path)?.regular().map_err(failed)? {
+        Ok(file) => Ok(Stdin::File {
+            file: Arc::new(file),
+            start: Some(0),
+        }),
+        Err(other) => {
+            let content = store::read_all(other, path, STDIN_IN_WITNESS)?;
+            Stdin::bytes(&content).map_err(failed)
+        }
     }
-    Stdin::bytes(&store::read(path, STDIN_IN_WITNESS)?).map_err(failed)
 }
 
 /// All that an execution reads; `None` when that is nothing, or a device.
@@ -302,6 +305,7 @@ fn beside(name: &str) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     #[test]
     fn standard_input_is_read_from_where_it_stands() {

@@ -2,11 +2,15 @@
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use raddle_protocol::hash::LongHash;
 use raddle_protocol::witness::{DecodeError, Witness, decode, encode};
-use std::io::{Read, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What programs print and are given is nobody else's business: the mode of every file that is
 /// made.
@@ -15,13 +19,79 @@ pub const PRIVATE: u32 = 0o600;
 /// A file that is there to be read has no more bytes than this.
 const MOST_BYTES: u64 = 512 << 20;
 
+/// So long a pipe that the user named may give or take nothing, in milliseconds.
+const PATIENCE: libc::c_int = 10_000;
+
+/// A file that the user named: a regular one, a pipe or a device. A read fails where nothing comes
+/// for [`PATIENCE`], or a signal does.
+pub struct Named(File);
+
+/// A signal came while a pipe had nothing to give.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped")]
+struct Asked;
+
+impl Named {
+    pub fn open(path: &Path) -> Result<Named> {
+        // A pipe that nobody writes to must not be waited for without end.
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .open(path);
+        file.map(Named).map_err(|e| Error::file("read", path, &e))
+    }
+
+    /// The file, if it is a regular one.
+    pub fn regular(self) -> io::Result<std::result::Result<File, Named>> {
+        Ok(match self.0.metadata()?.is_file() {
+            true => Ok(self.0),
+            false => Err(self),
+        })
+    }
+
+    /// Waits until there is something to read, or the end.
+    fn wait(&self) -> io::Result<()> {
+        match is_ready(&self.0, libc::POLLIN)? {
+            true => Ok(()),
+            false => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("nothing came from it within {} s", PATIENCE / 1000),
+            )),
+        }
+    }
+}
+
+impl Read for Named {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.wait()?;
+        self.0.read(into)
+    }
+}
+
+/// Why `path` could not be read.
+fn unread(path: &Path, e: &io::Error) -> Error {
+    match e.get_ref().is_some_and(|inner| inner.is::<Asked>()) {
+        true => Error::new(
+            Exit::Interrupted,
+            format!("stopped while reading {}", path.display()),
+            "",
+        ),
+        false => Error::file("read", path, e),
+    }
+}
+
 /// Reads a file that the user named, of at most `most` bytes; a pipe or a device, too.
 ///
 /// # Errors
 /// It cannot be read, or is longer.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let failed = |e: std::io::Error| Error::file("read", path, &e);
-    let file = std::fs::File::open(path).map_err(failed)?;
+    let file = Named::open(path)?;
+    read_all(file, path, most)
+}
+
+/// [`read`] of an open file.
+pub fn read_all(file: Named, path: &Path, most: u64) -> Result<Vec<u8>> {
+    let failed = |e: io::Error| unread(path, &e);
     let mut content = Vec::new();
     file.take(most + 1)
         .read_to_end(&mut content)
@@ -36,16 +106,71 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     }
 }
 
+/// Reads a regular file or a pipe that the user named, however long it is: its beginning, of at most
+/// `kept` bytes, and a hash of what follows.
+///
+/// # Errors
+/// It cannot be read, or is a device, which may have no end.
+pub fn read_long(path: &Path, kept: u64) -> Result<(Vec<u8>, LongHash)> {
+    let failed = |e: io::Error| unread(path, &e);
+    let mut file = Named::open(path)?;
+    let metadata = file.0.metadata().map_err(failed)?;
+    let mut rest = LongHash::default();
+    if std::os::unix::fs::FileTypeExt::is_char_device(&metadata.file_type()) {
+        return Ok((read_all(file, path, kept)?, rest));
+    }
+    let mut content = Vec::new();
+    let begun = (&mut file).take(kept).read_to_end(&mut content);
+    begun.map_err(failed)?;
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut piece).map_err(failed)? {
+            0 => return Ok((content, rest)),
+            n => rest.add(&piece[..n]),
+        }
+    }
+}
+
 /// Reads a file that begins with `start`; of another one no more than that.
 fn read_as_far_as(path: &Path, start: &[u8]) -> Result<Vec<u8>> {
-    let failed = |e: std::io::Error| Error::file("read", path, &e);
-    let mut begin = Vec::new();
-    let file = std::fs::File::open(path).map_err(failed)?;
-    let begun = file.take(start.len() as u64).read_to_end(&mut begin);
-    begun.map_err(failed)?;
-    match begin == start {
-        true => read(path, MOST_BYTES),
-        false => Ok(begin),
+    let mut file = Named::open(path)?;
+    let mut content = Vec::new();
+    let begun = (&mut file)
+        .take(start.len() as u64)
+        .read_to_end(&mut content);
+    begun.map_err(|e| unread(path, &e))?;
+    if content == start {
+        let most = MOST_BYTES - start.len() as u64;
+        content.append(&mut read_all(file, path, most)?);
+    }
+    Ok(content)
+}
+
+/// Makes the directory of this name, if it is not there.
+pub fn folder(dir: &Path, what: &str) -> Result<()> {
+    if dir.exists() && !dir.is_dir() {
+        let there = io::Error::from_raw_os_error(libc::ENOTDIR);
+        return Err(Error::file(what, dir, &there));
+    }
+    std::fs::create_dir_all(dir).map_err(|e| Error::file(what, dir, &e))
+}
+
+/// Opens a file of raddle's own to read and write it, and makes it if it is not there.
+///
+/// # Errors
+/// Something else has its name, such as a pipe, which might be waited for without end.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(PRIVATE)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no regular file")),
     }
 }
 
@@ -53,7 +178,7 @@ fn read_as_far_as(path: &Path, start: &[u8]) -> Result<Vec<u8>> {
 /// if it is a regular one, and not endless.
 pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     // Whatever else it is, opening it must not wait.
-    let file = std::fs::OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
         .open(path)?;
@@ -72,13 +197,14 @@ pub fn write(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    // A device or a pipe is written to, not replaced.
-    if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        return std::fs::OpenOptions::new()
-            .write(true)
-            .open(path)?
-            .write_all(content);
+    // A device or a pipe is written to, not replaced; nor is what a descriptor refers to.
+    let descriptor = ["/dev", "/proc"].iter().any(|dir| path.starts_with(dir));
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_dir() && (descriptor || !m.is_file())) {
+        return write_in_place(path, content);
     }
+    // Of a link the file that it leads to.
+    let real = std::fs::canonicalize(path);
+    let path = real.as_deref().unwrap_or(path);
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -92,6 +218,62 @@ fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
     file.as_file().sync_data()?;
     file.persist(path).map_err(|e| e.error)?;
     Ok(())
+}
+
+/// Writes to a pipe or a device; an error where nobody takes anything for [`PATIENCE`].
+fn write_in_place(path: &Path, mut content: &[u8]) -> io::Result<()> {
+    let open = || {
+        OpenOptions::new()
+            .append(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .open(path)
+    };
+    let late = |what| Err(io::Error::new(io::ErrorKind::TimedOut, what));
+    let started = Instant::now();
+    let patience = Duration::from_millis(PATIENCE as u64);
+    let mut file = loop {
+        match open() {
+            // A pipe that nobody reads.
+            Err(e) if e.raw_os_error() == Some(libc::ENXIO) => {
+                if started.elapsed() > patience {
+                    return late("nobody reads it");
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            result => break result?,
+        }
+    };
+    while !content.is_empty() {
+        match file.write(content) {
+            Ok(n) => content = &content[n..],
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                if !is_ready(&file, libc::POLLOUT)? {
+                    return late("nobody reads on");
+                }
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the file can be read or written; `false`: not within [`PATIENCE`].
+fn is_ready(file: &File, events: libc::c_short) -> io::Result<bool> {
+    let mut polled = libc::pollfd {
+        fd: file.as_raw_fd(),
+        events,
+        revents: 0,
+    };
+    // SAFETY: one structure, which lives longer than the call.
+    match unsafe { libc::poll(&mut polled, 1, PATIENCE) } {
+        0 => Ok(false),
+        n if n > 0 => Ok(true),
+        _ => match io::Error::last_os_error() {
+            e if e.kind() == io::ErrorKind::Interrupted => Err(io::Error::other(Asked)),
+            e => Err(e),
+        },
+    }
 }
 
 /// Where witnesses go.

@@ -6,7 +6,7 @@ use crate::divergence::Divergence;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::{FoundWait, Style, base_name, shell_word};
-use crate::terminal::visible;
+use crate::terminal::{Printed, visible};
 use crate::triage::Gathered;
 use raddle_protocol::witness::Witness;
 use raddle_scheduler::{Module, Sanitizer};
@@ -79,7 +79,7 @@ pub struct Summary {
     /// What the program wrote to its standard output in the execution that stands for all: the one
     /// of the first finding, else the first.
     #[serde(skip)]
-    pub output: Option<Vec<u8>>,
+    pub output: Option<Printed>,
     #[serde(flatten)]
     pub verify: Option<Verification>,
     #[serde(flatten)]
@@ -380,11 +380,18 @@ impl Summary {
         if self.findings.len() > 1 || !reported {
             for found in &self.findings {
                 let file = found.file();
+                let first = found.execution;
+                // What executions show besides their ends is looked into once.
+                let when = match Class::from_name(&found.class) {
+                    Some(Class::Race | Class::Leak) => format!("first in execution {first}"),
+                    _ => format!(
+                        "in {}, first in number {first}",
+                        count(found.seen, "execution")
+                    ),
+                };
                 text.push_str(&format!(
-                    "  {} (in {}, first in number {}): {}  {}\n",
+                    "  {} ({when}): {}  {}\n",
                     style.bold(&found.class),
-                    count(found.seen, "execution"),
-                    found.execution,
                     found.message,
                     file
                 ));

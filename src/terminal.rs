@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use raddle_protocol::trace::Trace;
 use std::io::Write;
 
 /// Says something. Where nobody reads any more the result is still the exit code and the files, so
@@ -16,9 +17,33 @@ pub fn print(text: &str) {
     write(std::io::stdout().lock(), harmless(text).as_bytes());
 }
 
+/// What the program under test wrote to its standard output in one execution.
+#[derive(Clone, Debug, Default)]
+pub struct Printed {
+    /// The beginning.
+    kept: Vec<u8>,
+    /// How many bytes came after that.
+    more: u64,
+}
+
+impl Printed {
+    pub fn of(trace: &Trace) -> Printed {
+        Printed {
+            kept: trace.stdout.clone(),
+            more: trace.stdout_rest.bytes(),
+        }
+    }
+}
+
 /// Passes on what the program under test wrote, as it is.
-pub fn pass_on(output: &[u8]) {
-    write(std::io::stdout().lock(), output);
+pub fn pass_on(output: &Printed) {
+    write(std::io::stdout().lock(), &output.kept);
+    if output.more > 0 {
+        let (kept, more) = (output.kept.len(), output.more);
+        tell(&format!(
+            "raddle: note: its standard output is cut off after {kept} bytes: {more} more were not kept\n"
+        ));
+    }
 }
 
 fn write(mut to: impl Write, bytes: &[u8]) {

@@ -26,7 +26,7 @@ use crate::store::{Place, write_witness};
 use crate::summary::{Found, Possibility};
 use crate::suppress::{Case, Suppressions};
 use crate::symbols::{Symbols, readable};
-use crate::terminal::tell;
+use crate::terminal::{Printed, tell};
 use crate::watch::{Treatment, Watch};
 use endless::{DOUBTED_STEPS, Fair, cut_short, is_long_way};
 use raddle_analyzer::stop;
@@ -36,7 +36,7 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::{CHOICE_BIT, Step, Tail};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_protocol::witness::{self, Bytes, Finding, Recipe, Witness};
+use raddle_protocol::witness::{self, Bytes, Finding, Note, Recipe, Witness};
 use raddle_scheduler::{Module, RunError, Session};
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ pub struct Gathered {
     /// The first witness that could not be written.
     pub trouble: Option<crate::error::Error>,
     /// The standard output of the first finding.
-    pub output: Option<Vec<u8>>,
+    pub output: Option<Printed>,
 }
 
 /// What an execution should have printed, and how that was printed.
@@ -79,9 +79,9 @@ pub struct Gathered {
 pub struct Reference {
     /// What it is, in words.
     pub what: String,
-    /// Of the output ([`witness::fnv1a`]).
+    /// Of the output ([`Trace::output_hash`]).
     pub hash: u64,
-    /// The output; `None` where only the hash is remembered.
+    /// The output, as far as it was kept; `None` where only the hash is remembered.
     pub stdout: Option<Vec<u8>>,
     /// The schedule; empty where it was no execution of this run.
     pub taken: Vec<Step>,
@@ -171,7 +171,7 @@ pub struct Triage<'a> {
     paths: paths::Paths,
     notes: Vec<String>,
     trouble: Option<crate::error::Error>,
-    output: Option<Vec<u8>>,
+    output: Option<Printed>,
     /// Of the program, where they are known without a session.
     modules: Option<Vec<Module>>,
     /// Executions that were [`Examined::Endless`].
@@ -387,7 +387,7 @@ impl<'a> Triage<'a> {
             fails = false;
         }
         if fails {
-            self.output.get_or_insert(trace.stdout);
+            self.output.get_or_insert_with(|| Printed::of(&trace));
         }
         self.publish(&witness, fails);
         Ok(fails)
@@ -593,6 +593,7 @@ impl<'a> Triage<'a> {
         story.place(&mut failure, trace);
         let left_out = leave_out_middle(&mut story.records);
         let faults = crate::faults::notes(&story.records);
+        failure.notes.extend(cut_off(trace));
         let finding = Finding {
             class: failure.class.to_string(),
             message: failure.message,
@@ -716,11 +717,23 @@ pub fn counted(class: Class, trace: &Trace) -> String {
 pub fn class_of(trace: &Trace, expected_output: Option<u64>) -> Option<Class> {
     match meaning(&trace.outcome) {
         Meaning::Finding(class) => Some(class),
-        Meaning::Fine if expected_output.is_some_and(|h| h != witness::fnv1a(&trace.stdout)) => {
+        Meaning::Fine if expected_output.is_some_and(|h| h != trace.output_hash()) => {
             Some(Class::Output)
         }
         _ => None,
     }
+}
+
+/// What there is to say of an output that was not kept to its end.
+fn cut_off(trace: &Trace) -> Option<Note> {
+    let more = trace.stdout_rest.bytes();
+    let kept = trace.stdout.len();
+    (more > 0).then(|| Note {
+        text: format!(
+            "its standard output was kept up to byte {kept}: {more} more came after that"
+        ),
+        site: None,
+    })
 }
 
 fn last_bytes(output: &[u8]) -> Bytes {

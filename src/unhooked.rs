@@ -52,7 +52,7 @@ pub fn unknown_calls(modules: &[Module], files: &[(&Path, Vec<u8>)]) -> Option<S
         .filter(|module| is_among(name(module).as_bytes(), &SYSTEM_LIBRARIES));
     let mut unknown = BTreeSet::new();
     for module in system {
-        let Ok(bytes) = std::fs::read(&module.path) else {
+        let Ok(bytes) = crate::store::read_regular(&module.path) else {
             continue;
         };
         let Ok(elf) = Elf::parse(&bytes) else {

@@ -13,6 +13,7 @@ use crate::report::place;
 use crate::setup::Setup;
 use crate::summary::{Summary, Verdict, Verification, count, instrumented, recount};
 use crate::symbols::{Symbols, demangle, readable};
+use crate::terminal::Printed;
 use crate::triage::{Examined, Seen, Sighted, Triage, class_of};
 use crate::unhooked::{self, short};
 use crate::watch::{Mark, Treatment};
@@ -333,7 +334,7 @@ impl Exploration<'_> {
         }
         if !comes_again {
             let label = label(&trace.outcome);
-            let first = || trace.stdout.clone();
+            let first = || Printed::of(&trace);
             self.summary.output.get_or_insert_with(first);
             *self.summary.outcomes.entry(label).or_default() += 1;
         }

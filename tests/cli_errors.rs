@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Output, compile, output, raddle, scratch};
+use common::{Compiler, LIMIT, Output, compile, empty, output, raddle, scratch};
 use raddle_cli::exit::Exit;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A command line, what its error must contain, and its exit code.
 struct Case {
@@ -328,6 +329,99 @@ fn files_without_an_end_are_not_read_to_it() {
             case(&["coverage", "/dev/zero"], &["/dev/zero"], file),
         ],
     );
+}
+
+/// A pipe that nobody writes to is waited for a while, and not where raddle is asked to end.
+#[test]
+fn pipes_that_give_nothing_are_not_waited_for_without_end() {
+    let dir = empty("pipes");
+    let made = Command::new("mkfifo").arg(dir.join("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let program = program.to_str().expect("a path of ours is text");
+    let of_run = |option| ["run", "-q", option, "pipe", "--", program];
+    let table = [
+        of_run("--suppressions").to_vec(),
+        of_run("--expect-output").to_vec(),
+        of_run("--stdin").to_vec(),
+        vec!["show", "pipe"],
+        vec!["replay", "pipe"],
+    ];
+    for (n, args) in table.iter().enumerate() {
+        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+        let mut child = command(&dir, &args);
+        child.stdin(Stdio::null()).stderr(Stdio::null());
+        let mut child = child.spawn().expect("raddle starts");
+        std::thread::sleep(Duration::from_millis(500));
+        let signal = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP][n % 3];
+        // SAFETY: a number of a child that has not been waited for, so it is nobody else's.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let status = child.wait().expect("a child");
+        let interrupted = i32::from(Exit::Interrupted.code());
+        assert_eq!(status.code(), Some(interrupted), "{args:?}");
+    }
+    let file = Exit::InputOutput;
+    let verify = ["verify", "--symbolic-file", "pipe", "--", program];
+    std::fs::create_dir(dir.join("corpus")).expect("a directory can be made");
+    let named = Command::new("mkfifo")
+        .arg(dir.join("corpus/corpus.db"))
+        .status();
+    assert!(named.is_ok_and(|status| status.success()));
+    check(
+        &dir,
+        &[
+            case(&["show", "pipe"], &["nothing came from it within"], file),
+            case(&verify, &["pipe", "no regular file"], file),
+            case(&of_run("--corpus"), &["pipe", "Not a directory"], file),
+            case(
+                &["run", "--corpus", "corpus", "--", program],
+                &["corpus.db", "no regular file"],
+                file,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn places_that_cannot_be_written_are_named_before_anything_runs() {
+    let dir = empty("places");
+    let program = compile(Compiler::Gcc, "tests/hostile/hang.c", &[]);
+    let program = program.to_str().expect("a path of ours is text");
+    let (file, usage) = (Exit::InputOutput, Exit::Usage);
+    let run = |options: &[&'static str], says, exit| {
+        // It would hang.
+        let args = [&["run", "-n", "1"], options, &["--", program, "compute"]].concat();
+        case(&args, says, exit)
+    };
+    check(
+        &dir,
+        &[
+            run(&["--json", "/proc/new"], &["/proc/new"], file),
+            run(&["--junit", "."], &["Is a directory"], file),
+            run(&["--sarif", "/dev/null/new"], &["/dev/null/new"], file),
+            run(&["-o", "/proc/new"], &["/proc/new"], file),
+            run(&["--witness-dir", "/proc/new"], &["/proc/new"], file),
+            run(&["--corpus", "/proc/new"], &["/proc/new"], file),
+            run(&["--json", "-"], &["--json -", "/dev/stderr"], usage),
+            run(
+                &["--json", "a", "--sarif", "./a"],
+                &["--json and for --sarif"],
+                usage,
+            ),
+            case(
+                &["verify", "--keep", "/proc/new", "--", program],
+                &["/proc/new"],
+                file,
+            ),
+            case(
+                &["replay", "--json", "w", "w"],
+                &["the witness and for --json"],
+                usage,
+            ),
+        ],
+    );
+    let left = std::fs::read_dir(&dir).expect("it is there").count();
+    assert_eq!(left, 0, "something was made");
 }
 
 #[test]

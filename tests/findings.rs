@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Run, compile, output, raddle, run};
+use common::{Compiler, LIMIT, Run, compile, empty, output, raddle, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -112,6 +112,45 @@ fn outputs_that_differ_are_shown_line_by_line() {
     assert!(other.stdout.starts_with("begin\none\n"), "{}", other.all());
     let fixed = run(&options, &program("output.c", &["-DFIXED"]), &[]);
     assert_eq!(fixed.output.status, WITHIN_BOUNDS, "{}", fixed.output.all());
+}
+
+/// A difference is one wherever it is, and what is not kept of an output is said.
+#[test]
+fn long_outputs_are_compared_to_their_end() {
+    let program = program("long_output.c", &[]);
+    let dir = empty("findings-long-output");
+    let kib = "17000";
+    let native = output(Command::new(&program).arg(kib), LIMIT);
+    let expected = dir.join("expected");
+    assert!(native.stdout.len() > 16 << 20);
+    let end = native.stdout.len() - 2;
+    for (last, findings) in [("1", 0), ("3", 1)] {
+        let text = format!("{}{last}\n", &native.stdout[..end]);
+        std::fs::write(&expected, text).expect("the file can be written");
+        let expected = expected.to_str().expect("a path of ours is text");
+        let options = ["run", "--policy", "rr", "--expect-output", expected];
+        let run = run(&options, &program, &[kib]);
+        let said = &run.output.stderr;
+        assert_eq!(run.summary.findings.len(), findings, "{last}: {said}");
+    }
+    let options = [
+        "run",
+        "--policy",
+        "dfs",
+        "-n",
+        "100",
+        "--same-output",
+        "--no-shrink",
+    ];
+    let run = run(&options, &program, &[kib]);
+    let said = &run.output.stderr;
+    assert_eq!(classes(&run), ["output"], "{said}");
+    assert!(said.contains("they differ after 16777216 bytes"), "{said}");
+    assert!(
+        said.contains("cut off after 16777216 bytes: 630786 more"),
+        "{said}"
+    );
+    assert_eq!(run.output.stdout.len(), 16 << 20);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{LIMIT, Output, Run, empty, output, raddle, root, run, scratch};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 fn package() -> PathBuf {
@@ -14,6 +15,10 @@ fn package() -> PathBuf {
 
 /// `raddle cargo ARGS` for the package.
 fn cargo(args: &[&str]) -> Output {
+    output(&mut cargo_command(args), LIMIT)
+}
+
+fn cargo_command(args: &[&str]) -> Command {
     let mut command = Command::new(raddle());
     command
         .current_dir(scratch("rust"))
@@ -24,7 +29,7 @@ fn cargo(args: &[&str]) -> Output {
         .arg(package().join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", target())
         .env_remove("RUSTFLAGS");
-    output(&mut command, LIMIT)
+    command
 }
 
 fn target() -> PathBuf {
@@ -81,7 +86,7 @@ fn every_test_is_run_by_itself() {
 fn filters_choose_tests() {
     let table: [(&[&str], i32, &str); 4] = [
         (&["messages"], 0, "test tests::messages_arrive\n"),
-        (&["no_such_test"], 0, "raddle: 0 tests: none failed"),
+        (&["no_such_test"], 64, "no test has such a name"),
         (&["--ignored"], 66, "1 failed: tests::not_asked_for"),
         (
             &["wrong", "lost", "--skip", "count"],
@@ -100,6 +105,34 @@ fn filters_choose_tests() {
         let text = said.all();
         assert_eq!(said.status, status, "{args:?}\n{text}");
         assert!(text.contains(expected), "{args:?}\n{text}");
+    }
+}
+
+/// cargo gives a filter to all test binaries, so one without such a test is none of the user's
+/// mistakes. A signal ends the tests, and the exit code is as ever.
+#[test]
+fn cargo_is_attended_to_its_end() {
+    let said = cargo(&["test", "--lib", "no_such_test"]);
+    assert_eq!(said.status, 0, "{}", said.all());
+    for (signal, name) in [(libc::SIGTERM, "right"), (libc::SIGHUP, "count_is_lost")] {
+        let mut command = cargo_command(&["test", "--lib", name]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("raddle starts");
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let mut lines = lines.map(|line| line.expect("text"));
+        let begun = lines.any(|line| line.starts_with("test tests::"));
+        assert!(begun, "no test began");
+        // SAFETY: a number of a child that has not been waited for, so it is nobody else's.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        // What the tests say comes before the end of cargo's attendant.
+        let rest: Vec<String> = lines.collect();
+        let status = child.wait().expect("a child").code();
+        let found = rest.iter().any(|line| line.starts_with("exit in "));
+        let expected = if found { [66, 66] } else { [130, 0] };
+        assert!(
+            status.is_some_and(|s| expected.contains(&s)),
+            "{status:?}: {rest:?}"
+        );
     }
 }
 
@@ -151,7 +184,7 @@ fn all_tests_are_in_one_file() {
 fn tests_without_a_verdict_are_in_the_file() {
     let junit = empty("rust-no-verdict").join("junit.xml");
     let table: [(&[&str], i32, usize, usize); 2] = [
-        (&["--", "no_such_test"], 0, 0, 0),
+        (&["--", "no_such_test"], 64, 0, 0),
         (&["--policy", "nonsense", "--", "payment_arrives"], 64, 1, 1),
     ];
     for (options, exit, tests, errors) in table {

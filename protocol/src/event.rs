@@ -553,7 +553,7 @@ impl Event {
     pub const NO_ACCESS: u8 = 1;
 
     /// Most return addresses that are written in [`Kind::Stack`] records for one operation.
-    pub const CALLERS: usize = 12;
+    pub const CALLERS: usize = 32;
 
     /// The [`Kind::Stack`] records for these return addresses (the first [`Event::CALLERS`]).
     pub fn stack(thread: Slot, callers: &[usize]) -> impl Iterator<Item = Event> + '_ {
@@ -660,14 +660,16 @@ mod tests {
 
     #[test]
     fn callers_come_back_in_order() {
-        let addresses: [usize; 14] = core::array::from_fn(|i| 0x1000 + i);
+        const MOST: usize = Event::CALLERS;
+        let addresses: [usize; MOST + 2] = core::array::from_fn(|i| 0x1000 + i);
         for (len, kept, records) in [
             (0, 0, 1),
             (1, 1, 1),
             (3, 3, 1),
             (4, 4, 2),
             (12, 12, 4),
-            (14, 12, 4),
+            (MOST, MOST, MOST.div_ceil(3)),
+            (MOST + 2, MOST, MOST.div_ceil(3)),
         ] {
             let mut seen = 0;
             let mut count = 0;

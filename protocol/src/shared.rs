@@ -63,6 +63,10 @@ pub mod env {
         ("KMP_BLOCKTIME", "0"),
     ];
 
+    /// Asks Rust programs to write the stack of a panic out, which takes long and is in the report; where
+    /// it is set, they are told not to.
+    pub const BACKTRACE: &str = "RUST_BACKTRACE";
+
     /// File name of the runtime, which the controller adds to `LD_PRELOAD`.
     pub const RUNTIME_LIBRARY: &str = "libraddle.so";
     /// File name of the library that takes the place of ThreadSanitizer's; added likewise for

@@ -3,6 +3,7 @@
 use crate::Slot;
 use crate::event::{Event, Kind};
 use crate::expr::{MAX_WIDTH, Node, Op};
+use crate::hash::{Fnv1a, LongHash};
 use crate::outcome::{End, Wait};
 use crate::schedule::Step;
 use alloc::string::String;
@@ -90,9 +91,11 @@ pub struct Trace {
     /// Libraries that the program loaded by itself, in order: what is added to a file's own
     /// addresses, its path.
     pub loaded: Vec<(u64, Vec<u8>)>,
-    /// What the target wrote to standard output and standard error.
+    /// What the target wrote to standard output and standard error, as far as it was kept.
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// What it wrote to standard output after that.
+    pub stdout_rest: LongHash,
 }
 
 impl Trace {
@@ -108,8 +111,24 @@ impl Trace {
             loaded: Vec::new(),
             stdout: Vec::new(),
             stderr: Vec::new(),
+            stdout_rest: LongHash::default(),
         }
     }
+
+    /// A hash of all that the target wrote to standard output: [`output_hash`].
+    pub fn output_hash(&self) -> u64 {
+        output_hash(&self.stdout, &self.stdout_rest)
+    }
+}
+
+/// A hash of a whole output, of which the beginning was kept.
+pub fn output_hash(kept: &[u8], rest: &LongHash) -> u64 {
+    let mut hash = Fnv1a::default();
+    hash.add(kept);
+    if rest.bytes() > 0 {
+        hash.add(&rest.finish().to_le_bytes());
+    }
+    hash.finish()
 }
 
 /// What is wrong with a record that came from the target.

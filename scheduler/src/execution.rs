@@ -4,7 +4,7 @@ use crate::ended::Ended;
 use crate::error::{Corruption, RunError};
 use crate::leftovers;
 use crate::outcome;
-use crate::output::Output;
+use crate::output::{Output, Written};
 use crate::pages::{Fate, Pages};
 use crate::server::TICK;
 use crate::stop::StopFlag;
@@ -27,11 +27,20 @@ pub struct Records {
     events: Vec<Event>,
     taken: Vec<Step>,
     uncontrolled: Vec<String>,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
+    stdout: Written,
+    stderr: Written,
 }
 
+/// What is named where a hash stands for an output and does not know all of it.
+const TAKEN_BACK: &str = "ftruncate of a long standard output";
+
 impl Records {
+    /// The output that follows comes after what is here.
+    pub fn go_on(&self, output: &Output) {
+        output.stdout.go_on_from(&self.stdout);
+        output.stderr.go_on_from(&self.stderr);
+    }
+
     /// The schedule so far.
     pub fn taken(&self) -> &[Step] {
         &self.taken
@@ -51,10 +60,13 @@ impl Records {
         }
         self.drain(watch.pages, watch.limits.record_bytes)?;
         if let Some(output) = watch.output {
-            let taken = output.take();
-            let (out, err) = taken.map_err(|e| Trouble::Os("read the output", e))?;
-            self.stdout.extend(out);
-            self.stderr.extend(err);
+            let out = output.stdout.take(&mut self.stdout);
+            let both = out.and_then(|()| output.stderr.take(&mut self.stderr));
+            both.map_err(|e| Trouble::Os("read the output", e))?;
+            let name = TAKEN_BACK.to_string();
+            if self.stdout.lost && !self.uncontrolled.contains(&name) {
+                self.uncontrolled.push(name);
+            }
         }
         Ok(())
     }
@@ -258,8 +270,9 @@ impl Watch<'_> {
             counters,
             uncontrolled: records.uncontrolled,
             loaded: pages.loaded()?,
-            stdout: records.stdout,
-            stderr: records.stderr,
+            stdout: records.stdout.kept,
+            stderr: records.stderr.kept,
+            stdout_rest: records.stdout.rest,
             ..Trace::new(records.events, records.taken, outcome)
         })
     }

@@ -88,6 +88,9 @@ pub fn environment(
     all.insert(env::TARGET.into(), format!("{dev}:{inode}").into());
     all.insert(env::SESSION.into(), token.into());
     all.extend(env::CALM.map(|(name, value)| (name.into(), value.into())));
+    if let Some(wanted) = all.get_mut(OsStr::new(env::BACKTRACE)) {
+        *wanted = "0".into();
+    }
     if let (true, Some((name, value))) = (eager, env::EAGER.split_once('=')) {
         all.entry(name.into()).or_insert_with(|| value.into());
     }

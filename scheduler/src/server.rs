@@ -77,8 +77,8 @@ impl Server {
         };
         command
             .stdin(own(&stdin)?)
-            .stdout(own(&output.stdout)?)
-            .stderr(own(&output.stderr)?);
+            .stdout(own(&output.stdout.file)?)
+            .stderr(own(&output.stderr.file)?);
         let child =
             launch::on_launcher(move || command.spawn())?.map_err(os("start the program"))?;
         drop(theirs);
@@ -137,18 +137,15 @@ impl Server {
             if stopped {
                 return Err(StartError::Stopped);
             }
-            let n = match said {
-                true => self
-                    .control
-                    .read(&mut hello[got..])
-                    .or_else(closed)
-                    .map_err(os)?,
-                false => 0,
-            };
-            got += n;
-            // An end of file comes just before the end of the process.
-            if n == 0 && (said || ended) {
-                return Err(self.ended_early(deadline, output));
+            let read = said.then(|| self.control.read(&mut hello[got..]).or_else(closed));
+            match read {
+                Some(Ok(n)) if n > 0 => got += n,
+                Some(Err(e)) if is_passing(&e) => {}
+                Some(Err(e)) => return Err(os(e)),
+                // An end of file comes just before the end of the process.
+                Some(Ok(_)) => return Err(self.ended_early(deadline, output)),
+                None if ended => return Err(self.ended_early(deadline, output)),
+                None => {}
             }
         }
         self.check_hello(&hello, fd)
@@ -218,12 +215,7 @@ impl Server {
             match self.control.read(&mut answer[got..]).or_else(closed) {
                 Ok(0) => return Err(self.gone()),
                 Ok(n) => got += n,
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-                    ) =>
-                {
+                Err(e) if is_passing(&e) => {
                     // A descendant may hold the socket open, so the end shows here only.
                     if sys::poll_in([self.process.as_fd()], Some(Duration::ZERO)).map_err(os)?[0] {
                         return Err(self.gone());
@@ -281,6 +273,14 @@ impl Server {
             },
         }
     }
+}
+
+/// A read that a signal or its own limit of time has ended may be tried again.
+fn is_passing(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
 }
 
 /// A connection that was reset has ended.

@@ -109,8 +109,11 @@ impl Session {
             cut_off: None,
             deadline: None,
         };
-        session.serve()?;
-        Ok(session)
+        match session.serve() {
+            Err(_) if stop.is_set() => Err(StartError::Stopped),
+            Err(error) => Err(error),
+            Ok(_) => Ok(session),
+        }
     }
 
     /// The running server, started anew if need be.
@@ -185,6 +188,14 @@ impl Session {
         if self.stop.is_set() || self.is_late() {
             return Err(RunError::Stopped);
         }
+        match self.run_once(job, patience) {
+            // What fails while all is brought to its end says nothing.
+            Err(_) if self.stop.is_set() => Err(RunError::Stopped),
+            result => result,
+        }
+    }
+
+    fn run_once(&mut self, job: &Job, patience: Option<Duration>) -> Result<Trace, RunError> {
         self.serve()?;
         if self.limits.reuse >= Reuse::Copies
             && let Some(freeze) = self.snapshots.wish(job)
@@ -214,6 +225,7 @@ impl Session {
             copy,
             again,
         } = self.begin(job, fate)?;
+        records.go_on(&self.output);
         let started = Instant::now();
         let server = self.server.as_ref().ok_or(RunError::ServerSilent)?;
         let watch = Watch {

@@ -2,10 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::store::PRIVATE;
+use crate::store;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -33,23 +31,17 @@ impl Database {
     /// Every transaction is on the disk when it returns (write-ahead log, synchronous), so that
     /// whatever ends this process, or the machine, leaves either all of it or nothing.
     pub fn open(dir: &Path) -> Result<Database> {
-        std::fs::create_dir_all(dir).map_err(|e| Error::file("make the corpus in", dir, &e))?;
+        store::folder(dir, "make the corpus in")?;
         let path = dir.join(FILE);
         // SQLite gives the files beside it the same mode.
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(PRIVATE)
-            .open(&path)
-            .map_err(|e| {
-                let cause = format!("cannot open {}: {e}", path.display());
-                Error::new(
-                    Exit::InputOutput,
-                    cause,
-                    "choose another directory for the corpus",
-                )
-            })?;
+        store::open_own(&path).map_err(|e| {
+            let cause = format!("cannot open {}: {e}", path.display());
+            Error::new(
+                Exit::InputOutput,
+                cause,
+                "choose another directory for the corpus",
+            )
+        })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut database = Database::connect(path, flags, false)?;
         database.prepare()?;

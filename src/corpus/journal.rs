@@ -8,14 +8,13 @@ use super::locks::Locks;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::replay::job_of;
-use crate::store::PRIVATE;
+use crate::store;
 use raddle_protocol::job::Job;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::witness::{Bytes, Input, Recipe, fnv1a};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// One job.
@@ -42,7 +41,7 @@ impl Journal {
     /// # Errors
     /// The directory or the file cannot be used; another process verifies the same with it.
     pub fn open(dir: &Path, key: u64) -> Result<(Journal, Vec<Job>)> {
-        std::fs::create_dir_all(dir).map_err(|e| Error::file("make", dir, &e))?;
+        store::folder(dir, "make the corpus in")?;
         let lock = Locks::open(dir)?;
         // Runs have small numbers.
         let byte = (key >> 2 | 1 << 61) as i64;
@@ -55,14 +54,7 @@ impl Journal {
         }
         let path = dir.join(format!("verify-{key:016x}.journal"));
         let failed = |e: std::io::Error| Error::file("read", &path, &e);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .mode(PRIVATE)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let mut file = store::open_own(&path).map_err(failed)?;
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(failed)?;
         let (jobs, len) = decode(&content);

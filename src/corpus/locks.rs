@@ -1,11 +1,10 @@
 //! Who is still there: every run holds a lock for as long as its process lives.
 
 use crate::error::{Error, Result};
-use crate::store::PRIVATE;
-use std::fs::{File, OpenOptions};
+use crate::store;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The lock file in a corpus directory. Run `id` locks byte `id`; the kernel unlocks it when the
@@ -17,14 +16,7 @@ pub struct Locks {
 impl Locks {
     pub fn open(dir: &Path) -> Result<Locks> {
         let path = dir.join("locks");
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .mode(PRIVATE)
-            .truncate(false)
-            .open(&path)
-            .map_err(|e| Error::file("open", &path, &e))?;
+        let file = store::open_own(&path).map_err(|e| Error::file("open", &path, &e))?;
         Ok(Locks { file })
     }
 

@@ -18,8 +18,9 @@ const NO_RACES: &str = "races were not looked for: of the accesses to memory onl
                         operations are seen";
 
 /// Said where nothing was found in a program without hooks.
-const ONLY_CALLS: &str = "only calls were places to switch: no module was built with `raddle cc` or \
-                          `raddle cargo`";
+const ONLY_CALLS: &str = "only calls by which threads wait for each other were places to switch, not \
+                          accesses to memory nor calls of files: no module was built with `raddle cc` \
+                          or `raddle cargo`";
 
 /// Said where outputs are compared by a search that leaves out what is equivalent.
 const OUTPUT: &str = "output is no step: of interleavings that only print in another order one was \
@@ -182,7 +183,8 @@ impl State {
         if !self.sees_memory {
             let text = match self.instrumented.is_empty() {
                 true => {
-                    "the program was not built with raddle cc: its accesses to memory are no steps"
+                    "the program was not built with raddle cc: its accesses to memory are no steps, \
+                     nor are calls of files and of others that keep something"
                 }
                 false => "of its accesses to memory only atomic operations are steps",
             };

@@ -294,7 +294,7 @@ fn frame(site: &Site, index: usize) -> StackFrame {
 fn interleaving(witness: &Witness, names: &Names) -> Option<CodeFlow> {
     let mut threads: BTreeMap<u16, Vec<ThreadFlowLocation>> = BTreeMap::new();
     let after = witness.events.len() + 1;
-    for row in rows(witness, names) {
+    for row in rows(witness, names, false) {
         threads
             .entry(row.thread)
             .or_default()

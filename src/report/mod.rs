@@ -21,7 +21,7 @@ use raddle_protocol::witness::{Bytes, Input, PATH, Site, Witness};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
-use text::{cut, full_place, short_function};
+use text::{beside, cut, full_place, in_lines, short_function};
 
 /// Lines of a report that is not [`Style::full`].
 pub const MOST_LINES: usize = 60;
@@ -111,19 +111,18 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
         slot::NONE => String::new(),
         thread => format!("thread {}, ", names.of(thread)),
     };
-    let mut facts = format!("{who}execution {} ({how})", finding.execution);
+    let mut facts = vec![format!("{who}execution {} ({how})", finding.execution)];
     if finding.reproduced {
-        let _ = match (finding.found_preemptions, finding.preemptions) {
-            (found, now) if now < found => {
-                write!(facts, ", shrunk from {found} to {}", preemptions(now))
-            }
-            (_, now) => write!(facts, ", {}", preemptions(now)),
-        };
+        facts[0].push(',');
+        facts.push(match (finding.found_preemptions, finding.preemptions) {
+            (found, now) if now < found => format!("shrunk from {found} to {}", preemptions(now)),
+            (_, now) => preemptions(now),
+        });
         if finding.fewest && finding.preemptions > 0 {
-            facts.push_str(" (no fewer will do)");
+            facts.push("(no fewer will do)".to_string());
         }
     }
-    lines.push(format!("  {facts}"));
+    lines.extend(in_lines(&facts, "  ", style));
     if let Some(note) = &finding.time_out {
         lines.push(format!("  {}", style.yellow(&note.text)));
     }
@@ -175,14 +174,20 @@ fn frames(stack: &[u32], witness: &Witness, style: Style) -> Vec<String> {
                 true => " (inlined)",
                 false => "",
             };
-            let line = format!("    #{number:<2} {function}{inlined} at {place}");
+            let parts = [
+                format!("#{number:<2} {function}{inlined}"),
+                format!("at {place}"),
+            ];
+            lines.extend(in_lines(&parts, "    ", style));
             let is_shown = i == site.shown as usize;
-            lines.push(match &site.source {
-                Some(source) if is_shown => {
-                    format!("{line}    {}", style.dim(&cut(source, 60)))
-                }
-                _ => line,
-            });
+            if let (true, Some(line)) = (is_shown, lines.pop()) {
+                let source = site.source.as_deref();
+                lines.push(
+                    beside(format!("{line}  "), source, 60, style)
+                        .trim_end()
+                        .into(),
+                );
+            }
             number += 1;
             // What called it is the same for every program.
             if frame.function.as_deref() == Some("main") {
@@ -226,21 +231,21 @@ fn module_place(witness: &Witness, site: &Site) -> String {
     }
 }
 
-fn located(site: &Site, style: Style) -> String {
-    match &site.source {
-        Some(source) => format!("{}  {}", place(site), style.dim(&cut(source, 50))),
-        None => place(site),
-    }
+/// `line`, which ends before a place, with that place and its source.
+fn located(line: &str, site: &Site, style: Style) -> String {
+    let line = format!("{line}{}", place(site));
+    beside(line, site.source.as_deref(), 50, style)
 }
 
 fn notes(witness: &Witness, style: Style) -> Vec<String> {
     let notes = &witness.finding.notes;
     let mut lines = Vec::new();
     for note in notes {
-        let place = note
-            .site
-            .map(|s| format!(" at {}", located(&witness.sites[s as usize], style)));
-        lines.push(format!("    {}{}", note.text, place.unwrap_or_default()));
+        let text = format!("    {}", note.text);
+        lines.push(match note.site {
+            Some(site) => located(&format!("{text} at "), &witness.sites[site as usize], style),
+            None => text,
+        });
     }
     if !lines.is_empty() {
         lines.insert(0, String::new());
@@ -344,20 +349,15 @@ fn blocks(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
             continue;
         }
         seen.push(name.to_string());
-        let (by, at) = (
-            names.of(block.thread),
-            located(&witness.sites[block.site as usize], style),
-        );
-        lines.push(match descriptor::what_of(object.address) {
+        let by = names.of(block.thread);
+        let line = match descriptor::what_of(object.address) {
             Some(What::Messages | What::Semaphores) => {
-                format!("    {name}: id {}, made by {by} at {at}", block.size)
+                format!("    {name}: id {}, made by {by} at ", block.size)
             }
-            Some(_) => format!("    {name}: {}, made by {by} at {at}", numbers(block.size)),
-            None => format!(
-                "    {name}: {} bytes, allocated by {by} at {at}",
-                block.size
-            ),
-        });
+            Some(_) => format!("    {name}: {}, made by {by} at ", numbers(block.size)),
+            None => format!("    {name}: {} bytes, allocated by {by} at ", block.size),
+        };
+        lines.push(located(&line, &witness.sites[block.site as usize], style));
     }
     if !lines.is_empty() {
         lines.insert(0, String::new());

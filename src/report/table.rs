@@ -40,7 +40,7 @@ const MARGIN: usize = 8;
 
 /// Lines of text, without line ends.
 pub fn table(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
-    let rows = rows(witness, names);
+    let rows = rows(witness, names, style.full);
     if rows.is_empty() {
         return Vec::new();
     }
@@ -82,8 +82,8 @@ pub fn only_file(witness: &Witness) -> Option<&str> {
     only
 }
 
-/// All rows.
-pub fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
+/// All rows; in `full` with the returns of calls that nobody came in before.
+pub fn rows(witness: &Witness, names: &Names, full: bool) -> Vec<Row> {
     let only = only_file(witness).map(|file| format!("{file}:"));
     let mut rows: Vec<Row> = Vec::new();
     let mut last: Option<(&Record, String)> = None;
@@ -96,12 +96,21 @@ pub fn rows(witness: &Witness, names: &Names) -> Vec<Row> {
         }
         // Worth a line where others came by in between.
         let follows = |(before, _): &(&Record, String)| before.thread == record.thread;
-        if record.kind == Kind::Return as u8 && last.as_ref().is_some_and(follows) {
+        let continues = last.as_ref().is_some_and(follows);
+        if record.kind == Kind::Return as u8 && continues && !full {
             continue;
         }
+        // What a library does on the way to the next line of one's own is told with the last one.
+        let frame = &site.frames[site.shown as usize];
+        let inside = frame.file.is_some() && !is_own_code(frame);
         let joins = match &last {
-            Some((before, there)) => {
-                before.thread == record.thread && *there == here && !record.preempts
+            Some((_, there)) => {
+                let same = *there == here;
+                let within = inside && continues && !record.preempts && !starts;
+                if within {
+                    here.clone_from(there);
+                }
+                within || (continues && !record.preempts && same)
             }
             None => false,
         };
@@ -228,7 +237,7 @@ fn columns(
         };
         let column = threads.iter().position(|&t| t == row.thread).unwrap_or(0);
         let indent = " ".repeat(column * width);
-        for (i, text) in cell(row, width - 2).iter().enumerate() {
+        for (i, text) in cell(row, width - 2, style.full).iter().enumerate() {
             let margin = margin(row, i == 0, style);
             let text = match i {
                 0 => text.clone(),
@@ -251,6 +260,17 @@ fn list(items: &[Item], names: &Names, style: Style) -> Vec<String> {
     for item in items {
         match item {
             Item::Gap(n) => lines.push(style.dim(&gap(*n))),
+            Item::Row(row) if style.full => {
+                for (i, text) in cell(row, room, true).iter().enumerate() {
+                    let name = if i == 0 {
+                        names.of(row.thread)
+                    } else {
+                        String::new()
+                    };
+                    let name = style.bold(&pad(&name, name_width));
+                    lines.push(format!("{}{name}{text}", margin(row, i == 0, style)));
+                }
+            }
             Item::Row(row) => {
                 let did = in_a_line(&row.did);
                 let source = row.source.as_deref().unwrap_or("");
@@ -289,8 +309,8 @@ fn margin(row: &Row, first: bool, style: Style) -> String {
     }
 }
 
-/// At most four lines: place and source, then what happened, first and last.
-fn cell(row: &Row, width: usize) -> Vec<String> {
+/// Place and source, then what happened: if it is not all wanted, in at most four lines, first and last.
+fn cell(row: &Row, width: usize, full: bool) -> Vec<String> {
     let source = row.source.as_deref().unwrap_or("");
     let mut lines = Vec::new();
     if !row.place.is_empty() {
@@ -308,7 +328,7 @@ fn cell(row: &Row, width: usize) -> Vec<String> {
             _ => wrapped.push(did.clone()),
         }
     }
-    if wrapped.len() > MOST {
+    if wrapped.len() > MOST && !full {
         let rest = wrapped.len() - (MOST - 1);
         wrapped.splice(1..=rest, [format!("… {rest} more")]);
     }

@@ -170,6 +170,74 @@ fn no_line_of_the_interleaving_is_wider_than_asked_for() {
 }
 
 #[test]
+fn reports_fit_a_terminal() {
+    let mut witness = sample();
+    witness.finding.policy = "hapset:pcb:2, context 3, learnt from 100".to_string();
+    for width in [60, 80] {
+        let text = report(&witness, None, plain(width));
+        for line in text.lines() {
+            let got = console::measure_text_width(line);
+            assert!(got <= width, "{got} columns of {width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn full_is_full() {
+    let mut witness = sample();
+    let first = witness.events[3];
+    let read = |value| Record {
+        kind: Kind::Read as u8,
+        value,
+        preempts: false,
+        ..first
+    };
+    witness.events.extend((1000..1100).map(read));
+    for width in [40, 120] {
+        let style = |full| Style {
+            full,
+            ..plain(width)
+        };
+        let shown = |full, n: &u64| report(&witness, None, style(full)).contains(&format!("= {n}"));
+        let all = (1000..1100).filter(|n| shown(true, n)).count();
+        let some = (1000..1100).filter(|n| shown(false, n)).count();
+        assert!(all == 100 && some < 10, "{width}: {all} and {some}");
+    }
+}
+
+#[test]
+fn steps_inside_a_library_are_told_with_the_users_line() {
+    let mut witness = sample();
+    let step = witness.events[3];
+    let inside = |thread, site| Record {
+        thread,
+        site,
+        preempts: false,
+        ..step
+    };
+    let library = witness.sites.len() as u32;
+    let mut site = witness.sites[step.site as usize].clone();
+    site.frames[0].file = Some("/rustc/0/library/core/src/sync/atomic.rs".into());
+    site.source = None;
+    witness.sites.push(site);
+    let names = Names::new(&witness.events);
+    let rows_of = |steps: &[(u16, u32)]| {
+        let mut witness = witness.clone();
+        witness.finding.waits.clear();
+        witness.events = steps.iter().map(|&(t, s)| inside(t, s)).collect();
+        let rows = rows(&witness, &names, false);
+        rows.iter()
+            .map(|row| (row.thread, row.site))
+            .collect::<Vec<_>>()
+    };
+    let own = step.site;
+    assert_eq!(rows_of(&[(0, own), (0, library), (0, own)]), [(0, own)]);
+    // Whoever comes next is somewhere else.
+    let other = [(0, own), (1, library), (0, library)];
+    assert_eq!(rows_of(&other), other);
+}
+
+#[test]
 fn long_runs_are_shortened_and_preemptions_stay() {
     let mut witness = sample();
     let (first, other) = (witness.events[0], witness.events[3]);
@@ -223,7 +291,7 @@ fn a_report_has_sixty_lines_at_most_and_the_last_step() {
         };
         assert!(lines(full) > 10 * MOST_LINES);
         let names = Names::new(&witness.events);
-        let rows = rows(&witness, &names);
+        let rows = rows(&witness, &names, true);
         let number = rows.iter().rev().find_map(|row| row.number).unwrap();
         let text = report(&witness, None, short);
         let shown = text

@@ -82,6 +82,34 @@ pub fn cut(text: &str, width: usize) -> String {
     console::truncate_str(text, width, "…").into_owned()
 }
 
+/// A line with the source beside it, as far as there is room for so many columns of that.
+pub fn beside(line: String, source: Option<&str>, most: usize, style: Style) -> String {
+    const LEAST: usize = 12;
+    let taken = measure_text_width(&line) + 2;
+    let room = style.width.saturating_sub(taken).min(most);
+    match source {
+        Some(source) if room >= LEAST => format!("{line}  {}", style.dim(&cut(source, room))),
+        _ => line,
+    }
+}
+
+/// Parts, each with what stands before the next one, in lines of the style's width; further lines
+/// begin with `indent`.
+pub fn in_lines(parts: &[String], indent: &str, style: Style) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        let width = measure_text_width(part);
+        match lines.last_mut() {
+            Some(line) if measure_text_width(line) + 1 + width <= style.width => {
+                line.push(' ');
+                line.push_str(part);
+            }
+            _ => lines.push(format!("{indent}{part}")),
+        }
+    }
+    lines
+}
+
 /// Fills up with spaces to a number of columns.
 pub fn pad(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(measure_text_width(text));

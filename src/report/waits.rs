@@ -33,40 +33,45 @@ pub fn who_waits(witness: &Witness, names: &Names, style: Style) -> Vec<String> 
         return Vec::new();
     }
     let mut lines = heading("who waits for whom", style).to_vec();
-    let site = |index: u32| located(&witness.sites[index as usize], style);
+    let at = |line: &str, site: u32| located(line, &witness.sites[site as usize], style);
     for wait in listed(witness) {
         let mark = match wait.in_cycle {
             true => style.yellow("»"),
             false => " ".to_string(),
         };
-        lines.push(format!(
-            "  {mark} {} waits in {} at {}",
+        let line = format!(
+            "  {mark} {} waits in {} at ",
             pad(&names.of(wait.thread), 5),
-            operation(wait.kind, wait.object, witness),
-            site(wait.site)
-        ));
-        let mut more: Vec<String> = Vec::new();
+            operation(wait.kind, wait.object, witness)
+        );
+        lines.push(at(&line, wait.site));
+        // Each with the place that it ends with.
+        let mut more: Vec<(String, Option<u32>)> = Vec::new();
+        let ending = |line: String, how: &str, place: Option<u32>| match place {
+            Some(_) => (format!("{line}, {how} at "), place),
+            None => (line, None),
+        };
         let joins = Kind::from_u8(wait.kind).is_some_and(Kind::joins);
         if joins && wait.holder != slot::NONE {
-            more.push(format!("for {} to end", names.of(wait.holder)));
+            more.push((format!("for {} to end", names.of(wait.holder)), None));
         } else if wait.holder != slot::NONE {
-            let taken = wait.holder_site;
-            let taken = taken.map_or(String::new(), |s| format!(", which took it at {}", site(s)));
-            more.push(format!("held by {}{taken}", names.of(wait.holder)));
+            let line = format!("held by {}", names.of(wait.holder));
+            more.push(ending(line, "which took it", wait.holder_site));
         }
         for (thread, hold) in other_holders(wait, witness) {
-            let taken = place_of(hold, witness);
-            let taken = taken.map_or(String::new(), |s| format!(", which took it at {}", site(s)));
-            more.push(format!("held by {}, too{taken}", names.of(thread)));
+            let line = format!("held by {}, too", names.of(thread));
+            more.push(ending(line, "which took it", place_of(hold, witness)));
         }
-        more.extend(earlier(wait, witness, names, style));
+        more.extend(earlier(wait, witness, names));
         for hold in wait.holds.iter().filter(|h| !is_wanted(h, witness)) {
-            let taken = place_of(hold, witness);
-            let taken = taken.map_or(String::new(), |s| format!(", taken at {}", site(s)));
             let name = &witness.objects[hold.object as usize].name;
-            more.push(format!("and holds {name}{taken}"));
+            let line = format!("and holds {name}");
+            more.push(ending(line, "taken", place_of(hold, witness)));
         }
-        lines.extend(more.iter().map(|line| format!("          {line}")));
+        lines.extend(more.iter().map(|(line, place)| {
+            let line = format!("          {line}");
+            place.map_or_else(|| line.clone(), |site| at(&line, site))
+        }));
     }
     lines
 }
@@ -95,19 +100,15 @@ fn place_of(hold: &Hold, witness: &Witness) -> Option<u32> {
     own_place(&hold.stack, &witness.sites).or(hold.stack.first().copied())
 }
 
-/// What was last done by which the thread could have gone on.
-fn earlier(wait: &Wait, witness: &Witness, names: &Names, style: Style) -> Vec<String> {
+/// What was last done by which the thread could have gone on, and where.
+fn earlier(wait: &Wait, witness: &Witness, names: &Names) -> Vec<(String, Option<u32>)> {
     let Some(earlier) = &wait.earlier else {
         return Vec::new();
     };
     let mut lines = Vec::new();
     for record in earlier {
-        lines.push(format!(
-            "last by {}: {} at {}",
-            names.of(record.thread),
-            event_words(record, witness, names),
-            located(&witness.sites[record.site as usize], style)
-        ));
+        let (who, did) = (names.of(record.thread), event_words(record, witness, names));
+        lines.push((format!("last by {who}: {did} at "), Some(record.site)));
     }
     let gives = |kind: Option<Kind>| {
         use Kind::{CondBroadcast, CondSignal, FutexWake, SemPost};
@@ -119,7 +120,7 @@ fn earlier(wait: &Wait, witness: &Witness, names: &Names, style: Style) -> Vec<S
             Some(Kind::SemWait | Kind::SemTimedWait) => "posted",
             _ => "woken",
         };
-        lines.push(format!("nobody has {what} it"));
+        lines.push((format!("nobody has {what} it"), None));
     }
     lines
 }

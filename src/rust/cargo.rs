@@ -6,10 +6,11 @@
 //! compiled for the sanitizer. `libraddle.so` has the hooks; without raddle they do the operation
 //! and nothing else.
 
+use crate::child::attend_family;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,22 +37,28 @@ struct Orders {
     env: Vec<(&'static str, OsString)>,
 }
 
-/// Becomes cargo. Returns only if that is not possible.
-pub fn run(args: &[OsString], raddle: &Path, runtime: &Path) -> Error {
+/// Runs cargo; its exit status, or that of this command where it was asked to end: cargo itself does
+/// not wait for the tests that it runs.
+pub fn run(args: &[OsString], raddle: &Path, runtime: &Path) -> Result<u8> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let orders = match orders(args, raddle, runtime, |name| std::env::var_os(name)) {
-        Ok(orders) => orders,
-        Err(error) => return error,
-    };
-    let failure = Command::new(&cargo)
-        .args(orders.args)
-        .envs(orders.env)
-        .exec();
-    Error::new(
-        Exit::MissingTool,
-        format!("cannot start {}: {failure}", PathBuf::from(cargo).display()),
-        "install Rust, or put cargo into PATH",
-    )
+    let orders = orders(args, raddle, runtime, |name| std::env::var_os(name))?;
+    let mut command = Command::new(&cargo);
+    command.args(orders.args).envs(orders.env);
+    let (status, asked, tests) = attend_family(&mut command).map_err(|failure| {
+        Error::new(
+            Exit::MissingTool,
+            format!("cannot start {}: {failure}", PathBuf::from(cargo).display()),
+            "install Rust, or put cargo into PATH",
+        )
+    })?;
+    let found = Some(i32::from(Exit::Finding.code()));
+    Ok(match (asked, status.signal()) {
+        (true, _) if tests.contains(&found) || status.code() == found => Exit::Finding.code(),
+        (true, _) => Exit::Interrupted.code(),
+        // As a shell has it.
+        (false, Some(signal)) => 128 | signal as u8,
+        (false, None) => status.code().unwrap_or_default() as u8,
+    })
 }
 
 /// Cargo's arguments and variables for what the user asked for.
@@ -199,7 +206,7 @@ fn for_nextest(
             "install raddle elsewhere",
         ));
     }
-    let mut env: Vec<(&'static str, OsString)> = vec![("RUST_BACKTRACE", "0".into())];
+    let mut env: Vec<(&'static str, OsString)> = Vec::new();
     if variable("CARGO_BUILD_TARGET").is_none() {
         env.push(("CARGO_BUILD_TARGET", TARGET.into()));
     }
@@ -320,15 +327,13 @@ mod tests {
                 "+nightly nextest run -E x",
                 &[],
                 "+nightly nextest run -E x".to_string(),
-                format!(
-                    "RUST_BACKTRACE=0 {target} {RUSTFLAGS}= {plain} {RUNNER}=/bin/raddle run --"
-                ),
+                format!("{target} {RUSTFLAGS}= {plain} {RUNNER}=/bin/raddle run --"),
             ),
             (
                 "--color never nextest list",
                 &[("RUSTFLAGS", "-g"), (RUNNER, "mine")],
                 "--color never nextest list".to_string(),
-                format!("RUST_BACKTRACE=0 {target} CARGO_ENCODED_RUSTFLAGS=-g{encoded}"),
+                format!("{target} CARGO_ENCODED_RUSTFLAGS=-g{encoded}"),
             ),
             ("build", &[], format!("{rust} {doc} build"), target.clone()),
             (

@@ -1,7 +1,7 @@
 //! `raddle test`: every test of a test binary by itself, each under many schedules: of Rust's own
 //! harness, and of GoogleTest.
 
-use crate::child::{Printed, attend, printed};
+use crate::child::{Printed, attend, printed, run_by_cargo};
 use crate::cli::RunOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -79,13 +79,17 @@ pub fn run(command_line: &[OsString], options: &RunOptions) -> Result<Exit> {
         // Not a test binary after all.
         return Ok(suite.one(&own, args, Stdio::inherit())?.0);
     };
-    if names.is_empty() && harness == Harness::Google {
+    let mut files = Merge::new(&options.output, program)?;
+    // cargo gives its filters to all binaries, and a part of few tests may be empty.
+    if names.is_empty() && suite.chooses() && !run_by_cargo() && number(SHARDS[0]).is_none() {
         return Err(Error::usage(
             format!("{}: no test has such a name", program.display()),
-            "see BINARY --gtest_list_tests",
+            match harness {
+                Harness::Google => "see BINARY --gtest_list_tests",
+                Harness::Rust => "see BINARY --list",
+            },
         ));
     }
-    let mut files = Merge::new(&options.output, program)?;
     own.extend(files.options());
     let (mut failed, mut worst, mut done) = (Vec::new(), Exit::Clean, 0);
     for name in &names {
@@ -133,9 +137,15 @@ fn own_options(command_line: &[OsString]) -> &[OsString] {
 /// Which of the tests are to be run, as GoogleTest's variables say: of so many parts the how-manyth,
 /// from 0.
 const SHARDS: [&str; 2] = ["GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"];
+/// By which names.
+const FILTER: &str = "GTEST_FILTER";
 
-/// `raddle run` of one test, and whether raddle was asked to end meanwhile. Panics show their place in the
-/// report; writing the stack out would only make executions longer.
+/// A number in the environment.
+fn number(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// `raddle run` of one test, and whether raddle was asked to end meanwhile.
 fn run_one(
     options: &[OsString],
     program: &OsStr,
@@ -150,7 +160,6 @@ fn run_one(
         .arg("--")
         .arg(program)
         .args(args)
-        .env("RUST_BACKTRACE", "0")
         .stdout(stdout);
     if harness == Some(Harness::Google) {
         without_choice(&mut command);
@@ -200,6 +209,14 @@ impl Suite<'_> {
         self.args.iter().filter(is_filter)
     }
 
+    /// Do the arguments or variables choose some of the tests?
+    fn chooses(&self) -> bool {
+        let is_filter = |arg: &OsString| arg.as_encoded_bytes().starts_with(b"--gtest_filter");
+        let google = self.harness == Harness::Google;
+        self.filters().next().is_some()
+            || google && (self.args.iter().any(is_filter) || std::env::var_os(FILTER).is_some())
+    }
+
     /// The tests that GoogleTest's own filter chooses, and those whose names contain an argument, as
     /// with Rust's harness; of these the part that its variables ask for.
     fn google_names(&self) -> Result<Vec<String>> {
@@ -229,7 +246,6 @@ impl Suite<'_> {
         names.retain(|name| also || !is_disabled(name));
         let filters: Vec<String> = self.filters().map(|f| f.to_string_lossy().into()).collect();
         names.retain(|name| filters.is_empty() || filters.iter().any(|f| name.contains(f)));
-        let number = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
         if let (Some(parts), Some(part)) = (number(SHARDS[0]), number(SHARDS[1]))
             && parts > 0
         {
@@ -309,7 +325,7 @@ impl Suite<'_> {
 
 /// The test is chosen by its name alone.
 fn without_choice(command: &mut Command) {
-    for name in SHARDS.into_iter().chain(["GTEST_FILTER", "GTEST_REPEAT"]) {
+    for name in SHARDS.into_iter().chain([FILTER, "GTEST_REPEAT"]) {
         command.env_remove(name);
     }
 }

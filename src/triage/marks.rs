@@ -467,7 +467,7 @@ const MOST_LINES: usize = 5;
 /// Characters of each.
 const LONGEST_LINE: usize = 100;
 
-/// Where two outputs differ, line by line.
+/// Where two outputs differ, line by line, as far as they were kept.
 fn differences(expected: &[u8], stdout: &[u8]) -> Vec<Note> {
     let lines = |bytes: &[u8]| -> Vec<String> {
         let text = String::from_utf8_lossy(bytes);
@@ -498,7 +498,9 @@ fn differences(expected: &[u8], stdout: &[u8]) -> Vec<Note> {
             all.len() - MOST_LINES
         ));
     }
-    if all.is_empty() {
+    if expected == stdout {
+        notes.push(format!("they differ after {} bytes", stdout.len()));
+    } else if all.is_empty() {
         notes.push("the lines are the same, their ends are not".to_string());
     }
     let note = |text| Note { text, site: None };
@@ -511,10 +513,11 @@ mod tests {
 
     #[test]
     fn differences_are_told_by_lines() {
-        let table: [(&str, &str, &[&str]); 4] = [
+        let table: [(&str, &str, &[&str]); 5] = [
             ("a\nb\n", "a\nc\n", &["line 2: `b` expected, `c` printed"]),
             ("a\n", "a\nb\n", &["line 2: nothing expected, `b` printed"]),
             ("a\n", "a", &["the lines are the same, their ends are not"]),
+            ("a\n", "a\n", &["they differ after 2 bytes"]),
             (
                 "1\n2\n3\n4\n5\n6\n7\n",
                 "",
