@@ -4,6 +4,7 @@ use super::input_text;
 use super::text::Names;
 use crate::objects::LIBRARY;
 use crate::summary::count;
+use raddle_protocol::effects::keeps_state;
 use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::{ARRIVAL, FACT};
 use raddle_protocol::slot;
@@ -36,9 +37,9 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
             format!("{text} {object} := {}", number(value))
         }
-        Kind::MutexLock if object == LIBRARY => "an atomic section begins".into(),
-        Kind::MutexUnlock if object == LIBRARY => "an atomic section ends".into(),
-        Kind::StateUse => text.to_string(),
+        Kind::MutexLock if object == LIBRARY => format!("{} begins", section(record, witness)),
+        Kind::MutexUnlock if object == LIBRARY => format!("{} ends", section(record, witness)),
+        Kind::StateUse => call(record, witness).unwrap_or(text).to_string(),
         Kind::ReadRange if object == LIBRARY => format!("looks at {object}"),
         Kind::WriteRange if object == LIBRARY => format!("changes {object}"),
         Kind::ReadRange | Kind::WriteRange => format!("{text} {object}, {}", count(value, "byte")),
@@ -84,6 +85,20 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
     }
     .trim_end()
     .to_string()
+}
+
+/// The function that keeps something and is called here, as the source names it.
+fn call<'a>(record: &Record, witness: &'a Witness) -> Option<&'a str> {
+    let source = witness.sites[record.site as usize].source.as_deref();
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before_brackets = source?.split('(');
+    let mut names = before_brackets.filter_map(|part| part.rsplit(|c| !word(c)).next());
+    names.find(|name| keeps_state(name).is_some())
+}
+
+/// What nobody comes in between: such a call, or what the program has asked for.
+fn section<'a>(record: &Record, witness: &'a Witness) -> &'a str {
+    call(record, witness).unwrap_or("an atomic section")
 }
 
 /// A choice, or what another process did.
