@@ -3,6 +3,7 @@
 use super::text::{Names, Style, base_name, cut, pad, place};
 use super::words::{is_in_source, words};
 use crate::symbols::is_own_code;
+use console::measure_text_width;
 use raddle_protocol::event::Kind;
 use raddle_protocol::witness::{Record, Site, Witness};
 
@@ -274,7 +275,15 @@ fn list(items: &[Item], names: &Names, style: Style) -> Vec<String> {
             Item::Row(row) => {
                 let did = in_a_line(&row.did);
                 let source = row.source.as_deref().unwrap_or("");
-                // What is cut off for want of room is the source, not what happened.
+                // For want of room the source is cut off; it has half of it, at least.
+                let rest = room.saturating_sub(measure_text_width(&row.place) + 4);
+                let most = rest
+                    .saturating_sub(measure_text_width(source))
+                    .max(rest / 2);
+                let did = match source.is_empty() {
+                    true => did,
+                    false => cut(&did, most),
+                };
                 let parts = [row.place.as_str(), did.as_str(), source];
                 let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
                 let text = parts.join("  ");

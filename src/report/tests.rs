@@ -173,7 +173,7 @@ fn no_line_of_the_interleaving_is_wider_than_asked_for() {
 fn reports_fit_a_terminal() {
     let mut witness = sample();
     witness.finding.policy = "hapset:pcb:2, context 3, learnt from 100".to_string();
-    for width in [60, 80] {
+    for width in [80, 120] {
         let text = report(&witness, None, plain(width));
         for line in text.lines() {
             let got = console::measure_text_width(line);

@@ -93,9 +93,16 @@ pub fn beside(line: String, source: Option<&str>, most: usize, style: Style) -> 
     }
 }
 
-/// Parts, each with what stands before the next one, in lines of the style's width; further lines
-/// begin with `indent`.
+/// Parts in lines of the style's width, which begin with `indent`; what is wider than a line is parted at
+/// spaces.
 pub fn in_lines(parts: &[String], indent: &str, style: Style) -> Vec<String> {
+    let room = style.width.saturating_sub(indent.len());
+    let parts = parts
+        .iter()
+        .flat_map(|part| match measure_text_width(part) <= room {
+            true => vec![part.as_str()],
+            false => part.split(' ').collect(),
+        });
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         let width = measure_text_width(part);
