@@ -21,12 +21,14 @@ pub use table::{Byte, Half};
 pub use table::{HookType, Row};
 
 use crate::foreign::sanitizers;
-use crate::gate;
+use crate::gate::{self, Fatal};
 use crate::heap::{self, Operation};
 use crate::shadow::one_body;
 use core::ffi::c_void;
 use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::outcome::End;
 use raddle_protocol::update::Operands;
+use raddle_protocol::{Slot, slot, stack};
 
 type Address = *mut c_void;
 
@@ -96,6 +98,30 @@ pub fn check(kind: Kind, at: u64, size: u64, pc: usize) {
         };
         heap::report(fault, operation, pc)
     }
+    if let Some(whose) = stack::slot_of(at).filter(|&s| s != slot::MAIN)
+        && whose != gate::me()
+    {
+        check_stack(kind, at, size, whose, pc);
+    }
+}
+
+/// An access to the stack of another thread, or to its thread-local storage: ends the execution if that
+/// thread has ended, and with it whatever lay there. What the bytes are is chance then: here they stay,
+/// elsewhere they are another thread's, or gone.
+#[cold]
+fn check_stack(kind: Kind, at: u64, size: u64, whose: Slot, pc: usize) {
+    if !gate::active() || gate::state(whose) != gate::State::Ended {
+        return;
+    }
+    let (name, s) = (kind.text(), if size == 1 { "" } else { "s" });
+    gate::finish(Fatal {
+        end: End::UseAfterFree,
+        code: 0,
+        message: format_args!("{name} of {size} byte{s} on the stack of T{whose}, which has ended"),
+        detail: [at, 0, 0, u64::from(slot::NONE)],
+        pc,
+        stack: true,
+    })
 }
 
 #[inline]

@@ -1,5 +1,6 @@
-//! The floating point environment. What `verify` makes of floating point numbers holds for the one
-//! that programs begin with; another one is named in symbolic runs.
+//! The floating point environment, which each thread has for itself (`substrate::fiber`), and each
+//! handler of a signal. What `verify` makes of floating point numbers holds for the one that programs
+//! begin with; another one is named in symbolic runs.
 
 use crate::gate;
 use core::ffi::c_int;
@@ -8,6 +9,65 @@ use core::ffi::c_int;
 const USUAL: u32 = 0x1f80;
 /// Bits that say what happened.
 const STATUS: u32 = 0x3f;
+
+/// How the processor computes: in the vector unit, and in the x87 unit, which has none of its registers
+/// in use where functions are called.
+#[repr(C)]
+pub struct Environment {
+    mxcsr: u32,
+    x87_control: u16,
+    x87_status: u16,
+}
+
+impl Environment {
+    /// What programs, and handlers of signals, begin with.
+    const USUAL: Environment = Environment {
+        mxcsr: USUAL,
+        x87_control: 0x37f,
+        x87_status: 0,
+    };
+
+    /// The running thread's.
+    pub fn current() -> Environment {
+        let mut now = Environment::USUAL;
+        // SAFETY: stores to the three fields.
+        unsafe {
+            core::arch::asm!(
+                "stmxcsr [{0}]", "fnstcw [{0} + 4]", "fnstsw [{0} + 6]",
+                in(reg) &raw mut now, options(nostack, preserves_flags),
+            );
+        }
+        now
+    }
+
+    /// Makes it the running thread's.
+    fn put(&self) {
+        // The seven words of the x87 unit's own environment.
+        let mut words = [0u32; 7];
+        // SAFETY: stores to the words, and loads them and the fields. Exceptions that were seen are
+        // taken away before a control word is loaded that may let them trap.
+        unsafe {
+            core::arch::asm!(
+                "fnclex", "fnstenv [{words}]",
+                words = in(reg) words.as_mut_ptr(), options(nostack, preserves_flags),
+            );
+            words[0] = u32::from(self.x87_control);
+            words[1] |= u32::from(self.x87_status & 0x7f);
+            core::arch::asm!(
+                "ldmxcsr [{own}]", "fldenv [{words}]",
+                own = in(reg) self, words = in(reg) words.as_ptr(), options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+/// Calls a handler of a signal, which has an environment of its own, as the kernel has it.
+pub fn aside(handler: impl FnOnce()) {
+    let interrupted = Environment::current();
+    Environment::USUAL.put();
+    handler();
+    interrupted.put();
+}
 
 /// Does the running thread compute as programs do that set nothing?
 fn is_usual() -> bool {

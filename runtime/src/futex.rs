@@ -13,7 +13,7 @@ use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
 use crate::time::{self, Clock};
-use crate::{entropy, machine, numbers, os, process, signals};
+use crate::{entropy, machine, numbers, os, process, signals, threads};
 use core::ffi::{c_int, c_long};
 use libc::{
     CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime,
@@ -497,7 +497,8 @@ unsafe fn perform(call: Call) -> isize {
                     if let Some(name) = unmodelled::name(call.number) {
                         gate::uncontrolled(name);
                     }
-                    numbers::calls::perform(call.number, call.args)
+                    let own = threads::perform(call.number, call.args);
+                    own.unwrap_or_else(|| numbers::calls::perform(call.number, call.args))
                 }
             },
         }

@@ -410,21 +410,6 @@ pub unsafe extern "C-unwind" fn clock_gettime(
     unsafe { syscall(libc::SYS_clock_gettime, clock, into, 0, 0, 0, 0) as i32 }
 }
 
-/// Where reading continues in standard input; negative: it has no such place.
-pub fn stdin_offset() -> isize {
-    // SAFETY: no memory is involved.
-    unsafe { syscall(libc::SYS_lseek, 0, 0, libc::SEEK_CUR as usize, 0, 0, 0) }
-}
-
-/// Reading from standard input continues there.
-pub fn set_stdin_offset(offset: isize) {
-    if offset >= 0 {
-        let whence = libc::SEEK_SET as usize;
-        // SAFETY: no memory is involved.
-        unsafe { syscall(libc::SYS_lseek, 0, offset as usize, whence, 0, 0, 0) };
-    }
-}
-
 /// Opens a file for reading; negative: an errno.
 pub fn open(path: &core::ffi::CStr) -> i32 {
     let (at, flags) = (
@@ -585,23 +570,6 @@ pub fn is_open(fd: i32) -> bool {
     let get = libc::F_GETFD as usize;
     // SAFETY: no memory is involved.
     unsafe { syscall(libc::SYS_fcntl, fd as usize, get, 0, 0, 0, 0) >= 0 }
-}
-
-/// Gives standard input, if it is a regular file with something in it, an offset of its own.
-pub fn reopen_stdin() {
-    // SAFETY: plain calls on a path that is constant and a structure that is large enough.
-    unsafe {
-        if file_size(0).unwrap_or_default() == 0 {
-            return;
-        }
-        let path = c"/proc/self/fd/0".as_ptr() as usize;
-        let at = libc::AT_FDCWD as usize;
-        let fd = syscall(libc::SYS_openat, at, path, libc::O_RDONLY as usize, 0, 0, 0);
-        if fd > 0 {
-            syscall(libc::SYS_dup2, fd as usize, 0, 0, 0, 0, 0);
-            close(fd as i32);
-        }
-    }
 }
 
 /// Loads what the C library would load on the first use of its unwinder.

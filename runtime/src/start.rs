@@ -4,6 +4,7 @@
 pub mod effects;
 mod environment;
 mod freeze;
+mod inherited;
 pub mod ipc;
 mod namespaces;
 pub mod network;

@@ -5,10 +5,12 @@ mod leaving;
 mod names;
 pub mod settings;
 mod storage;
+mod task;
 
 pub use cancel::cancel_now;
 pub use names::about as ask_about;
 pub use storage::note as note_storage;
+pub use task::{identity_changes, perform};
 
 use crate::access::staged;
 use crate::foreign::sanitizers;
@@ -305,6 +307,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     };
     let creator = gate::me();
     names::inherit(s, creator);
+    task::inherit(creator, s);
     // SAFETY: as above.
     unsafe {
         crate::signals::inherit(creator, s, attr);

@@ -68,6 +68,9 @@ struct Found {
     locate: Option<Locate>,
     report_address: Option<unsafe extern "C" fn() -> usize>,
     free_stack: Option<unsafe extern "C" fn(usize, *mut usize, usize, *mut c_int) -> usize>,
+    /// The module of AddressSanitizer's runtime. It may be the program, whose calls of `clock_gettime`
+    /// come by the runtime's then.
+    runtime: usize,
 }
 
 static FOUND: Serial<Found> = Serial::new(Found {
@@ -85,6 +88,7 @@ static FOUND: Serial<Found> = Serial::new(Found {
     locate: None,
     report_address: None,
     free_stack: None,
+    runtime: 0,
 });
 
 fn found() -> &'static mut Found {
@@ -150,6 +154,11 @@ pub fn install() {
         all.report_address = function(c"__asan_get_report_address");
         all.free_stack = function(c"__asan_get_free_stack");
         all.freeing = FREEING.map(look_up);
+        let runtime = module(set as *const () as usize);
+        let program = module(libc::getauxval(libc::AT_ENTRY) as usize);
+        if runtime != program || runtime == module(look_up(c"clock_gettime")) {
+            all.runtime = runtime;
+        }
         if let Some(set) = function::<SetHooks>(c"__sanitizer_install_malloc_and_free_hooks") {
             set(on_malloc, on_free);
         }
@@ -181,6 +190,47 @@ pub fn is_address() -> bool {
 /// Does AddressSanitizer call here, by way of the unwinder, to make a report? It holds locks then.
 pub fn reports(pc: usize) -> bool {
     found().address && module(pc) == found().unwinder
+}
+
+/// Does AddressSanitizer read a clock for itself, as its allocator does with its locks held? The
+/// program's own calls come by an exported function of the runtime's.
+pub fn reads_clock() -> bool {
+    let runtime = found().runtime;
+    if runtime == 0 {
+        return false;
+    }
+    let own = module(reads_clock as fn() -> bool as usize);
+    let mut frames = [core::ptr::null_mut(); DEPTH];
+    gate::passively(|| {
+        // SAFETY: as in `who_frees`.
+        let len = unsafe { libc::backtrace(frames.as_mut_ptr(), DEPTH as c_int) } as usize;
+        // The byte before a return address is the call's.
+        let calls = frames[..len].iter().map(|frame| *frame as usize - 1);
+        let is_own = |&pc: &usize| module(pc) == own;
+        // The runtime has a `backtrace` of its own, too.
+        let calls = calls.skip_while(|pc| !is_own(pc));
+        let mut calls = calls.skip_while(is_own);
+        let mut caller = calls.next();
+        if caller.is_some_and(|pc| {
+            crate::heap::is_c_library(pc) && is_named(pc, |name| name.ends_with(b"clock_gettime"))
+        }) {
+            caller = calls.next();
+        }
+        caller.is_some_and(|pc| module(pc) == runtime && !is_named(pc, |_| true))
+    })
+}
+
+/// Is the function at `pc` one that its library exports, and is its name `right`?
+fn is_named(pc: usize, right: impl Fn(&[u8]) -> bool) -> bool {
+    // SAFETY: looks up tables only; the name lives as long as the library.
+    unsafe {
+        let start = _Unwind_FindEnclosingFunction(pc as *mut c_void);
+        let mut info: libc::Dl_info = core::mem::zeroed();
+        libc::dladdr(start, &mut info) != 0
+            && info.dli_saddr == start
+            && !info.dli_sname.is_null()
+            && right(CStr::from_ptr(info.dli_sname).to_bytes())
+    }
 }
 
 /// Does a sanitizer want to know of every access?

@@ -12,11 +12,32 @@ use raddle_protocol::shared::flags;
 const DOUBTED: u32 = 200_000;
 /// The same where the search is to end.
 const EXACT_DOUBTED: u32 = 500;
+/// Nanoseconds between two looks at what children may have changed.
+const MOMENT: u64 = 100_000;
 
 impl<O: Os> Gate<O> {
     /// Nobody can go on: is there a thread that is parked and looks at the world again?
     pub(super) fn looks_again(&mut self) -> bool {
-        self.looks_behind_locks() || self.looks_in_doubt()
+        self.looks_behind_locks() || self.looks_in_doubt() || self.looks_behind_children()
+    }
+
+    /// Children may change memory that they share. As long as there are any, whoever waits in a loop
+    /// looks at the world again now and then.
+    fn looks_behind_children(&mut self) -> bool {
+        if !self.anybody_spins() || self.follows_strictly() || !self.pages.os.has_children() {
+            return false;
+        }
+        self.pages.os.rest(MOMENT);
+        let mut any = false;
+        let mut next = self.next_alive(0);
+        while let Some(s) = next {
+            next = self.next_alive(s + 1);
+            if self.is_spinning(s) {
+                self.unpark(s);
+                any |= self.evaluate(s);
+            }
+        }
+        any
     }
 
     /// If others have done anything since a thread was parked that takes locks, it looks at the world

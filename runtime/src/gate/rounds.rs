@@ -79,6 +79,8 @@ impl<O: Os> Gate<O> {
         let me = self.running();
         let steps = self.steps;
         let mut empty = false;
+        // A child may change memory that it shares at any moment.
+        let again = again && !self.pages.os.has_children();
         let own = &mut self.spins.rounds[me];
         let known = own.rounds[..own.depth].iter().find(|r| r.pc == pc);
         let vain = known.filter(|_| again).copied();

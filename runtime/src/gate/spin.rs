@@ -717,7 +717,7 @@ impl<O: Os> Gate<O> {
     pub(super) fn look_at_spinners(&mut self) -> Result<(), Stop> {
         let check = core::mem::take(&mut self.spins.check);
         let check = check && !self.prescribes_spinner();
-        if check && self.nothing_will_change() && !self.doubts() {
+        if check && self.nothing_will_change() && !self.doubts() && !self.pages.os.has_children() {
             return Err(self.livelock());
         }
         if !self.spins.parked.is_empty() {

@@ -2,13 +2,14 @@
 //! each; the kernel threads that made fibers are gone, and all fibers run on one: one raw system
 //! call is for all of them. With kernel threads the C library's own way is right.
 
-use crate::{gate, intercept, os, substrate, time};
+use crate::{gate, intercept, os, substrate, threads, time};
 use core::ffi::{c_char, c_int};
 use libc::{gid_t, uid_t};
 
 /// One raw call for all fibers.
 fn change(number: i64, args: [u32; 3]) -> c_int {
     let [a, b, c] = args.map(|id| id as usize);
+    threads::identity_changes();
     // SAFETY: the calls take numbers only.
     let result = unsafe { os::syscall(number, a, b, c, 0, 0, 0) };
     time::errno_result(-result as c_int)

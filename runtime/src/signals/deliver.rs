@@ -4,6 +4,7 @@ use super::actions::{action_of, info_of};
 use super::world::{Action, Set, Signal, bit};
 use super::{mask_of, set_mask, world};
 use crate::access::staged;
+use crate::fenv;
 use crate::gate::{self, Interrupt, Pending};
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
@@ -146,7 +147,9 @@ fn run(signal: Signal, action: Action, pc: usize) {
     // SAFETY: the set is ours.
     unsafe { super::write_set(&mut context.uc_sigmask, before) };
     // A handler finds memory as others do, whatever call it came into.
-    staged::aside(me, || call(action, signal.number, &mut info, &mut context));
+    staged::aside(me, || {
+        fenv::aside(|| call(action, signal.number, &mut info, &mut context));
+    });
     // SAFETY: as above. A handler may have changed what it returns to.
     set_mask(me, unsafe { super::read_set(&context.uc_sigmask) });
 }

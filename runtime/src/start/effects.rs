@@ -9,7 +9,7 @@ use crate::serial::Serial;
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 
 /// Descriptors that are looked at; a program that has more open before `main` is not copied.
-const DESCRIPTORS: usize = 256;
+pub const DESCRIPTORS: usize = 256;
 
 /// How the process was before `main`.
 struct Before {

@@ -1,6 +1,6 @@
 //! A copy of a running execution, waiting to be cloned ([`raddle_protocol::shared::freeze`]).
 
-use super::{effects, rewind, zygote};
+use super::{effects, inherited, rewind, zygote};
 use crate::{gate, os};
 use core::sync::atomic::Ordering;
 use raddle_protocol::shared::{Control, freeze};
@@ -18,7 +18,8 @@ pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32) -> bool {
     if answer != state {
         return false;
     }
-    let (controller, offset) = (os::parent(), os::stdin_offset());
+    let controller = os::parent();
+    inherited::remember();
     os::write(notify, &1u64.to_ne_bytes());
     loop {
         let now = word.load(Ordering::Acquire);
@@ -30,7 +31,6 @@ pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32) -> bool {
         let pid = os::clone_sibling();
         if pid == 0 {
             zygote::become_execution(controller);
-            os::set_stdin_offset(offset);
             gate::moved();
             if gate::pages().job().rewind != 0 {
                 rewind::begin(control, notify, slot);

@@ -1,6 +1,6 @@
 //! The zygote: waits for jobs and clones itself for each.
 
-use super::effects;
+use super::{effects, inherited};
 use super::environment::Settings;
 use crate::{os, substrate};
 use raddle_protocol::shared::{Hello, MAGIC, command, flags};
@@ -24,6 +24,7 @@ pub fn serve(settings: &Settings) {
     }
     substrate::begin_zygote();
     effects::begin(socket);
+    inherited::begin(socket);
     loop {
         match os::read_byte(socket) {
             Some(command::GO) => {}
@@ -50,6 +51,6 @@ pub fn become_execution(controller: i32) {
     if os::parent() != controller {
         os::exit_group(1); // it died before we asked to be told
     }
-    os::reopen_stdin();
+    inherited::restore();
     substrate::after_clone();
 }

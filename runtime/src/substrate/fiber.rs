@@ -7,6 +7,7 @@
 //! its start routine's caller: see `threads::ending`.
 
 use super::{Attributes, Context, Substrate, context, entry, pool, stacks};
+use crate::fenv::Environment;
 use crate::os;
 use crate::serial::Serial;
 use core::arch::naked_asm;
@@ -52,12 +53,17 @@ pub fn create(s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
 
 impl Substrate for Fibers {
     fn spawn(&mut self, s: Slot, attr: &Attributes) -> Result<pthread_t, c_int> {
-        if pool::take(s, attr) {
+        let thread = if pool::take(s, attr) {
             // SAFETY: written by `create`.
-            return Ok(unsafe { (*context(s)).fs });
-        }
-        pool::want(s, attr);
-        create(s, attr)
+            unsafe { (*context(s)).fs }
+        } else {
+            pool::want(s, attr);
+            create(s, attr)?
+        };
+        // A new thread begins with its creator's, whenever its memory was made.
+        // SAFETY: the thread is parked, and `save` has left one at its stack pointer.
+        unsafe { ((*context(s)).rsp as *mut Environment).write(Environment::current()) };
+        Ok(thread)
     }
 
     #[inline]
@@ -78,18 +84,33 @@ impl Substrate for Fibers {
     }
 }
 
-/// Saves what a call keeps, on the stack.
+/// Saves what a call keeps, on the stack: lowest, an [`Environment`].
 macro_rules! save {
     () => {
         "push rbp; push rbx; push r12; push r13; push r14; push r15
-         sub rsp, 8; stmxcsr [rsp]; fnstcw [rsp + 4]"
+         sub rsp, 8; stmxcsr [rsp]; fnstcw [rsp + 4]; fnstsw [rsp + 6]"
     };
 }
 
-/// Takes from the stack what [`save`] put there, and returns.
+/// Takes from the stack what [`save`] put there, and returns. The exceptions that the x87 unit has seen
+/// are rarely different, and dear to set; those of another thread must be gone before the control word
+/// lets them trap.
 macro_rules! restore {
     () => {
-        "ldmxcsr [rsp]; fldcw [rsp + 4]; add rsp, 8
+        "ldmxcsr [rsp]
+         fnstsw ax
+         xor ax, [rsp + 6]
+         test al, 0x7f
+         jz 5f
+         fnclex
+         sub rsp, 32
+         fnstenv [rsp]
+         mov ax, [rsp + 38]
+         and ax, 0x7f
+         or [rsp + 4], ax
+         fldenv [rsp]
+         add rsp, 32
+         5: fldcw [rsp + 4]; add rsp, 8
          pop r15; pop r14; pop r13; pop r12; pop rbx; pop rbp
          ret"
     };

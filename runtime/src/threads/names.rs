@@ -1,7 +1,7 @@
 //! Names of threads. Modelled, because with fibers the kernel knows one thread only.
 
 use super::{info, slot_of};
-use crate::gate;
+use crate::{gate, os};
 use core::ffi::{c_char, c_int};
 use libc::pthread_t;
 use raddle_protocol::Slot;
@@ -29,8 +29,9 @@ fn name(s: Slot) -> &'static mut [u8; LEN] {
     let info = info(s);
     if !info.named {
         info.named = true;
-        // SAFETY: the buffer has 16 bytes, as prctl wants.
-        unsafe { libc::prctl(libc::PR_GET_NAME, info.name.as_mut_ptr()) };
+        let (ask, into) = (libc::PR_GET_NAME as usize, info.name.as_mut_ptr() as usize);
+        // SAFETY: the buffer has 16 bytes, as the call wants.
+        unsafe { os::syscall(libc::SYS_prctl, ask, into, 0, 0, 0, 0) };
     }
     &mut info.name
 }
@@ -41,6 +42,22 @@ pub fn inherit(child: Slot, creator: Slot) {
     let (named, name) = (from.named, from.name);
     let child = info(child);
     (child.named, child.name) = (named, name);
+}
+
+/// The running thread gives itself this name, of less than [`LEN`] bytes.
+pub fn set_own(new: &[u8]) {
+    let me = gate::me();
+    about(me, true);
+    let name = name(me);
+    name.fill(0);
+    name[..new.len()].copy_from_slice(new);
+}
+
+/// The running thread's name, with zeros behind it.
+pub fn own() -> [u8; LEN] {
+    let me = gate::me();
+    about(me, false);
+    *name(me)
 }
 
 /// The running thread asks about the name or the scheduling of `s`, or sets it. Has that not ended?
@@ -78,7 +95,9 @@ unsafe extern "C-unwind" fn set_from(
     if !about(s, true) {
         return libc::ENOENT;
     }
-    name(s)[..new.len()].copy_from_slice(new);
+    let name = name(s);
+    name.fill(0);
+    name[..new.len()].copy_from_slice(new);
     0
 }
 

@@ -329,11 +329,14 @@ fn leads_on(pointer: u64) -> bool {
         Some(rest) => rest.min(FIELDS),
         None => LEAST.min(4096 - pointer % 4096),
     };
-    if heap::check_access(pointer, len).is_err() || !is_mapped((pointer & !4095) as usize) {
+    if heap::check_access(pointer, len).is_err() {
         return false;
     }
-    // SAFETY: whole words of a live block, or of a page that is there.
-    let mut words = (0..len / 8).map(|i| unsafe { (pointer as *const u64).add(i as usize).read() });
+    // The call may be about memory that nobody can read now.
+    let mut bytes = [0u8; FIELDS as usize];
+    let got = read_safely(pointer, &mut bytes[..len as usize]);
+    let (words, _) = bytes[..got].as_chunks::<8>();
+    let mut words = words.iter().map(|&word| u64::from_ne_bytes(word));
     words.any(|word| is_symbolic(word, 0))
 }
 
