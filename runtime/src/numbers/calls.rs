@@ -159,6 +159,19 @@ fn about(id: pid_t, changes: bool) {
     }
 }
 
+/// Names what the program limits, if that is memory: raddle's heap, which is the program's, is there from
+/// the start.
+///
+/// # Safety
+/// `new` is null or what `setrlimit` takes.
+unsafe fn limits_memory(resource: c_uint, new: *const c_void) {
+    // SAFETY: the caller's promise.
+    let sets = !new.is_null() && unsafe { (*new.cast::<rlimit>()).rlim_cur } != RLIM_INFINITY;
+    if sets && gate::active() && [RLIMIT_AS, RLIMIT_DATA].contains(&resource) {
+        gate::uncontrolled("limits of memory (RLIMIT_AS, RLIMIT_DATA), which malloc does not keep");
+    }
+}
+
 intercept! {
     fn sched_getparam(id: pid_t, into: *mut c_void) -> c_int, _pc => {
         about(id, false);
@@ -208,10 +221,22 @@ intercept! {
             failed => failed,
         }
     };
-    fn prlimit(id: pid_t, resource: c_uint, new: *const c_void, old: *mut c_void) -> c_int,
-        _pc => real::prlimit(process(id), resource, new, old);
-    fn prlimit64(id: pid_t, resource: c_uint, new: *const c_void, old: *mut c_void) -> c_int,
-        _pc => real::prlimit64(process(id), resource, new, old);
+    fn prlimit(id: pid_t, resource: c_uint, new: *const c_void, old: *mut c_void) -> c_int, _pc => {
+        limits_memory(resource, new);
+        real::prlimit(process(id), resource, new, old)
+    };
+    fn prlimit64(id: pid_t, resource: c_uint, new: *const c_void, old: *mut c_void) -> c_int, _pc => {
+        limits_memory(resource, new);
+        real::prlimit64(process(id), resource, new, old)
+    };
+    fn setrlimit(resource: c_uint, new: *const c_void) -> c_int, _pc => {
+        limits_memory(resource, new);
+        real::setrlimit(resource, new)
+    };
+    fn setrlimit64(resource: c_uint, new: *const c_void) -> c_int, _pc => {
+        limits_memory(resource, new);
+        real::setrlimit64(resource, new)
+    };
     fn pidfd_open(id: pid_t, flags: c_uint) -> c_int,
         _pc => call(SYS_pidfd_open, [id as usize, flags as usize, 0, 0, 0]);
     /// Clocks of processor time are virtual, and count for whoever asks: they are named by the

@@ -273,6 +273,10 @@ impl Block {
                 true => decide(expr, value, Why::Memory, pc),
                 false => any.set(any.get() | (expr != 0)),
             }
+            // The call would find the same both times, though others may write in between.
+            if shared && call.record().is_some_and(|of| of.keeps(at, size)) {
+                gate::uncontrolled("what a call of the C library reads twice");
+            }
             if shared && !call.record().is_some_and(|of| of.found(at, size, value)) {
                 gate::uncontrolled(effects::LONG);
             }
