@@ -1,7 +1,7 @@
 //! The zygote: waits for jobs and clones itself for each.
 
-use super::{effects, inherited};
 use super::environment::Settings;
+use super::{effects, inherited};
 use crate::{os, substrate};
 use raddle_protocol::shared::{Hello, MAGIC, command, flags};
 

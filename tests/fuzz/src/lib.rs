@@ -41,7 +41,8 @@ pub fn records(bytes: &[u8]) -> (Vec<Event>, Vec<Node>, Vec<Step>) {
     while bytes.more() && events.len() + nodes.len() + steps.len() < 200 {
         let tame = bytes.number(1);
         let (kinds, ops) = (Kind::ALL.len() as u64, Op::ALL.len() as u64);
-        let below = |tame: u64, wild: u64, range: u64| if tame & 4 == 0 { wild % range } else { wild };
+        let below =
+            |tame: u64, wild: u64, range: u64| if tame & 4 == 0 { wild % range } else { wild };
         match tame & 3 {
             0 | 1 => events.push(Event {
                 kind: match tame & 8 {
@@ -66,7 +67,10 @@ pub fn records(bytes: &[u8]) -> (Vec<Event>, Vec<Node>, Vec<Step>) {
                 b: below(tame, bytes.number(4), nodes.len() as u64) as u32,
                 c: below(tame, bytes.number(4), nodes.len() as u64) as u32,
             }),
-            _ => steps.push(Step { what: bytes.number(2) as u16, count: bytes.number(2) as u16 }),
+            _ => steps.push(Step {
+                what: bytes.number(2) as u16,
+                count: bytes.number(2) as u16,
+            }),
         }
     }
     (events, nodes, steps)
