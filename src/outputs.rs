@@ -136,7 +136,13 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         fs::write(at("there"), "old").unwrap();
         std::os::unix::fs::symlink(at("there"), at("link")).unwrap();
-        let table: [(&[(&'static str, &str)], &[&str], Option<Exit>); 12] = [
+        /// Options with what they are given, the program's files, and what is wrong.
+        type Case = (
+            &'static [(&'static str, &'static str)],
+            &'static [&'static str],
+            Option<Exit>,
+        );
+        let table: [Case; 12] = [
             (&[], &[], None),
             (&[("--json", "new")], &[], None),
             (&[("--json", "new/deeper/file")], &["a/b"], None),

@@ -316,7 +316,12 @@ impl Footprint {
                 ([Part::new(space::QUEUES, at, 1, false), Part::NONE], 0)
             }
             Kind::FutexWake | Kind::FutexResume => ([queue, Part::NONE], 0),
-            Kind::Free | Kind::Remap => ([access(event.value.max(1), true), Part::NONE], 0),
+            Kind::Free => ([access(event.value.max(1), true), Part::NONE], 0),
+            Kind::Remap => {
+                let (bytes, uses) = Uses::of_pages(event.value);
+                let uses = Part::of_uses(uses).filter(|_| !uses.is_empty());
+                ([access(bytes, true), uses.unwrap_or(Part::NONE)], 0)
+            }
             Kind::Read | Kind::AtomicRead => ([access(bytes, false), Part::NONE], 0),
             Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
                 ([access(bytes, !beside.idle), Part::NONE], 0)

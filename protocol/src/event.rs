@@ -236,7 +236,7 @@ kinds! {
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]: memory is
     /// about to be unmapped, moved, protected, or given another content, by a call that acts on pages
     /// (munmap, mremap, mprotect, mmap with MAP_FIXED, shmdt, madvise). `object`: its first byte;
-    /// `value`: bytes.
+    /// `value`: how many pages, and what else the call uses ([`crate::uses::Uses::of_pages`]).
     Remap = 81, true, "pages change";
 
     /// `object`: address; `value`: value read; `aux`: always 0, the reader names it by index.

@@ -44,6 +44,10 @@ const BITS: u32 = PLACE_BITS + 2;
 const ENTRY: u64 = (1 << BITS) - 1;
 /// Entries in a word.
 const IN_WORD: u32 = 5;
+/// Bits of a number of pages, beside which there is room for three entries.
+const PAGES_BITS: u32 = 31;
+/// Bytes of a page.
+pub const PAGE: u64 = 4096;
 /// In the top bits of the first word, so that it is no address.
 const TAG: u64 = 0x72 << 56;
 const TAGGED: u64 = 0xff << 56;
@@ -117,6 +121,28 @@ impl Uses {
         Uses {
             words: [object & !TAGGED, value],
         }
+    }
+
+    /// The `value` of a record of a call that acts on so many pages ([`crate::event::Kind::Remap`]) and has
+    /// these uses; `None`: there is no room for them.
+    pub const fn with_pages(self, pages: u64) -> Option<u64> {
+        let fits = self.words[1] == 0 && self.words[0] >> (64 - PAGES_BITS) == 0;
+        let most = (1 << PAGES_BITS) - 1;
+        let pages = if pages < most { pages } else { most };
+        if fits {
+            Some(pages | self.words[0] << PAGES_BITS)
+        } else {
+            None
+        }
+    }
+
+    /// Inverse of [`Uses::with_pages`]: how many bytes these pages have, and the uses.
+    pub const fn of_pages(value: u64) -> (u64, Uses) {
+        let pages = value & ((1 << PAGES_BITS) - 1);
+        let uses = Uses {
+            words: [value >> PAGES_BITS, 0],
+        };
+        (pages * PAGE, uses)
     }
 
     /// Is this the object of such a record?

@@ -7,10 +7,12 @@ use crate::io;
 use crate::os;
 use crate::serial::Serial;
 use crate::shadow::is_mapped;
+use crate::states;
 use core::ffi::{c_int, c_void};
 use libc::{off_t, off64_t, size_t};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
+use raddle_protocol::uses::Uses;
 
 /// The program has got these bytes, unless the call failed.
 fn mapped(at: *mut c_void, len: usize, pc: usize) -> *mut c_void {
@@ -124,12 +126,6 @@ fn leaves_ours(call: &str, at: *const c_void, len: usize, pc: usize) {
     }
 }
 
-/// The program is about to act on these pages, which [`leaves_ours`].
-fn remaps(call: &str, at: *const c_void, len: usize, pc: usize) {
-    leaves_ours(call, at, len, pc);
-    gate::remaps(at as u64, len.next_multiple_of(os::PAGE), pc);
-}
-
 /// How much of the shared segment that was mapped there is known.
 fn attached(at: *const c_void) -> usize {
     // SAFETY: the running thread; the reference is not kept.
@@ -150,37 +146,97 @@ fn empties(advice: c_int) -> bool {
     .contains(&advice)
 }
 
+/// The pages that a call of the function with this name and these arguments acts on: where, how many
+/// bytes.
+fn pages_of(name: &str, arguments: &[u64]) -> Option<(u64, usize)> {
+    let argument = |n: usize| arguments.get(n).copied().unwrap_or(0);
+    let acts = match name {
+        // What mincore says depends on who has used them.
+        "munmap" | "mprotect" | "pkey_mprotect" | "mremap" | "mincore" => true,
+        "mmap" | "mmap64" => argument(3) as c_int & libc::MAP_FIXED != 0,
+        "madvise" => empties(argument(2) as c_int),
+        "shmdt" => return Some((argument(0), attached(argument(0) as *const c_void))),
+        _ => false,
+    };
+    acts.then(|| (argument(0), argument(1) as usize))
+}
+
+/// The step of a call that acts on pages, as [`Kind::Remap`] tells it, with what else it uses; `None`: it
+/// acts on none, or uses too much for one record.
+pub fn whole_step(name: &str, arguments: &[u64], uses: Uses) -> Option<(u64, u64)> {
+    let (at, len) = pages_of(name, arguments)?;
+    Some((at, uses.with_pages(len.div_ceil(os::PAGE) as u64)?))
+}
+
+/// The step of the call that was announced.
+static ANNOUNCED: Serial<Option<(u64, u64)>> = Serial::new(None);
+
+/// Does a call of the function with this name and these arguments act on pages?
+pub fn acts_on_pages(name: &str, arguments: &[u64]) -> bool {
+    pages_of(name, arguments).is_some()
+}
+
+/// In symbolic runs: this call comes next, and nobody in between. If it acts on pages, that is its step.
+pub fn announce(name: &str, arguments: &[u64], pc: usize) {
+    let step = whole_step(name, arguments, Uses::NONE);
+    if let Some((at, value)) = step {
+        gate::remaps(at, value, pc);
+        // SAFETY: the running thread; the reference is not kept.
+        unsafe { *ANNOUNCED.get() = step };
+    }
+}
+
+/// The program calls the function with this name and these arguments.
+fn called(name: &'static str, arguments: &[u64], pc: usize) {
+    let Some((at, len)) = pages_of(name, arguments) else {
+        return;
+    };
+    if name != "mincore" {
+        leaves_ours(name, at as *const c_void, len, pc);
+    }
+    // SAFETY: the running thread; the reference is not kept.
+    let announced = unsafe { ANNOUNCED.get() }.take();
+    let alone = whole_step(name, arguments, Uses::NONE);
+    if announced.is_some() && announced == alone {
+        return;
+    }
+    let uses = match gate::exhaustive() {
+        true => states::used_by(name, arguments).uses(),
+        false => Uses::NONE,
+    };
+    if let Some((at, value)) = whole_step(name, arguments, uses).or(alone) {
+        gate::remaps(at, value, pc);
+    }
+}
+
 intercept! {
     fn munmap(at: *mut c_void, len: size_t) -> c_int, pc => {
-        remaps("munmap", at, len, pc);
+        called("munmap", &[at as u64, len as u64], pc);
         real::munmap(at, len)
     };
     fn mprotect(at: *mut c_void, len: size_t, protection: c_int) -> c_int, pc => {
-        remaps("mprotect", at, len, pc);
+        called("mprotect", &[at as u64, len as u64], pc);
         real::mprotect(at, len, protection)
     };
     fn pkey_mprotect(at: *mut c_void, len: size_t, protection: c_int, key: c_int) -> c_int, pc => {
-        remaps("pkey_mprotect", at, len, pc);
+        called("pkey_mprotect", &[at as u64, len as u64], pc);
         real::pkey_mprotect(at, len, protection, key)
     };
     fn madvise(at: *mut c_void, len: size_t, advice: c_int) -> c_int, pc => {
-        if empties(advice) {
-            remaps("madvise", at, len, pc);
-        }
+        called("madvise", &[at as u64, len as u64, advice as u64], pc);
         real::madvise(at, len, advice)
     };
     fn mincore(at: *mut c_void, len: size_t, into: *mut u8) -> c_int, pc => {
-        // What is in memory depends on who has used it.
-        gate::remaps(at as u64, len.next_multiple_of(os::PAGE), pc);
+        called("mincore", &[at as u64, len as u64], pc);
         real::mincore(at, len, into)
     };
     fn shmdt(at: *const c_void) -> c_int, pc => {
-        remaps("shmdt", at, attached(at), pc);
+        called("shmdt", &[at as u64], pc);
         real::shmdt(at)
     };
     fn mremap(at: *mut c_void, len: size_t, new: size_t, flags: c_int, to: *mut c_void) -> *mut c_void,
         pc => {
-            remaps("mremap", at, len, pc);
+            called("mremap", &[at as u64, len as u64], pc);
             let moved = real::mremap(at, len, new, flags, to);
             if moved != at {
                 return mapped(moved, new, pc);
@@ -208,17 +264,13 @@ intercept! {
 crate::intercept6! {
     fn mmap(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off_t)
         -> *mut c_void, pc => {
-            if flags & libc::MAP_FIXED != 0 {
-                remaps("mmap", at, len, pc);
-            }
+            called("mmap", &[at as u64, len as u64, protection as u64, flags as u64], pc);
             let got = real6::mmap(at, len, protection, flags, fd, from);
             mapped_by(got, len, [flags, fd], from, pc)
         };
     fn mmap64(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off64_t)
         -> *mut c_void, pc => {
-            if flags & libc::MAP_FIXED != 0 {
-                remaps("mmap64", at, len, pc);
-            }
+            called("mmap64", &[at as u64, len as u64, protection as u64, flags as u64], pc);
             let got = real6::mmap64(at, len, protection, flags, fd, from);
             mapped_by(got, len, [flags, fd], from, pc)
         };

@@ -202,7 +202,8 @@ mod tests {
         for keep in 0..20 {
             let mut rest = LongHash::default();
             rest.add(&whole[keep.min(whole.len())..]);
-            let ways: [&dyn Fn(&Stream, &mut Written); 3] = [
+            type Way<'a> = &'a dyn Fn(&Stream, &mut Written);
+            let ways: [Way; 3] = [
                 &|_, _| {},
                 &|stream, _| stream.trim().unwrap(),
                 // As where a copy is made.

@@ -589,12 +589,16 @@ impl Touched {
             parts.flat_map(|p| {
                 let uses = p.uses();
                 let bytes = match uses {
-                    Some(_) => 1..=0,
-                    None => p.first >> 3..=(p.end - 1) >> 3,
+                    Some(_) => None,
+                    None => Some(p.first >> 3..=(p.end - 1) >> 3),
                 };
                 let places = uses.into_iter().flat_map(Uses::iter);
                 let places = places.map(|(place, _)| place as u64);
-                bytes.chain(places).map(move |piece| (p.space, piece))
+                bytes
+                    .into_iter()
+                    .flatten()
+                    .chain(places)
+                    .map(move |piece| (p.space, piece))
             })
         })
     }

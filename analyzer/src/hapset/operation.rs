@@ -143,9 +143,8 @@ impl Operation {
         let kind = event.kind()?;
         let class = Class::of(kind).filter(|_| event.object != 0)?;
         let bytes = match kind {
-            Kind::ReadRange | Kind::WriteRange | Kind::Free | Kind::Remap | Kind::StateUse => {
-                event.value
-            }
+            Kind::ReadRange | Kind::WriteRange | Kind::Free | Kind::StateUse => event.value,
+            Kind::Remap => Uses::of_pages(event.value).0,
             _ if class.is_memory() => u64::from(event.size),
             _ => 1,
         };

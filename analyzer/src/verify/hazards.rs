@@ -79,7 +79,11 @@ impl Hazard {
             return all(&[formula.stuck_at(first), reached, before]);
         }
         let order = formula.precedes(formula.forest.place(first), formula.forest.place(second));
-        let late = any(&[before, order]);
+        let late = match self.right {
+            // A section that the first step lies in has to be over.
+            true => all(&[formula.executed(second), order]),
+            false => any(&[before, order]),
+        };
         let mut conditions = vec![formula.executed(first), reached, late];
         conditions.push(formula.joins(first));
         conditions.extend(renewals(formula, self).iter().map(Bool::not));

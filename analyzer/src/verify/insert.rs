@@ -17,6 +17,7 @@ use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::outcome::End;
 use raddle_protocol::slot;
 use raddle_protocol::trace::{Corrupt, Trace, validate};
+use raddle_protocol::uses::Uses;
 use std::collections::HashMap;
 
 /// So many attempts at one place that fail one after the other are followed, with so many steps of the
@@ -327,7 +328,8 @@ impl Insertion<'_> {
         if matches!(kind, Kind::Free | Kind::Remap) {
             // Whoever takes memory away must be in order with those who use it.
             let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
-            let end = event.object.saturating_add(event.value);
+            let bytes = self.announced(event, kind, at).value;
+            let end = event.object.saturating_add(bytes);
             self.forest.touch(event.object, end, tree, true);
         }
         let mut action = self.announced(event, kind, at);
@@ -456,12 +458,10 @@ impl Insertion<'_> {
                 let target = self.cursors.get(&(event.value as Slot));
                 target.map_or(UNKNOWN, |c| c.tree.into())
             }
-            Kind::Free
-            | Kind::Remap
-            | Kind::ReadRange
-            | Kind::WriteRange
-            | Kind::CondWait
-            | Kind::OnceDone => event.value,
+            Kind::Remap => Uses::of_pages(event.value).0,
+            Kind::Free | Kind::ReadRange | Kind::WriteRange | Kind::CondWait | Kind::OnceDone => {
+                event.value
+            }
             _ => 0,
         };
         let size = match kind {

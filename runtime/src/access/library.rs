@@ -19,6 +19,7 @@ use super::spans::{Call, Span};
 use super::staged::{self, Call as Staged};
 use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long};
 use crate::gate;
+use crate::maps;
 use crate::serial::Serial;
 use crate::states;
 use core::ffi::{CStr, c_char};
@@ -353,7 +354,8 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let count = (frame.count as usize).min(ARGUMENTS);
         let (name, arguments) = (name.to_str().unwrap_or_default(), frame.arguments);
         let places = states::used_by(name, &arguments[..count]);
-        if gate::exhaustive() {
+        let alone = maps::whole_step(name, &arguments[..count], places.uses());
+        if gate::exhaustive() && alone.is_none() {
             all_used.join(places.uses());
         }
         for place in places.iter() {

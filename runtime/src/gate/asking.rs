@@ -59,15 +59,15 @@ pub fn renews(object: u64, bytes: usize, pc: usize) {
     }
 }
 
-/// Where schedules are explored: the running thread is about to call what acts on the pages of so many
-/// bytes, which those may come before who use them.
-pub fn remaps(at: u64, bytes: usize, pc: usize) {
+/// Where schedules are explored: the running thread is about to call what acts on these pages, which those
+/// may come before who use them. `value`: see [`Kind::Remap`].
+pub fn remaps(at: u64, value: u64, pc: usize) {
     if super::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
         super::point(Pending {
-            aux: bytes as u64,
+            aux: value,
             ..Pending::always(Kind::Remap, at, pc)
         });
-        log(Kind::Remap, at, bytes as u64, pc);
+        log(Kind::Remap, at, value, pc);
     }
 }
 

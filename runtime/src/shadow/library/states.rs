@@ -10,7 +10,7 @@ use crate::shadow::one_body;
 use crate::shadow::simplify::Operand;
 use crate::shadow::{touch, world};
 use crate::states::{self, Place};
-use crate::{access::Update, gate};
+use crate::{access::Update, gate, maps};
 use raddle_protocol::effects::Use;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
@@ -46,14 +46,16 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
         return;
     }
     let used = states::used_by(name, values);
-    // The call comes with the last word, so nobody may come between the words.
-    let several = used.iter().count() > 1 && gate::threads_created() > 1;
+    // The call comes with the last step, so nobody may come between these.
+    let steps = used.iter().count() + usize::from(maps::acts_on_pages(name, values));
+    let several = steps > 1 && gate::threads_created() > 1;
     if several {
         atomic::enter(pc);
     }
     for place in used.iter() {
         use_state(place, name, pc);
     }
+    maps::announce(name, values, pc);
     if several {
         atomic::leave(pc);
     }
