@@ -176,8 +176,7 @@ impl Given {
             ));
         }
         if given & given::CLOCK != 0 {
-            let text =
-                "clocks show virtual time, which passes in waits and a little with every look";
+            let text = "clocks show virtual time, which passes in waits and a little where a thread looks again";
             said.assumptions.push(text.to_string());
         }
         said

@@ -33,12 +33,20 @@
 //! succeed. `analyzer/src/dpor/elsewhere.rs` works that out from [`Kind::Operands`] records; where these
 //! are missing, in every place, the operation is taken to change its object.
 //!
+//! # Changes that commute
+//! Some operations of one kind change their object and commute with each other all the same, because
+//! neither looks at what the other changes: to take a read-write lock to read and to give that back, to
+//! post to a semaphore. A part that is changed so ([`Access::Adds`]) meets those that look and those that
+//! change it in another way. Nothing that what was added decides can be left out of that: two arrivals at
+//! a barrier conflict, since the second one may be the last, and two waits at a semaphore, since the
+//! second one may be impossible.
+//!
 //! Two stores of one value into something else conflict, although nobody can tell their order: the
 //! first one changes memory, and so a reader between them comes after *it*. (Else what has to come
 //! before a reader would be one or the other, which no partial order says.)
 
 use crate::descriptor::{What, what_of};
-use crate::event::{Event, Kind, RW_WRITERS_FIRST};
+use crate::event::{Event, Kind, RW_READ, RW_WRITERS_FIRST, SIGNAL_OWN};
 use crate::uses::{Manner, Uses, place_of_object};
 use crate::{Slot, slot};
 
@@ -53,11 +61,8 @@ pub mod space {
     pub const QUEUES: u32 = 2;
     /// Rounds of barriers that are being left, by address.
     pub const ROUNDS: u32 = 3;
-    /// Who holds a read-write lock to read: for each lock a place for each slot. They come in any
-    /// order; whether there is one matters to a writer.
-    pub const READERS: u32 = 4;
     /// What the C library and the kernel keep: such a part is a [`Uses`](crate::uses::Uses).
-    pub const STATES: u32 = 5;
+    pub const STATES: u32 = 4;
 }
 
 /// What [`Kind::Ask`] is about, as a number of [`space::THREADS`].
@@ -108,8 +113,30 @@ pub struct Part {
     pub end: u64,
     /// See [`space`].
     pub space: u32,
-    /// 1: changes it; 0: only looks.
+    /// An [`Access`] as a number.
     pub writes: u32,
+}
+
+/// What an operation does with a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Access {
+    /// It only looks.
+    Looks = 0,
+    /// It changes it.
+    Changes = 1,
+    /// It changes it in a way that commutes with all others of this kind, and neither its result nor
+    /// what it changes depends on them.
+    Adds = 2,
+}
+
+impl Access {
+    const fn changes(changes: bool) -> Access {
+        match changes {
+            true => Access::Changes,
+            false => Access::Looks,
+        }
+    }
 }
 
 impl Part {
@@ -117,15 +144,19 @@ impl Part {
         first: 0,
         end: 0,
         space: space::MEMORY,
-        writes: 0,
+        writes: Access::Looks as u32,
     };
 
-    const fn new(space: u32, first: u64, len: u64, writes: bool) -> Part {
+    const fn new(space: u32, first: u64, len: u64, changes: bool) -> Part {
+        Part::with(space, first, len, Access::changes(changes))
+    }
+
+    const fn with(space: u32, first: u64, len: u64, access: Access) -> Part {
         Part {
             first,
             end: first.saturating_add(len),
             space,
-            writes: writes as u32,
+            writes: access as u32,
         }
     }
 
@@ -134,9 +165,10 @@ impl Part {
         self.writes != 0 && self.space == space::MEMORY && self.first < end && first < self.end
     }
 
-    /// Are all bytes of `other` among those of this part?
+    /// Does this part conflict with all that looking at `other` conflicts with?
     const fn covers(&self, other: &Part) -> bool {
-        self.space == other.space && self.first <= other.first && other.end <= self.end
+        let within = self.first <= other.first && other.end <= self.end;
+        self.space == other.space && within && self.writes != Access::Adds as u32
     }
 
     fn of_uses(uses: Uses) -> Option<Part> {
@@ -162,7 +194,7 @@ impl Part {
         self.first < other.end
             && other.first < self.end
             && self.space == other.space
-            && self.writes | other.writes != 0
+            && (self.writes != other.writes || self.writes == Access::Changes as u32)
     }
 }
 
@@ -173,11 +205,31 @@ pub const MOST_SLEEPERS: usize = 256;
 pub mod marks {
     /// Conflicts with every operation.
     pub const EVERYTHING: u16 = 1;
-    /// Moves or reads the virtual clock; such operations conflict with each other. Whoever knows
-    /// that nobody reads the clock takes the mark away.
+    /// Moves the virtual clock, or may: such operations conflict with each other, and with those that
+    /// look at it. Whoever knows that nobody reads the clock takes the mark away.
     pub const CLOCK: u16 = 2;
     /// Conflicts with every operation of the thread `about`.
     pub const CANCELS: u16 = 4;
+    /// Looks at the virtual clock and leaves it.
+    pub const LOOKS: u16 = 8;
+
+    /// Of a look at the clock, by the value of its record ([`look`](super::look)).
+    pub const fn of_look(value: u64) -> u16 {
+        match value {
+            super::look::MOVED => CLOCK,
+            _ => LOOKS,
+        }
+    }
+}
+
+/// The value of a [`Kind::ClockRead`] record.
+pub mod look {
+    /// The thread's first look at this clock, which leaves it wherever it comes.
+    pub const FIRST: u64 = 0;
+    /// The clock showed what the thread had seen before, and was moved on.
+    pub const MOVED: u64 = 1;
+    /// The clock had moved since the thread's last look.
+    pub const LATER: u64 = 2;
 }
 
 /// All that decides with what an operation conflicts.
@@ -230,6 +282,7 @@ impl Footprint {
         let bytes = u64::from(event.size);
         let access = |len, writes| Part::new(space::MEMORY, at, len, writes);
         let attempt = |len| [access(len, is_taken(event.value)), Part::NONE];
+        let adds = |len| [Part::with(space::MEMORY, at, len, Access::Adds), Part::NONE];
         let about = |s: u64| Part::new(space::THREADS, s, 1, true);
         let me = about(u64::from(event.thread));
         let (parts, mut marked) = match kind {
@@ -270,18 +323,16 @@ impl Footprint {
             }
             Kind::CondBroadcast => ([access(size::COND, event.value != 0), Part::NONE], 0),
             Kind::CondDestroy => ([whole(size::COND), Part::NONE], 0),
-            Kind::RwRead | Kind::RwTryRead if is_taken(event.value) => {
-                let mine = readers(at, event.thread, 1, true);
-                ([access(size::RWLOCK, false), mine], 0)
-            }
+            // Readers come and go in any order.
+            Kind::RwRead | Kind::RwTryRead if is_taken(event.value) => (adds(size::RWLOCK), 0),
+            Kind::RwUnlock if event.aux & RW_READ != 0 => (adds(size::RWLOCK), 0),
             Kind::RwRead | Kind::RwTryRead => ([access(size::RWLOCK, false), Part::NONE], 0),
             // A writer that waited and barred readers does so no more.
             Kind::RwWrite if event.aux & RW_WRITERS_FIRST != 0 => {
                 ([whole(size::RWLOCK), Part::NONE], 0)
             }
             Kind::RwWrite | Kind::RwTryWrite if !is_taken(event.value) => {
-                let all = readers(at, 0, slot::COUNT as u64, false);
-                ([access(size::RWLOCK, false), all], 0)
+                ([access(size::RWLOCK, false), Part::NONE], 0)
             }
             Kind::RwQueue | Kind::RwWrite | Kind::RwTryWrite | Kind::RwUnlock | Kind::RwDestroy => {
                 ([whole(size::RWLOCK), Part::NONE], 0)
@@ -292,6 +343,7 @@ impl Footprint {
                 let round = Part::new(space::ROUNDS, at, 1, true);
                 ([whole(size::BARRIER), round], 0)
             }
+            Kind::SemPost if event.value == 0 => (adds(size::SEM), 0),
             Kind::SemWait | Kind::SemPost | Kind::SemDestroy => ([whole(size::SEM), Part::NONE], 0),
             Kind::SemTryWait => (attempt(size::SEM), 0),
             Kind::SemTimedWait => (attempt(size::SEM), marks::CLOCK),
@@ -302,6 +354,12 @@ impl Footprint {
                 ([whole(size::WORD), Part::NONE], 0)
             }
             Kind::Yield | Kind::Return | Kind::Fence => ([Part::NONE; 2], 0),
+            Kind::SignalReturn if event.aux & SIGNAL_OWN != 0 => ([Part::NONE; 2], 0),
+            // The action of a signal, and what only the thread itself has.
+            Kind::SignalSend | Kind::SignalHandler if event.aux & SIGNAL_OWN != 0 => {
+                let action = kept::action_of((event.value & 0xff) as u32);
+                ([Part::new(space::THREADS, action, 1, false), Part::NONE], 0)
+            }
             Kind::Sleep => ([Part::NONE; 2], marks::CLOCK),
             // At several words: the record names the first one.
             Kind::FutexWait | Kind::FutexResume if event.size != 0 => {
@@ -398,13 +456,18 @@ impl Footprint {
         self
     }
 
+    fn moves_clock_of(&self, other: &Footprint) -> bool {
+        self.marks & marks::CLOCK != 0 && other.marks & (marks::CLOCK | marks::LOOKS) != 0
+    }
+
     /// Do the two operations conflict? Those of one thread always do.
     #[inline]
     pub fn conflicts(&self, other: &Footprint) -> bool {
         let either = self.marks | other.marks;
         self.thread == other.thread
             || either & marks::EVERYTHING != 0
-            || self.marks & other.marks & marks::CLOCK != 0
+            || self.moves_clock_of(other)
+            || other.moves_clock_of(self)
             || (self.marks & marks::CANCELS != 0 && self.about == other.thread)
             || (other.marks & marks::CANCELS != 0 && other.about == self.thread)
             || self
@@ -421,12 +484,6 @@ fn names(child: u64) -> Part {
         true => Part::new(space::THREADS, 1 << 32, 1, true),
         false => Part::NONE,
     }
-}
-
-/// The places of `count` slots from `first` on among the readers of the lock at `at`.
-fn readers(at: u64, first: Slot, count: u64, changes: bool) -> Part {
-    let place = at.wrapping_mul(slot::COUNT as u64) + u64::from(first);
-    Part::new(space::READERS, place, count, changes)
 }
 
 /// Bytes pass through a pipe or an event counter, or there are none, or no place, or it is asked for
@@ -454,337 +511,4 @@ fn timed_out(kind: Kind, value: u64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use Kind::*;
-
-    /// The value of an access that changes nothing.
-    const IDLE: u64 = 77;
-    const BUSY: u64 = 16;
-    const NOBODY: u64 = slot::NONE as u64;
-
-    fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
-        let event = Event {
-            kind: kind as u8,
-            size: match kind {
-                FutexWait | FutexWake | FutexResume => 0,
-                _ => 4,
-            },
-            thread,
-            object,
-            value,
-            ..Event::default()
-        };
-        let beside = Unrecorded {
-            mutex: 0x500,
-            released: kind == CondWake && value == 0,
-            idle: value == IDLE,
-        };
-        Footprint::of(&event, beside)
-    }
-
-    /// Operation of thread 1, operation of thread 2, do they conflict?
-    #[test]
-    fn the_relation() {
-        /// Kind, object and value.
-        type Done = (Kind, u64, u64);
-        let [looks, changes] =
-            [Manner::Looks, Manner::Changes].map(|how| Uses::one(7, how).record());
-        let others = Uses::one(8, Manner::Changes).record();
-        let pipe = |k| crate::descriptor::object(What::Pipe, 0, k);
-        let socket = crate::descriptor::object(What::Network, 0, 1);
-        let table: &[(Done, Done, bool)] = &[
-            ((Read, 0x100, 0), (Read, 0x100, 0), false),
-            ((Read, 0x100, 0), (Write, 0x100, 0), true),
-            ((Read, 0x100, 0), (Write, 0x103, 0), true),
-            ((Read, 0x100, 0), (Write, 0x104, 0), false),
-            ((Read, 0x104, 0), (Write, 0x100, 0), false),
-            ((Rmw, 0x100, 0), (AtomicRead, 0x102, 0), true),
-            ((Rmw, 0x100, 0), (Rmw, 0x100, 0), true),
-            ((Rmw, 0x100, IDLE), (Rmw, 0x100, IDLE), false),
-            ((Rmw, 0x100, IDLE), (AtomicRead, 0x100, 0), false),
-            ((Rmw, 0x100, IDLE), (Rmw, 0x100, 0), true),
-            ((Write, 0x100, IDLE), (AtomicWrite, 0x100, IDLE), false),
-            ((Write, 0x100, IDLE), (AtomicWrite, 0x100, 0), true),
-            ((Write, 0x100, IDLE), (Free, 0x100, 32), true),
-            ((ReadRange, 0x100, 64), (Write, 0x13c, 0), true),
-            ((ReadRange, 0x100, 64), (Write, 0x140, 0), false),
-            ((ReadRange, 0x100, 64), (ReadRange, 0x100, 64), false),
-            ((WriteRange, 0x100, 64), (ReadRange, 0x120, 1), true),
-            ((WriteRange, 0x100, 0), (Write, 0x100, 0), false),
-            (
-                (StateUse, looks.0, looks.1),
-                (StateUse, looks.0, looks.1),
-                false,
-            ),
-            (
-                (StateUse, looks.0, looks.1),
-                (StateUse, changes.0, changes.1),
-                true,
-            ),
-            (
-                (StateUse, changes.0, changes.1),
-                (StateUse, others.0, others.1),
-                false,
-            ),
-            (
-                (StateUse, changes.0, changes.1),
-                (Write, changes.0, 0),
-                false,
-            ),
-            (
-                (DescriptorRead, pipe(1), 4),
-                (DescriptorWrite, pipe(1), 4),
-                true,
-            ),
-            (
-                (DescriptorRead, pipe(1), 4),
-                (DescriptorWrite, pipe(2), 4),
-                false,
-            ),
-            (
-                (DescriptorRead, pipe(1), NOTHING_THERE),
-                (Write, 0x100, 0),
-                false,
-            ),
-            (
-                (DescriptorWrite, pipe(1), -32_i64 as u64),
-                (Write, 0x100, 0),
-                true,
-            ),
-            ((DescriptorWrite, pipe(1), 4), (Close, pipe(2), 0), true),
-            ((Poll, pipe(1), 1), (DescriptorWrite, pipe(1), 4), true),
-            ((Poll, pipe(1), 1), (Poll, pipe(1), 0), true),
-            ((Poll, pipe(1), 1), (Write, 0x100, 0), false),
-            ((Poll, 0, 1), (Write, 0x100, 0), true),
-            (
-                (DescriptorRead, socket, 4),
-                (DescriptorRead, pipe(1), 4),
-                true,
-            ),
-            ((Free, 0x100, 32), (Read, 0x11c, 0), true),
-            ((Free, 0x100, 32), (Read, 0x120, 0), false),
-            ((Free, 0x100, 0), (Free, 0x100, 0), true),
-            ((Free, 0x100, 32), (MutexLock, 0x110, 0), true),
-            ((MutexLock, 0x100, 0), (MutexLock, 0x100, 0), true),
-            ((MutexLock, 0x100, 0), (MutexLock, 0x140, 0), false),
-            ((MutexTryLock, 0x100, BUSY), (MutexUnlock, 0x100, 0), true),
-            ((MutexTryLock, 0x100, BUSY), (MutexTryLock, 0x100, 0), true),
-            (
-                (MutexTryLock, 0x100, BUSY),
-                (MutexTryLock, 0x100, BUSY),
-                false,
-            ),
-            (
-                (MutexTryLock, 0x100, BUSY),
-                (MutexTimedLock, 0x100, 110),
-                false,
-            ),
-            ((MutexTimedLock, 0x100, 110), (Sleep, 0, 0), true),
-            (
-                (MutexTryLock, 0x100, 130),
-                (MutexTryLock, 0x100, BUSY),
-                true,
-            ),
-            ((MutexLock, 0x100, 130), (Read, 0x900, 0), false),
-            ((MutexLock, 0x100, 130), (MutexLock, 0x100, 131), true),
-            ((MutexTryLock, 0x100, 131), (MutexLock, 0x100, 131), false),
-            ((CondWait, 0x100, 0x500), (MutexLock, 0x500, 0), true),
-            ((CondWait, 0x100, 0x500), (CondSignal, 0x100, 9), true),
-            ((CondWait, 0x100, 0x500), (CondSignal, 0x200, 9), false),
-            ((CondWake, 0x100, 0), (CondSignal, 0x100, 9), false),
-            ((CondWake, 0x100, 110), (CondSignal, 0x100, 9), true),
-            ((CondWake, 0x100, 0), (MutexLock, 0x500, 0), true),
-            ((CondWake, 0x100, 0), (MutexLock, 0x600, 0), false),
-            ((CondLeave, 0x100, 110), (MutexUnlock, 0x500, 0), true),
-            ((CondSignal, 0x100, 9), (CondBroadcast, 0x100, 1), true),
-            ((CondSignal, 0x100, 9), (CondBroadcast, 0x100, 0), true),
-            (
-                (CondSignal, 0x100, NOBODY),
-                (CondBroadcast, 0x100, 0),
-                false,
-            ),
-            ((CondSignal, 0x100, NOBODY), (CondWait, 0x100, 0x500), true),
-            ((CondWait, 0x100, 0x500), (CondBroadcast, 0x100, 0), true),
-            ((RwRead, 0x100, 0), (RwRead, 0x100, 0), false),
-            ((RwRead, 0x100, 0), (RwTryRead, 0x100, 0), false),
-            ((RwRead, 0x100, 0), (RwWrite, 0x100, 0), true),
-            ((RwRead, 0x100, 0), (RwUnlock, 0x100, 0), true),
-            ((RwRead, 0x100, 0), (RwQueue, 0x100, 0), true),
-            ((RwRead, 0x100, 110), (Sleep, 0, 0), true),
-            ((RwTryRead, 0x100, BUSY), (RwTryWrite, 0x100, BUSY), false),
-            ((RwTryRead, 0x100, BUSY), (RwRead, 0x100, 0), false),
-            ((RwTryRead, 0x100, BUSY), (RwUnlock, 0x100, 0), true),
-            ((RwTryWrite, 0x100, BUSY), (RwTryWrite, 0x100, BUSY), false),
-            ((RwTryWrite, 0x100, BUSY), (RwRead, 0x100, 0), true),
-            ((RwTryWrite, 0x100, BUSY), (RwRead, 0x138, 0), false),
-            ((RwTryWrite, 0x100, BUSY), (RwTryWrite, 0x100, 0), true),
-            ((RwWrite, 0x100, 110), (RwTryRead, 0x100, 0), true),
-            ((RwWrite, 0x100, 110), (RwTryRead, 0x100, BUSY), false),
-            ((BarrierArrive, 0x100, 0), (BarrierArrive, 0x100, 0), true),
-            ((BarrierLeave, 0x100, 0), (BarrierLeave, 0x100, 0), false),
-            ((BarrierLeave, 0x100, 0), (BarrierArrive, 0x100, 0), false),
-            ((BarrierLeave, 0x100, 0), (BarrierDestroy, 0x100, 0), true),
-            ((SemPost, 0x100, 0), (SemWait, 0x100, 0), true),
-            ((SemGetValue, 0x100, 0), (SemGetValue, 0x100, 0), false),
-            ((SemGetValue, 0x100, 0), (SemPost, 0x100, 0), true),
-            ((SemTryWait, 0x100, 11), (SemGetValue, 0x100, 0), false),
-            ((SemTryWait, 0x100, 11), (SemTimedWait, 0x100, 110), false),
-            ((SemTryWait, 0x100, 11), (SemPost, 0x100, 0), true),
-            ((SpinLock, 0x100, 0), (SpinTryLock, 0x100, 0), true),
-            (
-                (SpinTryLock, 0x100, BUSY),
-                (SpinTryLock, 0x100, BUSY),
-                false,
-            ),
-            ((SpinTryLock, 0x100, BUSY), (SpinUnlock, 0x100, 0), true),
-            ((SpinLock, 0x100, 0), (SpinLock, 0x104, 0), false),
-            ((OnceEnter, 0x100, 1), (OnceEnter, 0x100, 0), true),
-            ((OnceEnter, 0x100, 0), (OnceEnter, 0x100, 0), false),
-            ((OnceEnter, 0x100, 0), (OnceDone, 0x100, 0), true),
-            ((FutexWait, 0x100, 0), (Write, 0x100, 0), true),
-            ((FutexWait, 0x100, 0), (AtomicRead, 0x100, 0), false),
-            ((FutexWait, 0x100, 0), (FutexWake, 0x100, 1), true),
-            ((FutexWait, 0x100, 0), (FutexWake, 0x100, 0), true),
-            ((FutexWait, 0x100, 11), (FutexWake, 0x100, 1), true),
-            ((FutexWait, 0x100, IDLE), (FutexWake, 0x100, 0), true),
-            ((FutexWait, 0x100, IDLE), (Write, 0x100, 0), true),
-            ((FutexWake, 0x100, 0), (FutexWake, 0x100, 0), false),
-            ((FutexWake, 0x100, 0), (FutexWake, 0x100, 1), true),
-            ((FutexWake, 0x100, 1), (Write, 0x100, 0), false),
-            ((FutexResume, 0x100, 0), (FutexWake, 0x100, 1), true),
-            ((FutexResume, 0x100, 0), (FutexWake, 0x200, 1), false),
-            ((Yield, 0, 0), (Write, 0x100, 0), false),
-            ((Fence, 0, 0), (Write, 0x100, 0), false),
-            ((Sleep, 0, 5), (Sleep, 0, 9), true),
-            ((Sleep, 0, 5), (Write, 0x100, 0), false),
-            ((Sleep, 0, 5), (SemTimedWait, 0x100, 0), true),
-            ((ThreadCreate, 0, 7), (ThreadCreate, 0, 8), false),
-            ((ThreadCreate, 0, 2000), (ThreadCreate, 0, 3000), true),
-            ((ThreadCreate, 0, 2), (ThreadStart, 0, 0), true),
-            ((ThreadJoin, 0, 2), (ThreadExit, 0, 0), true),
-            ((ThreadJoin, 0, 3), (ThreadExit, 0, 0), false),
-            ((ThreadTryJoin, 0, 2), (ThreadExit, 0, 0), true),
-            ((ExitNext, 1, 2), (ExitNext, 1, 1), true),
-            ((ExitNext, 1, 2), (ExitNext, 2, 1), true),
-            ((ExitNext, 1, 2), (AtExit, 1, 1), true),
-            ((AtExit, 1, 0), (AtExit, 1, 1), true),
-            ((Ask, 2, 0), (ThreadExit, 0, 0), true),
-            ((Ask, 3, 0), (ThreadExit, 0, 0), false),
-            ((Ask, kept::DESTRUCTORS, 0), (Write, 0x100, 0), false),
-            ((Ask, kept::DESTRUCTORS, 1), (Write, 0x100, 0), true),
-            ((Ask, kept::settings_of(2), 0), (ThreadExit, 0, 0), true),
-            ((Ask, kept::settings_of(3), 0), (ThreadExit, 0, 0), false),
-            ((Ask, 9, 0), (Ask, 9, 0), false),
-            ((Ask, 9, 0), (Ask, 9, 1), true),
-            ((Ask, 0, 0), (Ask, 0, 0), false),
-            ((ThreadTryJoin, 0, 3), (ThreadExit, 0, 0), false),
-            ((ThreadTimedJoin, 0, 2), (ThreadExit, 0, 0), true),
-            ((ThreadTimedJoin, 0, 3), (Sleep, 0, 5), true),
-            ((ThreadJoin, 0, 2), (ThreadLeave, 0, 0), true),
-            ((ThreadJoin, 0, 3), (ThreadDetach, 0, 3), true),
-            ((ThreadCancel, 0, 2), (Write, 0x100, 0), true),
-            ((ThreadCancel, 0, 3), (Write, 0x100, 0), false),
-            ((SignalSend, 0, 10), (Read, 0x100, 0), true),
-            ((SignalWait, 0, 10), (Yield, 0, 0), true),
-            ((ProcessEnd, 0, 0), (Yield, 0, 0), true),
-        ];
-        for &((k1, o1, v1), (k2, o2, v2), expected) in table {
-            let (a, b) = (step(1, k1, o1, v1), step(2, k2, o2, v2));
-            assert_eq!(a.conflicts(&b), expected, "{k1:?} {o1:#x} {k2:?} {o2:#x}");
-            assert_eq!(b.conflicts(&a), expected, "{k2:?} {o2:#x} {k1:?} {o1:#x}");
-        }
-    }
-
-    /// Steps of which it is known what they touch. Whoever adds one proves that it commutes with what
-    /// touches something else; every other kind is taken to conflict with all.
-    const KNOWN: &[Kind] = &[
-        ThreadStart,
-        ThreadExit,
-        ThreadLeave,
-        ThreadCreate,
-        ThreadJoin,
-        ThreadTryJoin,
-        ExitNext,
-        AtExit,
-        Ask,
-        ThreadTimedJoin,
-        ThreadDetach,
-        ThreadCancel,
-        MutexLock,
-        MutexTryLock,
-        MutexTimedLock,
-        MutexUnlock,
-        MutexInit,
-        MutexDestroy,
-        CondWait,
-        CondWake,
-        CondLeave,
-        CondSignal,
-        CondBroadcast,
-        CondDestroy,
-        RwRead,
-        RwTryRead,
-        RwWrite,
-        RwTryWrite,
-        RwUnlock,
-        RwDestroy,
-        RwQueue,
-        BarrierArrive,
-        BarrierLeave,
-        BarrierDestroy,
-        SemWait,
-        SemTryWait,
-        SemTimedWait,
-        SemPost,
-        SemDestroy,
-        SemGetValue,
-        SpinLock,
-        SpinTryLock,
-        SpinUnlock,
-        SpinDestroy,
-        OnceEnter,
-        OnceDone,
-        Yield,
-        Return,
-        Fence,
-        Sleep,
-        FutexWait,
-        FutexWake,
-        FutexResume,
-        Free,
-        Remap,
-        Read,
-        AtomicRead,
-        Write,
-        AtomicWrite,
-        Rmw,
-        ReadRange,
-        WriteRange,
-        StateUse,
-    ];
-
-    #[test]
-    fn what_is_not_known_conflicts_with_everything() {
-        let harmless = step(2, Yield, 0, 0);
-        for n in 0..=u8::MAX {
-            let event = Event {
-                kind: n,
-                thread: 1,
-                object: 0x9000,
-                ..Event::default()
-            };
-            let known = event.kind().is_some_and(|kind| KNOWN.contains(&kind));
-            let foot = Footprint::of(&event, Unrecorded::default());
-            assert_eq!(foot == Footprint::everything(1), !known, "{n}");
-            assert_eq!(foot.conflicts(&harmless), !known, "{n}");
-            assert_eq!(harmless.conflicts(&foot), !known, "{n}");
-        }
-    }
-
-    #[test]
-    fn a_thread_conflicts_with_itself() {
-        let a = step(1, Yield, 0, 0);
-        assert!(a.conflicts(&a));
-    }
-}
+mod tests;

@@ -158,7 +158,7 @@ kinds! {
     RwTryRead = 32, true, "rwlock_tryrdlock";
     /// `object`: lock; `value`: 0 or EBUSY.
     RwTryWrite = 33, true, "rwlock_trywrlock";
-    /// `object`: lock.
+    /// `object`: lock; `aux`: [`RW_READ`] if it was held to read.
     RwUnlock = 34, true, "rwlock_unlock";
     /// `object`: lock.
     RwDestroy = 35, true, "rwlock_destroy";
@@ -228,7 +228,8 @@ kinds! {
     /// sigwait and its kin, pause, sigsuspend. `value`: the signal.
     SignalWait = 74, true, "sigwait";
     /// A signal sent to a thread or to the process itself. `value`: the signal in the low eight
-    /// bits, above them the slot of the thread, or [`crate::slot::NONE`] for the process.
+    /// bits, above them the slot of the thread, or [`crate::slot::NONE`] for the process; `aux`: 0 or
+    /// [`SIGNAL_OWN`].
     SignalSend = 75, true, "kill";
 
     /// `object`: block; `value`: its size, or 0 if nothing was freed.
@@ -263,10 +264,11 @@ kinds! {
     StateUse = 98, true, "uses what the C library keeps";
 
     /// A handler of the program begins, on the thread that it interrupts. `object`: the handler;
-    /// `value`: the signal.
+    /// `value`: the signal; `aux`: 0 or [`SIGNAL_OWN`].
     SignalHandler = 130, true, "signal handler";
     /// The handlers that a call let run have returned (raise, an unblocking sigmask), or pause is
-    /// about to wait: no effect of its own.
+    /// about to wait: no effect of its own. `aux`: [`SIGNAL_OWN`], unless it took in what came from
+    /// outside.
     SignalReturn = 131, true, "handlers done";
     /// A virtual timer is set or disarmed. `object`: the timer; `value`: virtual nanoseconds of
     /// its next expiry (0: none).
@@ -336,8 +338,8 @@ kinds! {
     /// bytes of a range), `pc` as in that kind's own record; `aux`: that of a [`Kind::RwRead`] and
     /// a [`Kind::RwWrite`], else 0, but in runs with
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
-    /// access or of a futex wait, [`RW_WRITERS_FIRST`] of a [`Kind::RwRead`], [`PENDING_TIMED`] and
-    /// [`PENDING_ENABLED`].
+    /// access or of a futex wait, [`RW_WRITERS_FIRST`] of a [`Kind::RwRead`], [`RW_READ`] of a
+    /// [`Kind::RwUnlock`], [`PENDING_TIMED`] and [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
     /// Follows [`Kind::Input`] where the program named the input, and [`Kind::Lost`] where that was
     /// the call of a function: `object`, `value` and `pc` hold the first bytes of the name,
@@ -382,6 +384,7 @@ kinds! {
 
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]:
     /// somebody looked at the virtual clock, as part of the step of `thread` before this record.
+    /// `value`: see [`crate::conflict::look`].
     ClockRead = 210, false, "looks at the clock";
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`]: the step of `thread` whose record follows
     /// had a deadline, so that it could be taken at any time.
@@ -501,6 +504,13 @@ pub mod handlers {
 pub const RW_TIMED: u32 = 1;
 /// In `aux` of [`Kind::RwRead`] and [`Kind::RwWrite`]: writers that wait bar readers.
 pub const RW_WRITERS_FIRST: u32 = 2;
+/// In `aux` of [`Kind::RwUnlock`]: the thread held the lock to read.
+pub const RW_READ: u32 = 4;
+
+/// In `aux` of [`Kind::SignalSend`], [`Kind::SignalHandler`] and [`Kind::SignalReturn`]: besides the
+/// action of the signal, the step concerns its own thread alone. The thread sent a signal to itself,
+/// which is ignored or takes effect before the call returns.
+pub const SIGNAL_OWN: u32 = 1;
 
 /// Return addresses that one [`Kind::Stack`] record holds.
 const CALLERS_A_RECORD: usize = 3;

@@ -1,13 +1,15 @@
 //! Virtual time: clocks, sleeps, deadlines.
 //!
 //! Virtual nanoseconds since the start ([`gate::now`]) move when the policy chooses a thread whose
-//! time is what it waits for, and by a microsecond at every look at a clock, so that loops that
-//! poll a clock come to an end.
+//! time is what it waits for, and by a microsecond when a thread looks at a clock that shows what it
+//! showed that thread last: what a thread sees always grows, and loops that poll a clock come to an
+//! end. All other looks leave the clock as it is, so their order is all the same.
 
 use crate::foreign::sanitizers;
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
 use crate::numbers::calls::is_clock_of_nobody;
 use crate::serial::Serial;
+use crate::slots::{PerSlot, Zero};
 use crate::{intercept, sync};
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use libc::{
@@ -16,7 +18,7 @@ use libc::{
     CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, EINTR, EINVAL, TIMER_ABSTIME,
     clock_t, clockid_t, time_t, timespec, timeval,
 };
-use raddle_protocol::conflict::kept;
+use raddle_protocol::conflict::{kept, look};
 use raddle_protocol::event::Kind;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::{flags, given};
@@ -147,6 +149,35 @@ pub fn stamp() -> u64 {
     look(Clock::Monotonic)
 }
 
+/// By thread and clock: the moment of the last look, and 1; 0: there was none.
+static LAST_LOOKS: Serial<PerSlot<Looks>> = Serial::new(PerSlot::new());
+
+struct Looks([u64; 4]);
+
+// SAFETY: numbers.
+unsafe impl Zero for Looks {}
+
+/// Notes that the running thread looks at a clock, which moves it on if need be; the value of the
+/// record.
+fn note_look(clock: Clock) -> u64 {
+    // SAFETY: the running thread; not kept over a switch.
+    let last = unsafe {
+        let all = LAST_LOOKS.get();
+        all.map();
+        &mut all[gate::me()].0[clock as usize]
+    };
+    let value = match *last {
+        0 => look::FIRST,
+        then if then == gate::now() + 1 => look::MOVED,
+        _ => look::LATER,
+    };
+    if value == look::MOVED {
+        gate::advance_to(gate::now() + LOOK);
+    }
+    *last = gate::now() + 1;
+    value
+}
+
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     // That is no place to switch, and nothing that the program learns.
@@ -155,9 +186,9 @@ fn look(clock: Clock) -> u64 {
     }
     gate::ask(kept::CLOCK, false, 0);
     gate::gives(given::CLOCK);
-    gate::advance_to(gate::now() + LOOK);
+    let value = note_look(clock);
     if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
-        gate::log(Kind::ClockRead, 0, 0, 0);
+        gate::log(Kind::ClockRead, 0, value, 0);
     }
     clock.base(wall()) + gate::now()
 }

@@ -1,8 +1,10 @@
 // So many threads do the same, once: operation, threads.
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 static atomic_int word, held = 1;
 static int plain;
@@ -12,13 +14,15 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_rwlock_t read_locked = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT, done = PTHREAD_ONCE_INIT;
 static pthread_spinlock_t spinlock;
-static sem_t none, one;
+static sem_t none, one, posted;
 
 static void nothing(void) {}
 
 static void exchange(int expected, int new) {
     atomic_compare_exchange_strong(&word, &expected, new);
 }
+
+static void handler(int number) { (void)number; }
 
 static int operation;
 
@@ -41,6 +45,14 @@ static void *thread(void *number) {
     case 'n': pthread_cond_signal(&condition); break;
     case 'o': pthread_cond_broadcast(&condition); break;
     case 'p': pthread_once(&done, nothing); break;
+    // All change something, and the order is all the same.
+    case 'q': pthread_rwlock_rdlock(&rwlock); pthread_rwlock_unlock(&rwlock); break;
+    case 'r': pthread_rwlock_tryrdlock(&rwlock); pthread_rwlock_unlock(&rwlock); break;
+    case 's': sem_post(&posted); break;
+    case 't': time(NULL); clock_gettime(CLOCK_MONOTONIC, &(struct timespec){0}); break;
+    case 'u': raise(SIGUSR1); break;
+    case 'v': raise(SIGUSR2); break;
+    case 'w': raise(SIGURG); break;
     // One of them succeeds, and the others find that.
     case 'A': exchange(0, mine); break;
     case 'B': atomic_fetch_or(&word, 1); break;
@@ -58,6 +70,9 @@ int main(int count, char **arguments) {
     int n = count > 2 ? atoi(arguments[2]) : 2;
     sem_init(&none, 0, 0);
     sem_init(&one, 0, 1);
+    sem_init(&posted, 0, 0);
+    signal(SIGUSR1, handler);
+    signal(SIGUSR2, SIG_IGN);
     pthread_spin_init(&spinlock, 0);
     pthread_spin_lock(&spinlock);
     pthread_mutex_lock(&locked);

@@ -4,7 +4,7 @@
 use super::enabled::Locks;
 use super::execution::{Execution, Step};
 use raddle_protocol::conflict::Unrecorded;
-use raddle_protocol::event::{Event, Kind, RW_WRITERS_FIRST};
+use raddle_protocol::event::{Event, Kind, RW_WRITERS_FIRST, SIGNAL_OWN};
 use raddle_protocol::slot;
 use raddle_protocol::update::Operands;
 
@@ -44,6 +44,12 @@ impl Context<'_> {
         };
         if let Some(value) = self.result(step) {
             event.value = value;
+        }
+        // The signal may have another action there.
+        if self.lacking.is_some()
+            && matches!(event.kind(), Some(Kind::SignalSend | Kind::SignalHandler))
+        {
+            event.aux &= !SIGNAL_OWN;
         }
         (event, beside)
     }

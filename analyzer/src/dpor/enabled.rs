@@ -183,21 +183,45 @@ impl Locks {
         holders
     }
 
-    /// A semaphore's count. All operations that change it conflict, so a context holds a first part of
-    /// them.
+    /// A semaphore's count.
     pub fn count(&self, object: u64, in_context: &dyn Fn(usize) -> bool) -> Option<u32> {
-        let mut count = None;
+        let mut counted = Counted::default();
         for &(i, change) in self.changes.get(&object).into_iter().flatten() {
             stop::point();
-            let Change::Count(before, after) = change else {
-                continue;
-            };
-            let count = count.get_or_insert(before);
-            if in_context(i) {
-                *count = after;
-            }
+            counted.change(change, in_context(i));
         }
-        count
+        counted.count()
+    }
+}
+
+/// What is known of the count of a semaphore where some of its operations have happened.
+#[derive(Default)]
+struct Counted {
+    /// The count then, and the one that the execution had at the same place.
+    here: Option<(i64, u32)>,
+}
+
+impl Counted {
+    /// The next operation of the execution; is it one of those that have happened?
+    fn change(&mut self, change: Change, happens: bool) {
+        let Change::Count(before, after) = change else {
+            return;
+        };
+        let (here, there) = self.here.unwrap_or((before.into(), before));
+        // It was initialised again meanwhile.
+        let anew = i64::from(before) - i64::from(there);
+        let own = if happens {
+            i64::from(after) - i64::from(before)
+        } else {
+            0
+        };
+        self.here = Some((here + anew + own, after));
+    }
+
+    /// `None` if the records do not tell.
+    fn count(&self) -> Option<u32> {
+        let (here, _) = self.here?;
+        Some(u32::try_from(here).unwrap_or(0))
     }
 }
 
@@ -215,19 +239,16 @@ pub fn is_taken(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool)
 
 /// The count of a semaphore then, if that is one and the records tell.
 pub fn count(object: u64, steps: &[Step], in_context: &dyn Fn(usize) -> bool) -> Option<u32> {
-    let mut count = None;
+    let mut counted = Counted::default();
     for (k, step) in steps.iter().enumerate() {
         stop::point();
-        if let Some((at, Change::Count(before, after))) = change_of(step)
+        if let Some((at, change)) = change_of(step)
             && at == object
         {
-            let count = count.get_or_insert(before);
-            if in_context(k) {
-                *count = after;
-            }
+            counted.change(change, in_context(k));
         }
     }
-    count
+    counted.count()
 }
 
 /// The first word of a read-write lock then: how many read, and whether somebody writes, or waits to

@@ -2,8 +2,10 @@
 
 use super::awaited::has_changed;
 use crate::stop;
-use raddle_protocol::conflict::{Footprint, Part, Unrecorded, marks};
-use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
+use raddle_protocol::conflict::{Footprint, Part, Unrecorded, look, marks};
+use raddle_protocol::event::{
+    Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_READ, RW_WRITERS_FIRST,
+};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::update::Operands;
@@ -32,6 +34,9 @@ pub struct Step {
     pub operands: Option<(Operands, Option<u64>)>,
     /// What else its record does not say.
     pub beside: Unrecorded,
+    /// It looked at the clock, which had moved since the thread's last look. Where that was not so, it
+    /// moves the clock.
+    pub looked_later: bool,
     /// It had a deadline, so that it could be taken at any time.
     pub timed: bool,
     /// The step that made this one possible, where that is no matter of a lock's state.
@@ -81,6 +86,9 @@ pub struct Execution {
 
 const CANCELLED: u64 = 125;
 
+/// All marks that are about the clock.
+const CLOCKS: u16 = marks::CLOCK | marks::LOOKS;
+
 /// What is known while the records are read.
 #[derive(Default)]
 struct Reader {
@@ -119,9 +127,9 @@ impl Step {
     /// that does not say is another (but for its ending the process).
     pub fn foot_if(&self, (event, beside): &(Event, Unrecorded), clock: bool) -> Footprint {
         let mut foot = Footprint::of(event, *beside).awaiting(words(&self.awaited));
-        foot.marks |= self.plain.marks & marks::CLOCK;
+        foot.marks |= self.plain.marks & CLOCKS;
         if !clock {
-            foot.marks &= !marks::CLOCK;
+            foot.marks &= !CLOCKS;
         }
         foot
     }
@@ -161,8 +169,8 @@ impl Execution {
         }
         if !clock {
             for step in steps.iter_mut().chain(&mut announced) {
-                step.foot.marks &= !marks::CLOCK;
-                step.plain.marks &= !marks::CLOCK;
+                step.foot.marks &= !CLOCKS;
+                step.plain.marks &= !CLOCKS;
             }
         }
         for step in &steps {
@@ -270,8 +278,10 @@ impl Reader {
             Some(Kind::ClockRead) => {
                 self.looks = true;
                 if let Some(&last) = self.last.get(&event.thread) {
-                    self.steps[last].foot.marks |= marks::CLOCK;
-                    self.steps[last].plain.marks |= marks::CLOCK;
+                    let step = &mut self.steps[last];
+                    step.foot.marks |= marks::of_look(event.value);
+                    step.plain.marks |= marks::of_look(event.value);
+                    step.looked_later |= event.value == look::LATER;
                 }
             }
             Some(Kind::Operands) => self.operands = Some(*event),
@@ -368,6 +378,7 @@ impl Reader {
             event: *event,
             operands,
             beside,
+            looked_later: false,
             timed,
             enabler,
             awaited,
@@ -493,6 +504,7 @@ impl Reader {
             thread,
             aux: match kind {
                 Kind::RwRead => record.aux & RW_WRITERS_FIRST,
+                Kind::RwUnlock => record.aux & RW_READ,
                 _ => 0,
             },
             object: record.object,
@@ -532,6 +544,7 @@ impl Reader {
             event,
             operands,
             beside,
+            looked_later: false,
             timed: record.aux & PENDING_TIMED != 0
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
             enabler,

@@ -329,10 +329,13 @@ fn foot_there(
         }
         _ => context.seen(later),
     };
-    let plain = match seen == same {
+    let mut plain = match seen == same {
         true => later.plain,
         false => later.foot_if(&seen, context.execution.clock),
     };
+    if later.looked_later && context.execution.clock {
+        plain.marks |= marks::CLOCK;
+    }
     let depends = |k: usize| !(context.holds)(k) && steps[k].plain.conflicts(&later.plain);
     let may_end = signalled || later.event.kind() != Some(Kind::CondWake);
     if ends(&later.foot) && !ends(&later.plain) && may_end && !(signalled && between.any(depends)) {

@@ -7,7 +7,7 @@ pub mod swaps;
 
 use loops::Word;
 use raddle_analyzer::search::Plan;
-use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
+use raddle_protocol::conflict::{Footprint, Unrecorded, look, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::CHOICE_BIT;
@@ -135,6 +135,8 @@ struct Thread {
     /// It is within a [`Op::Loop`], of so many rounds so far.
     looping: bool,
     vain: u32,
+    /// What the clock showed it last.
+    looked: Option<u64>,
     /// What its step under way awaited: words (address, bytes).
     awaited: Vec<(u64, u64)>,
 }
@@ -207,6 +209,7 @@ impl<'a> Machine<'a> {
             noticed: false,
             looping: false,
             vain: 0,
+            looked: None,
             awaited: Vec::new(),
         };
         let steps = plan.prefix.iter();
@@ -343,10 +346,16 @@ impl<'a> Machine<'a> {
                     self.threads[t].line += 1;
                 }
                 Op::Look => {
-                    self.clock += 1;
+                    let value = match self.threads[t].looked {
+                        None => look::FIRST,
+                        Some(last) if last == self.clock => look::MOVED,
+                        Some(_) => look::LATER,
+                    };
+                    self.clock += u64::from(value == look::MOVED);
+                    self.threads[t].looked = Some(self.clock);
                     self.threads[t].acc = self.clock;
                     self.threads[t].line += 1;
-                    self.log(t, Kind::ClockRead, 0, 0, 0);
+                    self.log(t, Kind::ClockRead, 0, value, 0);
                 }
                 Op::RwUnlockIf(r) if self.writers[r] != t && !self.readers[r].contains(&t) => {
                     self.threads[t].line += 1;
@@ -490,8 +499,9 @@ impl<'a> Machine<'a> {
                 next = false;
                 self.threads[t].phase = Phase::Arrived;
                 self.arrived[b].push(t);
-                self.log(t, Kind::BarrierArrive, object(BARRIER, b), 0, 0);
-                if self.arrived[b].len() == 2 {
+                let last = self.arrived[b].len() == 2;
+                self.log(t, Kind::BarrierArrive, object(BARRIER, b), last.into(), 0);
+                if last {
                     for other in std::mem::take(&mut self.arrived[b]) {
                         self.threads[other].released = true;
                     }
@@ -632,7 +642,7 @@ impl<'a> Machine<'a> {
         let done = if kind == Kind::ClockRead {
             Footprint {
                 thread: event.thread,
-                marks: marks::CLOCK,
+                marks: marks::of_look(value),
                 ..Footprint::default()
             }
         } else if kind.is_step() {
@@ -683,11 +693,18 @@ impl<'a> Machine<'a> {
             let bytes = 4 * u32::from(accesses(kind));
             let timed = u32::from(self.timed(t)) * PENDING_TIMED;
             let enabled = u32::from(self.enabled(t)) * PENDING_ENABLED;
+            let held = match (self.threads[t].phase, kind) {
+                (Phase::Line, Kind::RwUnlock) => match self.op(t) {
+                    Op::RwUnlock(r) | Op::RwUnlockIf(r) => self.unlock_aux(t, r),
+                    _ => 0,
+                },
+                _ => 0,
+            };
             self.events.push(Event {
                 kind: Kind::Pending as u8,
                 size: kind as u8,
                 thread: t as u16,
-                aux: bytes | timed | enabled,
+                aux: bytes | timed | enabled | held,
                 object: at,
                 value,
                 pc: self.pc(t),

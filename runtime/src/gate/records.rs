@@ -68,6 +68,7 @@ impl<O: Os> Gate<O> {
             | Kind::FutexWait
             | Kind::FutexResume => p.aux as u32 & 0xff,
             Kind::RwRead => crate::sync::announced_aux(p) & RW_WRITERS_FIRST,
+            Kind::RwUnlock => crate::sync::unlock_aux(p.object, s),
             _ => 0,
         };
         let timed = if p.deadline != 0 { PENDING_TIMED } else { 0 };

@@ -140,7 +140,7 @@ impl<O: Os> Gate<O> {
         let step = if kind == Some(Kind::ClockRead) {
             Footprint {
                 thread: self.running(),
-                marks: marks::CLOCK,
+                marks: marks::of_look(event.value),
                 about: slot::NONE,
                 ..Footprint::default()
             }

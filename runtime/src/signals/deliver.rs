@@ -11,7 +11,7 @@ use crate::slots::{PerSlot, Zero};
 use core::ffi::{c_int, c_void};
 use libc::{siginfo_t, ucontext_t};
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::{Event, Kind, SIGNAL_OWN};
 
 /// An operation that was announced when a handler interrupted it. Lies on the thread's own stack.
 struct Frame {
@@ -88,6 +88,8 @@ pub fn leave(stack_pointer: usize, mask: Option<Set>) {
 #[cold]
 pub fn handle(p: &mut Pending) -> bool {
     let me = gate::me();
+    // Its own come before those of the process.
+    let to_thread = world(|w| w.pending_at(me) & !w.mask(me) != 0);
     let Some(signal) = world(|w| {
         let open = !w.mask(me);
         w.take(me, open)
@@ -96,8 +98,12 @@ pub fn handle(p: &mut Pending) -> bool {
     };
     super::refresh(me);
     let action = action_of(signal.number);
+    let resets = action.flags & libc::SA_RESETHAND != 0;
+    // Of other operations it matters whether they could go on.
+    let alone = to_thread && p.kind == Kind::SignalReturn && signal.code != libc::SI_TIMER;
     gate::log_full(Event {
         kind: Kind::SignalHandler as u8,
+        aux: if alone && !resets { SIGNAL_OWN } else { 0 },
         object: action.handler as u64,
         value: signal.number as u64,
         pc: p.pc as u64,

@@ -23,7 +23,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
 use libc::{EAGAIN, EINTR, EINVAL, ESRCH, pid_t, pthread_t, siginfo_t, sigset_t, timespec};
 use raddle_protocol::conflict::kept;
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Event, Kind, SIGNAL_OWN};
 use raddle_protocol::{Slot, slot};
 use world::{Default, World, bit, combine, default_of, valid};
 
@@ -283,8 +283,23 @@ fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: usize) 
 /// The step of sending `signal` to `target` (`slot::NONE`: the process).
 pub fn announce_send(target: Slot, signal: c_int, pc: usize) {
     gate::simple(Kind::SignalSend, 0, pc);
-    let value = u64::from(target) << 8 | signal as u64;
-    gate::log(Kind::SignalSend, 0, value, pc);
+    let own = target == gate::me() && takes_effect_here(signal);
+    gate::log_full(Event {
+        kind: Kind::SignalSend as u8,
+        aux: if own { SIGNAL_OWN } else { 0 },
+        value: u64::from(target) << 8 | signal as u64,
+        pc: pc as u64,
+        ..Event::default()
+    });
+}
+
+/// Does a signal of the running thread to itself do nothing, or call a handler before it returns?
+fn takes_effect_here(signal: c_int) -> bool {
+    let open = mask_of(gate::me()) & bit(signal) == 0;
+    match actions::action_of(signal).handler {
+        libc::SIG_DFL => open && default_of(signal) == Default::Nothing,
+        _ => open,
+    }
 }
 
 /// Keeps `signal` for a thread, or the process; false when there is no room for it. No step.
@@ -311,7 +326,11 @@ fn keep(target: Slot, signal: Signal) -> bool {
             slot::NONE => mask_of(slot::MAIN),
             one => mask_of(one),
         };
-        if blocks & bit(number) == 0 && !waited_for(number) {
+        let waited = match target {
+            slot::NONE => waited_for(number),
+            one => waits_for(one, number),
+        };
+        if blocks & bit(number) == 0 && !waited {
             return true;
         }
     }
@@ -548,7 +567,12 @@ fn suspend(mask: Set, pc: usize) -> c_int {
 /// A step before which the signals that are due now are handled.
 fn pass(pc: usize) {
     gate::simple(Kind::SignalReturn, 0, pc);
-    gate::log(Kind::SignalReturn, 0, 0, pc);
+    gate::log_full(Event {
+        kind: Kind::SignalReturn as u8,
+        aux: SIGNAL_OWN,
+        pc: pc as u64,
+        ..Event::default()
+    });
 }
 
 /// `pause`: a signal that comes before the wait begins does not end it.

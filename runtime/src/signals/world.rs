@@ -207,6 +207,13 @@ impl World {
             .fold(0, |set, p| set | bit(p.signal.number))
     }
 
+    /// Pending for this thread, and not for the process.
+    pub fn pending_at(&self, slot: Slot) -> Set {
+        let own = |p: &&Place| p.at == slot;
+        let places = self.pending[..self.pending_len].iter().filter(own);
+        places.fold(0, |set, p| set | bit(p.signal.number))
+    }
+
     /// Takes one pending signal of `wanted` for `slot`: its own first, then the process's; the
     /// lowest number first, the oldest of that.
     pub fn take(&mut self, slot: Slot, wanted: Set) -> Option<Signal> {

@@ -76,6 +76,11 @@ pub fn announced_aux(p: &Pending) -> u32 {
     }
 }
 
+/// `aux` of the record of an unlock of the read-write lock by `who`.
+pub fn unlock_aux(object: u64, who: Slot) -> u32 {
+    rwlock::unlock_aux(object, who)
+}
+
 /// In a symbolic run: the record of an object that is initialised with this content.
 pub fn initialised(object: u64, content: u64) {
     if gate::flags() & flags::SYMBOLIC != 0 {

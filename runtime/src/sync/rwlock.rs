@@ -16,7 +16,7 @@ use core::ffi::{c_int, c_uint};
 use libc::{
     EAGAIN, EBUSY, EINVAL, ETIMEDOUT, clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec,
 };
-use raddle_protocol::event::{Kind, RW_TIMED, RW_WRITERS_FIRST};
+use raddle_protocol::event::{Kind, RW_READ, RW_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::{Slot, slot};
 
 /// The word is the first one of `padding`.
@@ -144,6 +144,18 @@ pub fn record_aux(p: &Pending) -> u32 {
     let timed = if p.deadline != 0 { RW_TIMED } else { 0 };
     let first = if p.aux & 1 != 0 { RW_WRITERS_FIRST } else { 0 };
     timed | first
+}
+
+/// `aux` of the record of an unlock by `who`: see [`Kind::RwUnlock`].
+pub fn unlock_aux(object: u64, who: Slot) -> u32 {
+    let reads = |l: &mut RwLock| {
+        l.writer == slot::NONE && readers().some(l, who).is_some_and(|r| r.who == who)
+    };
+    if MODELS.get(object).is_some_and(reads) {
+        RW_READ
+    } else {
+        0
+    }
 }
 
 /// The writer, or one of the readers; the one who waits itself, if it reads.
@@ -336,9 +348,11 @@ unsafe fn unlock(l: *mut pthread_rwlock_t, pc: usize) -> c_int {
         shared::given_back(l as u64);
         return conclude(Kind::RwUnlock, Verdict::Returns(code), l as u64, pc);
     }
+    let aux = unlock_aux(l as u64, gate::me());
     // SAFETY: the program's lock.
     let verdict = unsafe { perform(l, pc, |model, readers, me| model.unlock(readers, me)) };
-    returning(conclude(Kind::RwUnlock, verdict, l as u64, pc), pc)
+    let result = conclude_with(aux, Kind::RwUnlock, verdict, l as u64, pc);
+    returning(result, pc)
 }
 
 unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {

@@ -1,7 +1,7 @@
 //! Semaphores and read-write locks.
 
 use super::{Machine, NOBODY, Op, RWLOCK, SEM, object};
-use raddle_protocol::event::Kind;
+use raddle_protocol::event::{Kind, RW_READ};
 
 impl Machine<'_> {
     pub(super) fn semaphore(&mut self, t: usize, op: Op) {
@@ -26,6 +26,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn rwlock(&mut self, t: usize, op: Op) {
+        let mut aux = 0;
         let (r, kind) = match op {
             Op::ReadLock(r) => {
                 self.readers[r].push(t);
@@ -36,6 +37,7 @@ impl Machine<'_> {
                 (r, Kind::RwWrite)
             }
             Op::RwUnlock(r) | Op::RwUnlockIf(r) => {
+                aux = self.unlock_aux(t, r);
                 if self.writers[r] == t {
                     self.writers[r] = NOBODY;
                 } else if let Some(at) = self.readers[r].iter().position(|&other| other == t) {
@@ -45,7 +47,15 @@ impl Machine<'_> {
             }
             _ => unreachable!(),
         };
-        self.log(t, kind, object(RWLOCK, r), 0, 0);
+        self.log(t, kind, object(RWLOCK, r), 0, aux);
+    }
+
+    /// `aux` of an unlock.
+    pub(super) fn unlock_aux(&self, t: usize, r: usize) -> u32 {
+        match self.readers[r].contains(&t) {
+            true => RW_READ,
+            false => 0,
+        }
     }
 
     pub(super) fn rwlock_attempt(&mut self, t: usize, op: Op) {
