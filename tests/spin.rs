@@ -180,7 +180,7 @@ fn loops_of_attempts_at_other_objects_are_explored() {
         (&["-DREADS"], "exit 0", 3),
         (&[], "exit 0", 3),
         (&["-DCOUNTS"], "exit 0", 6),
-        (&["-DREADS", "-DTWO"], "exit 0", 90),
+        (&["-DREADS", "-DTWO"], "exit 0", 62),
         (&["-DTWO"], "exit 0", 36),
         (&["-DCOUNTS", "-DTWO"], "exit 0", 36),
         (&["-DREADS", "-DWRONG"], "livelock", 1),
