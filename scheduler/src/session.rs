@@ -64,8 +64,10 @@ pub struct Session {
     deadline: Option<Instant>,
 }
 
-/// [`Session::patience`], until the program has shown that it computes for longer.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// [`Session::patience`], until the program has shown that it computes for longer; then so many times
+/// that.
+const PATIENCE: Duration = Duration::from_millis(200);
+const MORE_PATIENCE: u32 = 5;
 
 /// An execution that has started.
 struct Begun {
@@ -176,9 +178,10 @@ impl Session {
         let trace = self.run_within(&watched, None)?;
         let names_it = |name: &String| name.starts_with(BUSY_WAIT);
         self.waits_busily |= trace.uncontrolled.iter().any(names_it);
+        let more = |patience: Duration| (patience * MORE_PATIENCE).min(self.limits.wall);
         self.patience = match trace.outcome.timed_out {
             true => None,
-            false => Some(self.limits.wall),
+            false => self.patience.map(more),
         };
         Ok(trace)
     }
