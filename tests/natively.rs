@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Compiler, LIMIT, compile, in_parallel, output, raddle, run, scratch};
+use std::path::Path;
 use std::process::Command;
 
 const LINKED: [&str; 3] = ["-Wl,--no-as-needed", "-lm", "-w"];
@@ -85,15 +86,19 @@ fn inherited_descriptors_are_as_they_were() {
     }
 }
 
+fn finds_nothing(mode: &[&str], program: &Path, argument: &str) {
+    let made = run(mode, program, &[argument]);
+    let wrong = !made.summary.findings.is_empty() || ![0, 69].contains(&made.output.status);
+    assert!(!wrong, "{mode:?} {argument}: {}", made.output.all());
+}
+
 /// A fault that the program handles is none.
 #[test]
 fn handled_faults_are_no_findings() {
     let program = compile(Compiler::RaddleCc, "tests/natively/barrier.c", &["-w"]);
     for mode in MODES {
         for kind in ["0", "1"] {
-            let made = run(mode, &program, &[kind]);
-            let wrong = !made.summary.findings.is_empty() || ![0, 69].contains(&made.output.status);
-            assert!(!wrong, "{mode:?} {kind}: {}", made.output.all());
+            finds_nothing(mode, &program, kind);
         }
     }
 }
@@ -108,9 +113,7 @@ fn loops_that_a_child_ends_are_no_livelocks() {
         &["verify"],
     ] {
         for milliseconds in ["1", "3000"] {
-            let made = run(mode, &program, &[milliseconds]);
-            let wrong = !made.summary.findings.is_empty() || ![0, 69].contains(&made.output.status);
-            assert!(!wrong, "{mode:?} {milliseconds}: {}", made.output.all());
+            finds_nothing(mode, &program, milliseconds);
         }
     }
 }
