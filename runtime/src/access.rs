@@ -168,9 +168,7 @@ macro_rules! plain {
         ///
         /// # Safety
         /// Readable memory.
-        pub unsafe extern "C-unwind" fn $read(
-            at: Address, _: usize, _: usize, _: usize, _: usize, pc: usize,
-        ) -> $ty {
+        pub unsafe extern "C-unwind" fn $read(at: Address, pc: usize) -> $ty {
             if shadowed() {
                 return one_body::read(Kind::Read, at as u64, size_of::<$ty>() as u32, pc) as $ty;
             }
@@ -186,9 +184,7 @@ macro_rules! plain {
             value
         }
 
-        unsafe extern "C-unwind" fn $write(
-            at: Address, $value: $given, _: usize, _: usize, _: usize, pc: usize,
-        ) {
+        unsafe extern "C-unwind" fn $write(at: Address, $value: $given, pc: usize) {
             let value: $ty = $get;
             if shadowed() {
                 let size = size_of::<$ty>() as u32;
@@ -232,14 +228,7 @@ fn range(kind: Kind, at: Address, len: u64, pc: usize) {
 ///
 /// # Safety
 /// As the program's own access.
-pub unsafe extern "C-unwind" fn range_read(
-    at: Address,
-    len: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+pub unsafe extern "C-unwind" fn range_read(at: Address, len: u64, pc: usize) {
     if shadowed() {
         return one_body::will_read(at as u64, len, pc);
     }
@@ -250,14 +239,7 @@ pub unsafe extern "C-unwind" fn range_read(
 ///
 /// # Safety
 /// As the program's own access.
-pub unsafe extern "C-unwind" fn range_write(
-    at: Address,
-    len: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+pub unsafe extern "C-unwind" fn range_write(at: Address, len: u64, pc: usize) {
     if shadowed() {
         return one_body::will_write(at as u64, len, pc);
     }
@@ -268,14 +250,7 @@ pub unsafe extern "C-unwind" fn range_write(
 ///
 /// # Safety
 /// As the program's own access.
-pub unsafe extern "C-unwind" fn atomic_load(
-    at: Address,
-    size: u32,
-    order: u32,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u64 {
+pub unsafe extern "C-unwind" fn atomic_load(at: Address, size: u32, order: u32, pc: usize) -> u64 {
     if shadowed() {
         return one_body::read(Kind::AtomicRead, at as u64, size, pc);
     }
@@ -301,7 +276,6 @@ pub unsafe extern "C-unwind" fn atomic_store(
     value: u64,
     size: u32,
     order: u32,
-    _: usize,
     pc: usize,
 ) {
     if shadowed() {
@@ -403,14 +377,7 @@ pub fn released(order: u32, pc: usize) {
 ///
 /// # Safety
 /// As the program's own access.
-pub unsafe extern "C-unwind" fn fence(
-    order: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+pub unsafe extern "C-unwind" fn fence(order: u32, pc: usize) {
     let scheduled = scheduled();
     if shadowed() {
         log_fence(u64::from(order), pc);
@@ -436,7 +403,7 @@ fn log_fence(order: u64, pc: usize) {
     });
 }
 
-unsafe extern "C-unwind" fn assembly(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn assembly(pc: usize) {
     if shadowed() {
         one_body::lose_assembly(pc);
         log_fence(Event::ASSEMBLY, pc);

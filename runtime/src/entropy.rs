@@ -107,21 +107,12 @@ unsafe extern "C-unwind" fn getrandom_from(
     len: usize,
     flags: c_uint,
     _: usize,
-    _: usize,
-    _: usize,
 ) -> isize {
     // SAFETY: the caller's buffer.
     unsafe { getrandom(buffer.cast(), len, flags) }
 }
 
-unsafe extern "C-unwind" fn getentropy_from(
-    buffer: *mut c_void,
-    len: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn getentropy_from(buffer: *mut c_void, len: usize, _: usize) -> c_int {
     if !gate::active() || len > MOST {
         // SAFETY: passed on, to fail if the request is too large.
         return unsafe { real::getentropy(buffer, len) };
@@ -132,14 +123,7 @@ unsafe extern "C-unwind" fn getentropy_from(
 }
 
 /// The 16 bytes that AT_RANDOM points to are constants until somebody asks where they are.
-unsafe extern "C-unwind" fn getauxval_from(
-    kind: c_ulong,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_ulong {
+unsafe extern "C-unwind" fn getauxval_from(kind: c_ulong, _: usize) -> c_ulong {
     const LEN: usize = 16;
     // SAFETY: passed on.
     let value = unsafe { real::getauxval(kind) };
@@ -159,14 +143,7 @@ unsafe extern "C-unwind" fn getauxval_from(
     value
 }
 
-unsafe extern "C-unwind" fn arc4random_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn arc4random_from(_: usize) -> u32 {
     if gate::active() {
         draw(given::ARC4RANDOM) as u32
     } else {
@@ -175,14 +152,7 @@ unsafe extern "C-unwind" fn arc4random_from(
     }
 }
 
-unsafe extern "C-unwind" fn arc4random_uniform_from(
-    bound: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn arc4random_uniform_from(bound: u32, _: usize) -> u32 {
     if gate::active() {
         ((u128::from(draw(given::ARC4RANDOM)) * u128::from(bound)) >> 64) as u32
     } else {
@@ -191,14 +161,7 @@ unsafe extern "C-unwind" fn arc4random_uniform_from(
     }
 }
 
-unsafe extern "C-unwind" fn arc4random_buf_from(
-    buffer: *mut c_void,
-    len: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) {
+unsafe extern "C-unwind" fn arc4random_buf_from(buffer: *mut c_void, len: usize, _: usize) {
     if gate::active() {
         // SAFETY: the caller's buffer.
         unsafe { fill(given::ARC4RANDOM, buffer.cast(), len) };
@@ -208,14 +171,7 @@ unsafe extern "C-unwind" fn arc4random_buf_from(
     }
 }
 
-unsafe extern "C-unwind" fn random_device_from(
-    device: *mut c_void,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn random_device_from(device: *mut c_void, _: usize) -> u32 {
     if gate::active() {
         draw(given::RANDOM_DEVICE) as u32
     } else {

@@ -3,18 +3,16 @@
 /// Exports functions that shadow those of the C library.
 ///
 /// `export! { fn name(a: A, b: B) -> R = path::to::implementation; }` defines the symbol `name`. It
-/// puts the caller's return address into the sixth argument register and jumps to the
-/// implementation, which therefore is an `extern "C-unwind" fn` of exactly six parameters: the function's
-/// own (at most five, none of them floating point), `usize` for every register in between (their
-/// content is undefined), and the return address. The type is checked. Its name must not be that of the
-/// symbol. `C-unwind` because
-/// `pthread_exit` and cancellation unwind the program's stack through our frames: code that may
-/// switch threads must hold nothing with a destructor. Unit tests get no symbol:
-/// they must not hijack their own process.
+/// puts the caller's return address into the register of the argument behind the function's own (at
+/// most five, none of them floating point) and jumps to the implementation, which therefore is an
+/// `extern "C-unwind" fn` with one parameter more, of type `usize`. The type is checked. Its name
+/// must not be that of the symbol. `C-unwind` because `pthread_exit` and cancellation unwind the
+/// program's stack through our frames: code that may switch threads must hold nothing with a
+/// destructor. Unit tests get no symbol: they must not hijack their own process.
 ///
 /// ```ignore
 /// export! { fn sem_post(sem: *mut sem_t) -> c_int = post; }
-/// extern "C-unwind" fn post(sem: *mut sem_t, _: usize, _: usize, _: usize, _: usize, pc: usize) -> c_int
+/// extern "C-unwind" fn post(sem: *mut sem_t, pc: usize) -> c_int
 /// ```
 #[macro_export]
 macro_rules! export {
@@ -27,7 +25,11 @@ macro_rules! export {
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name($($arg: $ty),*) $(-> $ret)? {
-                core::arch::naked_asm!("mov r9, [rsp]", "jmp {}", sym $imp)
+                core::arch::naked_asm!(
+                    concat!("mov ", $crate::register_behind!($($arg)*), ", [rsp]"),
+                    "jmp {}",
+                    sym $imp,
+                )
             }
         };
     )*};
@@ -37,12 +39,31 @@ macro_rules! export {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_type {
-    (() $(-> $r:ty)?) => { unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize) $(-> $r)? };
-    (($a:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, usize, usize, usize, usize, usize) $(-> $r)? };
-    (($a:ty, $b:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, usize, usize, usize, usize) $(-> $r)? };
-    (($a:ty, $b:ty, $c:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, $c, usize, usize, usize) $(-> $r)? };
-    (($a:ty, $b:ty, $c:ty, $d:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, $c, $d, usize, usize) $(-> $r)? };
-    (($a:ty, $b:ty, $c:ty, $d:ty, $e:ty) $(-> $r:ty)?) => { unsafe extern "C-unwind" fn($a, $b, $c, $d, $e, usize) $(-> $r)? };
+    (($($arg:ty),*) $(-> $ret:ty)?) => { unsafe extern "C-unwind" fn($($arg,)* usize) $(-> $ret)? };
+}
+
+/// The register of the integer argument behind so many (System V ABI for x86-64, 3.2.3).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! register_behind {
+    () => {
+        "rdi"
+    };
+    ($a:ident) => {
+        "rsi"
+    };
+    ($a:ident $b:ident) => {
+        "rdx"
+    };
+    ($a:ident $b:ident $c:ident) => {
+        "rcx"
+    };
+    ($a:ident $b:ident $c:ident $d:ident) => {
+        "r8"
+    };
+    ($a:ident $b:ident $c:ident $d:ident $e:ident) => {
+        "r9"
+    };
 }
 
 /// Exports functions of seven integer arguments, of which the last lies on the stack.

@@ -91,9 +91,7 @@ macro_rules! set {
             use super::*;
             use crate::real::Entry;
             $(
-                pub unsafe extern "C-unwind" fn $name(
-                    to: usize, _: usize, _: usize, _: usize, _: usize, _: usize,
-                ) -> c_int {
+                pub unsafe extern "C-unwind" fn $name(to: usize, _: usize) -> c_int {
                     #[used]
                     #[unsafe(link_section = "raddle_real")]
                     static ENTRY: Entry = Entry::named(concat!(stringify!($name), "\0"));

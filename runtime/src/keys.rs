@@ -62,9 +62,6 @@ unsafe extern "C-unwind" fn create_from(
     key: *mut pthread_key_t,
     destructor: Destructor,
     _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
 ) -> c_int {
     // SAFETY: the program's arguments.
     let result = unsafe { real::pthread_key_create(key, destructor) };
@@ -82,13 +79,10 @@ unsafe extern "C-unwind" fn create_c11_from(
     key: *mut pthread_key_t,
     destructor: Destructor,
     _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
 ) -> c_int {
     const ERROR: c_int = 2;
     // SAFETY: the program's arguments.
-    match unsafe { create_from(key, destructor, 0, 0, 0, 0) } {
+    match unsafe { create_from(key, destructor, 0) } {
         0 => 0,
         // There is no key left: that has no name of its own in C11.
         _ => ERROR,
@@ -111,25 +105,11 @@ fn delete(key: pthread_key_t, pc: usize) -> c_int {
     unsafe { real::pthread_key_delete(key) }
 }
 
-unsafe extern "C-unwind" fn delete_from(
-    key: pthread_key_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn delete_from(key: pthread_key_t, pc: usize) -> c_int {
     delete(key, pc)
 }
 
-unsafe extern "C-unwind" fn delete_c11_from(
-    key: pthread_key_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn delete_c11_from(key: pthread_key_t, pc: usize) {
     delete(key, pc);
 }
 

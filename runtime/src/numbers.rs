@@ -197,62 +197,27 @@ mod everywhere {
 }
 
 /// `getppid`, in the process and in its children.
-unsafe extern "C-unwind" fn parent_of_caller(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> pid_t {
+unsafe extern "C-unwind" fn parent_of_caller(_: usize) -> pid_t {
     // SAFETY: takes no arguments.
     shown_parent(unsafe { everywhere::getppid() })
 }
 
-unsafe extern "C-unwind" fn own_group(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> pid_t {
+unsafe extern "C-unwind" fn own_group(_: usize) -> pid_t {
     // SAFETY: a number.
     shown_group(unsafe { everywhere::getpgid(0) })
 }
 
-unsafe extern "C-unwind" fn get_group(
-    id: pid_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> pid_t {
+unsafe extern "C-unwind" fn get_group(id: pid_t, _: usize) -> pid_t {
     // SAFETY: a number.
     shown_group(unsafe { everywhere::getpgid(process(id)) })
 }
 
-unsafe extern "C-unwind" fn set_group(
-    id: pid_t,
-    group: pid_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn set_group(id: pid_t, group: pid_t, _: usize) -> c_int {
     // SAFETY: numbers.
     unsafe { everywhere::setpgid(process(id), group_of(group)) }
 }
 
-unsafe extern "C-unwind" fn get_session(
-    id: pid_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> pid_t {
+unsafe extern "C-unwind" fn get_session(id: pid_t, _: usize) -> pid_t {
     // SAFETY: a number.
     shown_session(unsafe { everywhere::getsid(process(id)) })
 }
@@ -271,14 +236,7 @@ fn is_to_parent(id: pid_t, signal: c_int) -> bool {
     it_is
 }
 
-unsafe extern "C-unwind" fn kill_from(
-    id: pid_t,
-    signal: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn kill_from(id: pid_t, signal: c_int, pc: usize) -> c_int {
     let active = gate::active();
     if active && let Some(errno) = signals::kill_process(id, signal, pc) {
         return time::errno_result(errno);
@@ -290,14 +248,7 @@ unsafe extern "C-unwind" fn kill_from(
     unsafe { everywhere::kill(process(id), signal) }
 }
 
-unsafe extern "C-unwind" fn queue_from(
-    id: pid_t,
-    signal: c_int,
-    value: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn queue_from(id: pid_t, signal: c_int, value: usize, pc: usize) -> c_int {
     let active = gate::active();
     if active && let Some(errno) = signals::queue_to_process(id, signal, value, pc) {
         return time::errno_result(errno);
@@ -313,8 +264,6 @@ unsafe extern "C-unwind" fn kill_thread(
     group: pid_t,
     thread: pid_t,
     signal: c_int,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if gate::active()
@@ -327,14 +276,7 @@ unsafe extern "C-unwind" fn kill_thread(
     unsafe { everywhere::tgkill(process(group), process(thread), signal) }
 }
 
-unsafe extern "C-unwind" fn kill_group(
-    group: pid_t,
-    signal: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn kill_group(group: pid_t, signal: c_int, _: usize) -> c_int {
     let group = if group == 0 { 0 } else { group_of(group) };
     // SAFETY: numbers only.
     unsafe { everywhere::killpg(group, signal) }

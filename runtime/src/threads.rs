@@ -189,7 +189,6 @@ unsafe extern "C-unwind" fn create_from(
     attr: *const pthread_attr_t,
     routine: Routine,
     argument: *mut c_void,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if !gate::active() {
@@ -402,14 +401,7 @@ fn ending() {
     gate::end_thread(info(me).pthread)
 }
 
-unsafe extern "C-unwind" fn exit_from(
-    value: *mut c_void,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> ! {
+unsafe extern "C-unwind" fn exit_from(value: *mut c_void, _: usize) -> ! {
     exit(value)
 }
 
@@ -428,9 +420,6 @@ pub fn exit(value: *mut c_void) -> ! {
 unsafe extern "C-unwind" fn join_from(
     thread: pthread_t,
     value: *mut *mut c_void,
-    _: usize,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if !gate::active() {
@@ -527,9 +516,6 @@ fn log_join(kind: Kind, target: Slot, result: c_int, pc: usize) -> c_int {
 unsafe extern "C-unwind" fn try_join_from(
     thread: pthread_t,
     value: *mut *mut c_void,
-    _: usize,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if !gate::active() {
@@ -555,8 +541,6 @@ unsafe extern "C-unwind" fn timed_join_from(
     thread: pthread_t,
     value: *mut *mut c_void,
     limit: *const timespec,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if !gate::active() {
@@ -572,7 +556,6 @@ unsafe extern "C-unwind" fn clock_join_from(
     value: *mut *mut c_void,
     clock: libc::clockid_t,
     limit: *const timespec,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if !gate::active() {
@@ -583,14 +566,7 @@ unsafe extern "C-unwind" fn clock_join_from(
     unsafe { join_at(thread, value, clock, limit, pc) }
 }
 
-unsafe extern "C-unwind" fn detach_from(
-    thread: pthread_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn detach_from(thread: pthread_t, pc: usize) -> c_int {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_detach(thread) };
@@ -619,9 +595,6 @@ pub fn detach(thread: pthread_t, pc: usize) -> c_int {
 unsafe extern "C-unwind" fn attributes_from(
     thread: pthread_t,
     attr: *mut pthread_attr_t,
-    _: usize,
-    _: usize,
-    _: usize,
     _: usize,
 ) -> c_int {
     let s = if gate::active() {

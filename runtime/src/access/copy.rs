@@ -139,14 +139,7 @@ impl Side {
     }
 }
 
-unsafe extern "C-unwind" fn copy(
-    to: Address,
-    from: Address,
-    len: u64,
-    how: u32,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn copy(to: Address, from: Address, len: u64, how: u32, pc: usize) {
     let vector = how & how::VECTOR != 0 && len == 16 && vectors_are_atomic();
     if shadowed() {
         // Blocks have a hook of their own in symbolic runs.
@@ -216,7 +209,7 @@ unsafe fn in_pieces(mut to: Side, mut from: Side, len: u64, most_of_piece: u64) 
     }
 }
 
-unsafe extern "C-unwind" fn fill(to: Address, byte: Byte, len: u64, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn fill(to: Address, byte: Byte, len: u64, pc: usize) {
     // SAFETY: the program's own fill.
     unsafe { filled(to, byte.get(), len, pc) };
 }

@@ -502,14 +502,7 @@ fn remember(number: u64, row: &Row, call: &Call, end: u64) {
     }
 }
 
-unsafe extern "C-unwind" fn before(
-    what: u64,
-    name: Address,
-    frame: Address,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn before(what: u64, name: Address, frame: Address, pc: usize) {
     // SAFETY: by the contract of the hook.
     let frame = unsafe { &mut *frame.cast::<Frame>() };
     frame.told = 0;
@@ -522,14 +515,7 @@ unsafe extern "C-unwind" fn before(
     }
 }
 
-unsafe extern "C-unwind" fn after(
-    what: u64,
-    frame: Address,
-    result: u64,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn after(what: u64, frame: Address, result: u64, pc: usize) {
     if !shadowed() && scheduled() {
         // SAFETY: by the contract of the hook.
         unsafe {

@@ -125,14 +125,7 @@ fn is_section(what: u32) -> bool {
     what & wide::VECTOR == 0 || vectors_are_atomic()
 }
 
-unsafe extern "C-unwind" fn begin(
-    at: Address,
-    len: u64,
-    what: u32,
-    expected: Address,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn begin(at: Address, len: u64, what: u32, expected: Address, pc: usize) {
     if what & wide::PARTS != 0 {
         if shadowed() && is_section(what) {
             one_body::enter_section(pc);
@@ -154,7 +147,7 @@ unsafe extern "C-unwind" fn begin(
     }
 }
 
-unsafe extern "C-unwind" fn end(at: Address, len: u64, what: u32, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn end(at: Address, len: u64, what: u32, pc: usize) {
     if what & wide::PARTS != 0 {
         if shadowed() && is_section(what) {
             one_body::leave_section(pc);

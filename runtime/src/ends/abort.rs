@@ -119,14 +119,7 @@ fn uncaught(pc: usize) -> Option<*const c_char> {
     }
 }
 
-unsafe extern "C-unwind" fn abort_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> ! {
+unsafe extern "C-unwind" fn abort_from(pc: usize) -> ! {
     if gate::active() {
         match uncaught(pc) {
             Some(name) => note(
@@ -146,7 +139,6 @@ unsafe extern "C-unwind" fn assert_fail_from(
     file: *const c_char,
     line: c_uint,
     function: *const c_char,
-    _: usize,
     pc: usize,
 ) -> ! {
     let message = format_args!(
@@ -164,13 +156,11 @@ unsafe extern "C-unwind" fn assert_from(
     what: *const c_char,
     file: *const c_char,
     line: c_int,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> ! {
     let function = core::ptr::null();
     // SAFETY: passed on.
-    unsafe { assert_fail_from(what, file, line as c_uint, function, 0, pc) }
+    unsafe { assert_fail_from(what, file, line as c_uint, function, pc) }
 }
 
 unsafe extern "C-unwind" fn assert_perror_fail_from(
@@ -178,7 +168,6 @@ unsafe extern "C-unwind" fn assert_perror_fail_from(
     file: *const c_char,
     line: c_uint,
     function: *const c_char,
-    _: usize,
     pc: usize,
 ) -> ! {
     let message = format_args!(
@@ -191,14 +180,7 @@ unsafe extern "C-unwind" fn assert_perror_fail_from(
     unsafe { real::__assert_perror_fail(errno, file, line, function) }
 }
 
-unsafe extern "C-unwind" fn stack_chk_fail_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> ! {
+unsafe extern "C-unwind" fn stack_chk_fail_from(pc: usize) -> ! {
     note(
         End::Abort,
         format_args!("stack smashing detected: a stack frame was overwritten"),
@@ -208,14 +190,7 @@ unsafe extern "C-unwind" fn stack_chk_fail_from(
     unsafe { real::__stack_chk_fail() }
 }
 
-unsafe extern "C-unwind" fn chk_fail_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> ! {
+unsafe extern "C-unwind" fn chk_fail_from(pc: usize) -> ! {
     note(
         End::Abort,
         format_args!("buffer overflow detected by a fortified function"),

@@ -159,42 +159,21 @@ pub fn main_returned(status: c_int, expression: u32) -> ! {
     unsafe { real::exit(status) }
 }
 
-unsafe extern "C-unwind" fn exit_from(
-    status: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> ! {
+unsafe extern "C-unwind" fn exit_from(status: c_int, pc: usize) -> ! {
     let expression = crate::shadow::argument(c"exit", 0);
     ask(status, expression, Some(List::Exit), pc);
     // SAFETY: passed on.
     unsafe { real::exit(status) }
 }
 
-unsafe extern "C-unwind" fn quick_exit_from(
-    status: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> ! {
+unsafe extern "C-unwind" fn quick_exit_from(status: c_int, pc: usize) -> ! {
     let expression = crate::shadow::argument(c"quick_exit", 0);
     ask(status, expression, Some(List::QuickExit), pc);
     // SAFETY: passed on.
     unsafe { real::quick_exit(status) }
 }
 
-unsafe extern "C-unwind" fn exit_at_once_from(
-    status: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> ! {
+unsafe extern "C-unwind" fn exit_at_once_from(status: c_int, pc: usize) -> ! {
     let expression = match crate::shadow::argument(c"_exit", 0) {
         0 => crate::shadow::argument(c"_Exit", 0),
         expression => expression,

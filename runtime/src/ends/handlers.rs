@@ -220,8 +220,6 @@ unsafe extern "C-unwind" fn at_exit_from(
     handler: WithArgument,
     argument: *mut c_void,
     module: *mut c_void,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     let numbered = (!is_runtime_library(module))
@@ -241,9 +239,6 @@ unsafe extern "C-unwind" fn at_exit_from(
 unsafe extern "C-unwind" fn at_quick_exit_from(
     handler: WithArgument,
     module: *mut c_void,
-    _: usize,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     let call = Call::WithArgument(handler);
@@ -271,9 +266,6 @@ unsafe extern "C-unwind" fn run_quick(_: *mut c_void) {
 unsafe extern "C-unwind" fn on_exit_from(
     handler: WithStatus,
     argument: *mut c_void,
-    _: usize,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     match register(List::Exit, Call::WithStatus(handler), argument, pc) {

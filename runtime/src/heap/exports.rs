@@ -30,7 +30,7 @@ macro_rules! exports {
                     concat!("mov rax, [rip + ", $other, "@GOTPCREL]"),
                     "test rax, rax",
                     "jnz 2f",
-                    "mov r9, [rsp]",
+                    concat!("mov ", $crate::register_behind!($($arg)*), ", [rsp]"),
                     "jmp {}",
                     "2: jmp rax",
                     sym $imp,
@@ -235,30 +235,16 @@ fn give_back(arena: Arena, address: usize, pc: usize) -> Result<usize, Fault> {
     arena.free(address, gate::me(), pc as u64)
 }
 
-extern "C-unwind" fn malloc_from(
-    size: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Block {
+extern "C-unwind" fn malloc_from(size: usize, pc: usize) -> Block {
     allocate(size, 16, false, pc)
 }
 
-extern "C-unwind" fn calloc_from(
-    count: usize,
-    size: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Block {
+extern "C-unwind" fn calloc_from(count: usize, size: usize, pc: usize) -> Block {
     let total = count.saturating_mul(size);
     allocate(total, 16, true, pc)
 }
 
-extern "C-unwind" fn free_from(block: Block, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+extern "C-unwind" fn free_from(block: Block, pc: usize) {
     if block.is_null() {
         return;
     }
@@ -266,14 +252,7 @@ extern "C-unwind" fn free_from(block: Block, _: usize, _: usize, _: usize, _: us
     release(block, step, call("free", block), pc);
 }
 
-extern "C-unwind" fn realloc_from(
-    block: Block,
-    size: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Block {
+extern "C-unwind" fn realloc_from(block: Block, size: usize, pc: usize) -> Block {
     if block.is_null() {
         return allocate(size, 16, false, pc);
     }
@@ -330,12 +309,10 @@ extern "C-unwind" fn reallocarray_from(
     block: Block,
     count: usize,
     size: usize,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> Block {
     match count.checked_mul(size) {
-        Some(total) => realloc_from(block, total, 0, 0, 0, pc),
+        Some(total) => realloc_from(block, total, pc),
         None => {
             set_errno(libc::ENOMEM);
             core::ptr::null_mut()
@@ -347,8 +324,6 @@ extern "C-unwind" fn posix_memalign_from(
     out: *mut Block,
     align: usize,
     size: usize,
-    _: usize,
-    _: usize,
     pc: usize,
 ) -> c_int {
     if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
@@ -366,14 +341,7 @@ extern "C-unwind" fn posix_memalign_from(
     0
 }
 
-extern "C-unwind" fn memalign_from(
-    align: usize,
-    size: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Block {
+extern "C-unwind" fn memalign_from(align: usize, size: usize, pc: usize) -> Block {
     match align.checked_next_power_of_two() {
         Some(align) => allocate(size, align, false, pc),
         None => {
@@ -383,37 +351,16 @@ extern "C-unwind" fn memalign_from(
     }
 }
 
-extern "C-unwind" fn valloc_from(
-    size: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Block {
+extern "C-unwind" fn valloc_from(size: usize, pc: usize) -> Block {
     allocate(size, PAGE, false, pc)
 }
 
-extern "C-unwind" fn pvalloc_from(
-    size: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Block {
+extern "C-unwind" fn pvalloc_from(size: usize, pc: usize) -> Block {
     let whole = size.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
     allocate(whole, PAGE, false, pc)
 }
 
-extern "C-unwind" fn usable_from(
-    block: Block,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> usize {
+extern "C-unwind" fn usable_from(block: Block, pc: usize) -> usize {
     if block.is_null() {
         return 0;
     }

@@ -213,7 +213,6 @@ unsafe extern "C-unwind" fn open_from(
     flags: c_int,
     mode: mode_t,
     attributes: *const mq_attr,
-    _: usize,
     pc: usize,
 ) -> mqd_t {
     // SAFETY: the program's arguments; they count only where a queue may be made.

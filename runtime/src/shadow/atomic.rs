@@ -87,7 +87,7 @@ pub fn leave(pc: usize) {
     }
 }
 
-unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn begin(pc: usize) {
     match gate::active() {
         true => enter(pc),
         // SAFETY: the lock lives as long as the process.
@@ -97,7 +97,7 @@ unsafe extern "C-unwind" fn begin(_: usize, _: usize, _: usize, _: usize, _: usi
     }
 }
 
-unsafe extern "C-unwind" fn end(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn end(pc: usize) {
     match gate::active() {
         true => leave(pc),
         // SAFETY: the lock lives as long as the process.

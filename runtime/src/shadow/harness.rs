@@ -73,14 +73,7 @@ crate::hooks! { ROWS:
     fn reach_error() = reach_error_from;
 }
 
-unsafe extern "C-unwind" fn make_symbolic(
-    at: Address,
-    len: u64,
-    name: Name,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn make_symbolic(at: Address, len: u64, name: Name, pc: usize) {
     if !gate::active() {
         return;
     }
@@ -107,16 +100,9 @@ unsafe extern "C-unwind" fn make_symbolic(
     }
 }
 
-unsafe extern "C-unwind" fn nondet_memory(
-    at: Address,
-    len: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn nondet_memory(at: Address, len: u64, pc: usize) {
     // SAFETY: passed on; no name.
-    unsafe { make_symbolic(at, len, core::ptr::null(), 0, 0, pc) };
+    unsafe { make_symbolic(at, len, core::ptr::null(), pc) };
 }
 
 /// Goes on only if `value`, the argument of the function `name`, is not 0.
@@ -156,36 +142,15 @@ pub fn assume_that(condition: Expr, value: u64, pc: usize) {
     }
 }
 
-unsafe extern "C-unwind" fn raddle_assume_from(
-    condition: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn raddle_assume_from(condition: u32, pc: usize) {
     assume(condition.into(), c"raddle_assume", pc);
 }
 
-unsafe extern "C-unwind" fn klee_assume_from(
-    condition: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn klee_assume_from(condition: u64, pc: usize) {
     assume(condition, c"klee_assume", pc);
 }
 
-unsafe extern "C-unwind" fn verifier_assume_from(
-    condition: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn verifier_assume_from(condition: u32, pc: usize) {
     assume(condition.into(), c"__VERIFIER_assume", pc);
 }
 
@@ -214,14 +179,7 @@ pub fn draw(name: Name, size: u64, bits: u8, pc: usize) -> (u64, Expr) {
     (value, built(expr, pc))
 }
 
-unsafe extern "C-unwind" fn klee_int_from(
-    name: Name,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn klee_int_from(name: Name, pc: usize) -> u32 {
     if !gate::active() {
         return 0;
     }
@@ -231,14 +189,7 @@ unsafe extern "C-unwind" fn klee_int_from(
 }
 
 /// A number from `begin` up to, and without, `end`.
-unsafe extern "C-unwind" fn klee_range_from(
-    begin: u32,
-    end: u32,
-    name: Name,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn klee_range_from(begin: u32, end: u32, name: Name, pc: usize) -> u32 {
     if !gate::active() {
         return begin;
     }
@@ -272,9 +223,7 @@ unsafe extern "C-unwind" fn klee_range_from(
 /// Functions without arguments, as hooks.
 macro_rules! without_arguments {
     ($($function:ident($pc:ident) -> $ty:ty => $result:expr;)*) => {$(
-        unsafe extern "C-unwind" fn $function(
-            _: usize, _: usize, _: usize, _: usize, _: usize, $pc: usize,
-        ) -> $ty {
+        unsafe extern "C-unwind" fn $function($pc: usize) -> $ty {
             $result
         }
     )*};
@@ -340,36 +289,15 @@ fn wide(name: &CStr, pc: usize) -> Wide {
     Wide { low, high }
 }
 
-unsafe extern "C-unwind" fn reach_error_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn reach_error_from(pc: usize) {
     ends::fail_assertion(format_args!("reach_error() reached"), pc)
 }
 
-unsafe extern "C-unwind" fn error_from(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn error_from(pc: usize) {
     ends::fail_assertion(format_args!("__VERIFIER_error() reached"), pc)
 }
 
-unsafe extern "C-unwind" fn assert_from(
-    condition: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn assert_from(condition: u32, pc: usize) {
     if condition == 0 {
         ends::fail_assertion(format_args!("__VERIFIER_assert() failed"), pc)
     }

@@ -67,14 +67,7 @@ fn pair(exprs: u64) -> (Expr, Expr) {
     (exprs as u32, (exprs >> 32) as u32)
 }
 
-unsafe extern "C-unwind" fn read(
-    at: Address,
-    size: u32,
-    at_expr: u32,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u64 {
+unsafe extern "C-unwind" fn read(at: Address, size: u32, at_expr: u32, pc: usize) -> u64 {
     if at_expr != 0
         && let Some((value, expr)) = library::character_class(at as u64, at_expr, size, pc)
     {
@@ -104,7 +97,6 @@ unsafe extern "C-unwind" fn atomic_load(
     size: u32,
     order: u32,
     at_expr: u32,
-    _: usize,
     pc: usize,
 ) -> u64 {
     decide(at_expr, at as u64, Why::Address, pc);
@@ -173,36 +165,15 @@ unsafe extern "C-unwind" fn atomic_cas(
     old
 }
 
-unsafe extern "C-unwind" fn local_load(
-    at: Address,
-    size: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn local_load(at: Address, size: u32, pc: usize) -> u32 {
     access(Kind::Read, at, size, pc).shadow()
 }
 
-unsafe extern "C-unwind" fn local_store(
-    at: Address,
-    size: u32,
-    expr: u32,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn local_store(at: Address, size: u32, expr: u32, pc: usize) {
     access(Kind::Write, at, size, pc).set_shadow(expr);
 }
 
-unsafe extern "C-unwind" fn copy(
-    to: Address,
-    from: Address,
-    len: u64,
-    len_expr: u32,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn copy(to: Address, from: Address, len: u64, len_expr: u32, pc: usize) {
     decide(len_expr, len, Why::Size, pc);
     blocks::copy(to as u64, from as u64, len, pc);
 }
@@ -219,7 +190,7 @@ unsafe extern "C-unwind" fn set(
     blocks::set(to as u64, byte.get(), len, expr, pc);
 }
 
-unsafe extern "C-unwind" fn forget(at: Address, len: u64, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn forget(at: Address, len: u64, pc: usize) {
     blocks::forget(at as u64, len, pc);
 }
 
@@ -270,7 +241,7 @@ unsafe extern "C-unwind" fn binary(op: u32, a: u32, b: u32, av: u64, bv: u64, pc
     built(expr, pc)
 }
 
-unsafe extern "C-unwind" fn cast(op: u32, a: u32, _: usize, _: usize, _: usize, pc: usize) -> u32 {
+unsafe extern "C-unwind" fn cast(op: u32, a: u32, pc: usize) -> u32 {
     let (from, to) = ((op >> 8) as u8, (op >> 16) as u8);
     let nodes = &mut world().nodes;
     let a = fit(nodes, a, from);
@@ -285,14 +256,7 @@ unsafe extern "C-unwind" fn cast(op: u32, a: u32, _: usize, _: usize, _: usize, 
     built(expr, pc)
 }
 
-unsafe extern "C-unwind" fn wide(
-    width: u32,
-    expr: u32,
-    low: u64,
-    high: u64,
-    _: usize,
-    pc: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn wide(width: u32, expr: u32, low: u64, high: u64, pc: usize) -> u32 {
     let nodes = &mut world().nodes;
     let made = match expr {
         0 => nodes.wide_constant(width as u8, low, high),
@@ -316,14 +280,7 @@ unsafe extern "C-unwind" fn ite(
     built(world().nodes.ite(width, condition, a, b), pc)
 }
 
-unsafe extern "C-unwind" fn call(
-    callee: Address,
-    index: u32,
-    expr: u32,
-    value: u64,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn call(callee: Address, index: u32, expr: u32, value: u64, pc: usize) {
     calls::pass(callee as usize, index, expr, value, pc);
 }
 
@@ -338,54 +295,26 @@ unsafe extern "C-unwind" fn call_wide(
     calls::pass_wide(callee as usize, index, expr, [low, high], pc);
 }
 
-unsafe extern "C-unwind" fn branch_from(
-    expr: u32,
-    value: u64,
-    why: u32,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn branch_from(expr: u32, value: u64, why: u32, pc: usize) {
     let why = Why::from_u8(why as u8).unwrap_or(Why::Branch);
     branch(expr, value, why, pc);
 }
 
-unsafe extern "C-unwind" fn number(
-    expr: u32,
-    value: u64,
-    width: u32,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn number(expr: u32, value: u64, width: u32, pc: usize) {
     super::floating::decide(expr, value, width as u8, pc);
 }
 
-unsafe extern "C-unwind" fn round(again: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn round(again: u32, pc: usize) {
     if gate::active() {
         gate::round(again != 0, pc, |at| world().cells.any_shared(at, 1));
     }
 }
 
-unsafe extern "C-unwind" fn polled(
-    round: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn polled(round: u32, _: usize) -> u32 {
     (round != 0 && gate::active() && gate::follows_rounds()).into()
 }
 
-unsafe extern "C-unwind" fn settled(
-    stretches: Address,
-    count: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn settled(stretches: Address, count: u32, _: usize) -> u32 {
     // SAFETY: instrumented code has written so many of them there.
     let stretches = unsafe { core::slice::from_raw_parts(stretches.cast(), count as usize) };
     super::settled::may_run(stretches).into()
@@ -410,6 +339,6 @@ unsafe extern "C-unwind" fn bounds(
     );
 }
 
-unsafe extern "C-unwind" fn lost_from(why: u32, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn lost_from(why: u32, pc: usize) {
     lost(Why::from_u8(why as u8).unwrap_or(Why::Type), pc);
 }

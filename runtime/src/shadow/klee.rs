@@ -42,14 +42,7 @@ crate::hooks! { ROWS:
 }
 
 /// A number below `count`.
-unsafe extern "C-unwind" fn choose(
-    count: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u64 {
+unsafe extern "C-unwind" fn choose(count: u64, pc: usize) -> u64 {
     if !gate::active() {
         return 0;
     }
@@ -71,87 +64,38 @@ unsafe extern "C-unwind" fn choose(
     value
 }
 
-unsafe extern "C-unwind" fn is_symbolic(
-    _: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn is_symbolic(_: u64, _: usize) -> u32 {
     u32::from(gate::active() && argument(c"klee_is_symbolic", 0) != 0)
 }
 
-unsafe extern "C-unwind" fn is_replay(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn is_replay(_: usize) -> u32 {
     0
 }
 
 /// The caller has decided on the value, since no expression is taken here.
-unsafe extern "C-unwind" fn value_of(
-    value: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u64 {
+unsafe extern "C-unwind" fn value_of(value: u64, _: usize) -> u64 {
     value
 }
 
 /// As [`value_of`].
-unsafe extern "C-unwind" fn value_of_half(
-    value: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn value_of_half(value: u32, _: usize) -> u32 {
     value
 }
 
-unsafe extern "C-unwind" fn errno(
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn errno(_: usize) -> u32 {
     // SAFETY: the C library's own variable of the running thread.
     unsafe { *libc::__errno_location() as u32 }
 }
 
 /// Ends the process, and nothing counts as found.
-unsafe extern "C-unwind" fn silent_exit(
-    status: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn silent_exit(status: u32, pc: usize) {
     if !gate::active() {
         os::exit_group(status as i32);
     }
     assume_that(0, 0, pc);
 }
 
-unsafe extern "C-unwind" fn report_error(
-    _: Text,
-    _: u32,
-    message: Text,
-    _: Text,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn report_error(_: Text, _: u32, message: Text, _: Text, pc: usize) {
     // SAFETY: KLEE's contract: a NUL-terminated text.
     let message = unsafe { CStr::from_ptr(message) };
     let message = message.to_str().unwrap_or("an error");
@@ -159,25 +103,18 @@ unsafe extern "C-unwind" fn report_error(
 }
 
 /// What KLEE's macro `klee_assert` calls.
-unsafe extern "C-unwind" fn assert_fail(what: Text, _: Text, _: u32, _: Text, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn assert_fail(what: Text, _: Text, _: u32, _: Text, pc: usize) {
     // SAFETY: KLEE's contract: a NUL-terminated text.
     let what = unsafe { CStr::from_ptr(what) };
     let what = what.to_str().unwrap_or("its condition");
     ends::fail_assertion(format_args!("klee_assert({what}) failed"), pc)
 }
 
-unsafe extern "C-unwind" fn abort(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn abort(pc: usize) {
     ends::fail_assertion(format_args!("klee_abort() reached"), pc)
 }
 
-unsafe extern "C-unwind" fn check_access(
-    at: Address,
-    len: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn check_access(at: Address, len: u64, pc: usize) {
     if gate::active() {
         check(Kind::ReadRange, at as u64, len, pc);
     }
@@ -190,10 +127,10 @@ macro_rules! ignored {
 }
 
 ignored! {
-    ignore(usize, usize, usize, usize, usize, usize);
-    ignore_address(Address, usize, usize, usize, usize, usize);
-    ignore_number(u32, usize, usize, usize, usize, usize);
-    ignore_text(Text, usize, usize, usize, usize, usize);
-    ignore_two(Address, u64, usize, usize, usize, usize);
-    ignore_text_and_number(Text, u32, usize, usize, usize, usize);
+    ignore(usize);
+    ignore_address(Address, usize);
+    ignore_number(u32, usize);
+    ignore_text(Text, usize);
+    ignore_two(Address, u64, usize);
+    ignore_text_and_number(Text, u32, usize);
 }

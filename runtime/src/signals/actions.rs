@@ -394,8 +394,6 @@ unsafe extern "C-unwind" fn on_sigaction(
     number: c_int,
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
-    _unused4: usize,
-    _unused5: usize,
     _pc: usize,
 ) -> c_int {
     // SAFETY: the program's arguments.
@@ -415,14 +413,7 @@ unsafe extern "C-unwind" fn on_sigaction(
 }
 
 /// What `signal` jumps to.
-unsafe extern "C-unwind" fn on_signal(
-    number: c_int,
-    handler: usize,
-    _unused3: usize,
-    _unused4: usize,
-    _unused5: usize,
-    pc: usize,
-) -> usize {
+unsafe extern "C-unwind" fn on_signal(number: c_int, handler: usize, pc: usize) -> usize {
     if gate::active() {
         gate::ask(kept::action_of(number as u32), true, pc);
         return install(number, handler, libc::SA_RESTART);

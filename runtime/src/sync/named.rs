@@ -238,7 +238,6 @@ unsafe extern "C-unwind" fn open_from(
     flags: c_int,
     mode: mode_t,
     value: c_uint,
-    _: usize,
     pc: usize,
 ) -> *mut sem_t {
     // SAFETY: the caller's arguments.
@@ -261,14 +260,7 @@ unsafe extern "C-unwind" fn open_from(
     }
 }
 
-unsafe extern "C-unwind" fn close_from(
-    semaphore: *mut sem_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn close_from(semaphore: *mut sem_t, pc: usize) -> c_int {
     let ours = match gate::active() {
         true => close(semaphore, pc),
         false => at(semaphore).map(|_| 0),

@@ -61,14 +61,7 @@ pub fn cancel_now() -> ! {
     super::exit(CANCELED)
 }
 
-unsafe extern "C-unwind" fn cancel_from(
-    thread: pthread_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn cancel_from(thread: pthread_t, pc: usize) -> c_int {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_cancel(thread) };
@@ -94,7 +87,7 @@ fn act_at_once() {
     }
 }
 
-unsafe extern "C-unwind" fn test_from(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn test_from(pc: usize) {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_testcancel() };
@@ -129,14 +122,7 @@ unsafe fn set(new: c_int, old: *mut c_int, pick: fn(&mut super::Info) -> &mut bo
     0
 }
 
-unsafe extern "C-unwind" fn set_state_from(
-    state: c_int,
-    old: *mut c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn set_state_from(state: c_int, old: *mut c_int, _: usize) -> c_int {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_setcancelstate(state, old) };
@@ -145,14 +131,7 @@ unsafe extern "C-unwind" fn set_state_from(
     unsafe { set(state, old, |info| &mut info.cancel_disabled) }
 }
 
-unsafe extern "C-unwind" fn set_type_from(
-    kind: c_int,
-    old: *mut c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn set_type_from(kind: c_int, old: *mut c_int, _: usize) -> c_int {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_setcanceltype(kind, old) };

@@ -69,14 +69,7 @@ pub fn about(s: Slot, changes: bool) -> bool {
     gate::state(s) == gate::State::Alive
 }
 
-unsafe extern "C-unwind" fn set_from(
-    thread: pthread_t,
-    new: *const c_char,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn set_from(thread: pthread_t, new: *const c_char, _: usize) -> c_int {
     let s = if gate::active() {
         slot_of(thread)
     } else {
@@ -105,8 +98,6 @@ unsafe extern "C-unwind" fn get_from(
     thread: pthread_t,
     buffer: *mut c_char,
     len: usize,
-    _: usize,
-    _: usize,
     _: usize,
 ) -> c_int {
     let s = if gate::active() {

@@ -169,8 +169,6 @@ unsafe extern "C-unwind" fn get_scheduling(
     policy: *mut c_int,
     param: *mut sched_param,
     _: usize,
-    _: usize,
-    _: usize,
 ) -> c_int {
     // SAFETY: the program's arguments, also below.
     unsafe {
@@ -192,8 +190,6 @@ unsafe extern "C-unwind" fn set_scheduling(
     policy: c_int,
     param: *const sched_param,
     _: usize,
-    _: usize,
-    _: usize,
 ) -> c_int {
     // SAFETY: the program's arguments.
     let given = unsafe {
@@ -211,14 +207,7 @@ unsafe extern "C-unwind" fn set_scheduling(
     })
 }
 
-unsafe extern "C-unwind" fn set_priority(
-    thread: pthread_t,
-    priority: c_int,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn set_priority(thread: pthread_t, priority: c_int, _: usize) -> c_int {
     if !is_fiber(thread) {
         // SAFETY: passed on.
         return unsafe { real::pthread_setschedprio(thread, priority) };
@@ -273,8 +262,6 @@ unsafe extern "C-unwind" fn get_affinity(
     size: usize,
     set: *mut c_void,
     _: usize,
-    _: usize,
-    _: usize,
 ) -> c_int {
     // SAFETY: passed on.
     ask(thread, false, || unsafe {
@@ -287,8 +274,6 @@ unsafe extern "C-unwind" fn set_affinity(
     size: usize,
     set: *const c_void,
     _: usize,
-    _: usize,
-    _: usize,
 ) -> c_int {
     // SAFETY: passed on.
     ask(thread, true, || unsafe {
@@ -296,14 +281,7 @@ unsafe extern "C-unwind" fn set_affinity(
     })
 }
 
-unsafe extern "C-unwind" fn get_clock(
-    thread: pthread_t,
-    clock: *mut clockid_t,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) -> c_int {
+unsafe extern "C-unwind" fn get_clock(thread: pthread_t, clock: *mut clockid_t, _: usize) -> c_int {
     let known = if gate::active() {
         slot_of(thread)
     } else {

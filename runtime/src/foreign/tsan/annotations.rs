@@ -46,74 +46,32 @@ fn annotate(kind: Kind, at: Address, pc: usize) {
     }
 }
 
-unsafe extern "C-unwind" fn acquire(
-    at: Address,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn acquire(at: Address, pc: usize) {
     annotate(Kind::Acquire, at, pc);
 }
 
-unsafe extern "C-unwind" fn release(
-    at: Address,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn release(at: Address, pc: usize) {
     annotate(Kind::Release, at, pc);
 }
 
-unsafe extern "C-unwind" fn locked(
-    at: Address,
-    flags: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn locked(at: Address, flags: u32, pc: usize) {
     if flags & TRY_LOCK_FAILED == 0 {
         annotate(Kind::Acquire, at, pc);
     }
 }
 
 /// Answers how deep the lock was held, which the caller gives back when it locks again.
-unsafe extern "C-unwind" fn unlocks(
-    at: Address,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> i32 {
+unsafe extern "C-unwind" fn unlocks(at: Address, pc: usize) -> i32 {
     annotate(Kind::Release, at, pc);
     1
 }
 
-unsafe extern "C-unwind" fn nothing(_: usize, _: usize, _: usize, _: usize, _: usize, _: usize) {}
+unsafe extern "C-unwind" fn nothing(_: usize) {}
 
-unsafe extern "C-unwind" fn released_here(
-    _file: usize,
-    _line: usize,
-    at: Address,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn released_here(_file: usize, _line: usize, at: Address, pc: usize) {
     annotate(Kind::Release, at, pc);
 }
 
-unsafe extern "C-unwind" fn acquired_here(
-    _file: usize,
-    _line: usize,
-    at: Address,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn acquired_here(_file: usize, _line: usize, at: Address, pc: usize) {
     annotate(Kind::Acquire, at, pc);
 }

@@ -103,9 +103,7 @@ values! {
 
 macro_rules! operation {
     ($ty:ty, $given:ty: $($name:ident = $op:ident;)*) => {$(
-        unsafe extern "C-unwind" fn $name(
-            at: Address, value: $given, order: u32, _: usize, _: usize, pc: usize,
-        ) -> $ty {
+        unsafe extern "C-unwind" fn $name(at: Address, value: $given, order: u32, pc: usize) -> $ty {
             let size = size_of::<$ty>() as u32;
             // SAFETY: the program updates this, atomically.
             let old = unsafe {
@@ -120,20 +118,16 @@ macro_rules! operation {
 macro_rules! atomics {
     ($($ty:ty, $given:ty: $load:ident, $store:ident, $cas:ident, $val:ident,
         [$($name:ident = $op:ident;)*];)*) => {$(
-        unsafe extern "C-unwind" fn $load(
-            at: Address, order: u32, _: usize, _: usize, _: usize, pc: usize,
-        ) -> $ty {
+        unsafe extern "C-unwind" fn $load(at: Address, order: u32, pc: usize) -> $ty {
             let size = size_of::<$ty>() as u32;
             // SAFETY: the program reads this, atomically.
-            unsafe { atomic_load(at, size, plain_order(order), 0, 0, pc) as $ty }
+            unsafe { atomic_load(at, size, plain_order(order), pc) as $ty }
         }
 
-        unsafe extern "C-unwind" fn $store(
-            at: Address, value: $given, order: u32, _: usize, _: usize, pc: usize,
-        ) {
+        unsafe extern "C-unwind" fn $store(at: Address, value: $given, order: u32, pc: usize) {
             let size = size_of::<$ty>() as u32;
             // SAFETY: the program writes this, atomically.
-            unsafe { atomic_store(at, value.widened(), size, plain_order(order), 0, pc) };
+            unsafe { atomic_store(at, value.widened(), size, plain_order(order), pc) };
             released(plain_order(order), pc);
         }
 
@@ -196,27 +190,13 @@ atomics! {
     ];
 }
 
-unsafe extern "C-unwind" fn thread_fence(
-    order: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn thread_fence(order: u32, pc: usize) {
     // SAFETY: a fence touches no memory.
-    unsafe { fence(plain_order(order), 0, 0, 0, 0, pc) }
+    unsafe { fence(plain_order(order), pc) }
 }
 
 /// Between a thread and its own signal handlers: nothing that another thread could see.
-unsafe extern "C-unwind" fn signal_fence(
-    order: u32,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) {
+unsafe extern "C-unwind" fn signal_fence(order: u32, _: usize) {
     if plain_order(order) > 0 {
         core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
     }

@@ -22,8 +22,6 @@ unsafe extern "C-unwind" fn before(
     arguments: Arguments,
     caller: usize,
     _: usize,
-    _: usize,
-    _: usize,
 ) {
     // SAFETY: the stand-in's arguments.
     unsafe { tell(name, arguments, caller, None) };
@@ -34,7 +32,6 @@ unsafe extern "C-unwind" fn after(
     arguments: Arguments,
     caller: usize,
     result: usize,
-    _: usize,
     _: usize,
 ) {
     // SAFETY: the stand-in's arguments.
@@ -87,7 +84,7 @@ unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result:
         // Of some no result is seen.
         if given[0] != 0 && prints(text) {
             // SAFETY: the program's buffer; nothing is touched.
-            unsafe { access::range_write(given[0] as *mut c_void, 1, 0, 0, 0, caller) };
+            unsafe { access::range_write(given[0] as *mut c_void, 1, caller) };
         }
         let calls = calls();
         calls.all[calls.next] = (key, frame);
@@ -116,7 +113,7 @@ fn prints(name: &str) -> bool {
 pub fn filled(into: *mut c_void, result: isize, caller: usize) -> isize {
     if result > 0 && modules::holds(caller) {
         // SAFETY: the program's buffer; nothing is touched.
-        unsafe { access::range_write(into, result as u64, 0, 0, 0, caller) };
+        unsafe { access::range_write(into, result as u64, caller) };
     }
     result
 }
@@ -125,6 +122,6 @@ pub fn filled(into: *mut c_void, result: isize, caller: usize) -> isize {
 pub fn reads(from: *const c_void, len: usize, caller: usize) {
     if modules::holds(caller) {
         // SAFETY: as above.
-        unsafe { access::range_read(from.cast_mut(), len as u64, 0, 0, 0, caller) };
+        unsafe { access::range_read(from.cast_mut(), len as u64, caller) };
     }
 }

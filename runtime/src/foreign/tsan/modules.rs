@@ -32,7 +32,7 @@ pub fn holds(pc: usize) -> bool {
         .any(|range| range.contains(&pc))
 }
 
-unsafe extern "C-unwind" fn register(_: usize, _: usize, _: usize, _: usize, _: usize, pc: usize) {
+unsafe extern "C-unwind" fn register(pc: usize) {
     if !holds(pc) {
         // SAFETY: the callback has the declared type and takes an address.
         unsafe { libc::dl_iterate_phdr(Some(look_at), pc as *mut c_void) };

@@ -78,42 +78,32 @@ crate::export! {
 macro_rules! sized {
     ($($size:literal: $read:ident, $write:ident, $update:ident, $read_at:ident, $write_at:ident;)*) => {$(
         #[allow(dead_code, reason = "reads of up to eight bytes have hooks of their own")]
-        unsafe extern "C-unwind" fn $read(
-            at: Address, _: usize, _: usize, _: usize, _: usize, pc: usize,
-        ) {
+        unsafe extern "C-unwind" fn $read(at: Address, pc: usize) {
             // SAFETY: the program reads there next.
-            unsafe { range_read(at, $size, 0, 0, 0, pc) }
+            unsafe { range_read(at, $size, pc) }
         }
 
-        unsafe extern "C-unwind" fn $write(
-            at: Address, _: usize, _: usize, _: usize, _: usize, pc: usize,
-        ) {
+        unsafe extern "C-unwind" fn $write(at: Address, pc: usize) {
             // SAFETY: the program writes there next.
-            unsafe { range_write(at, $size, 0, 0, 0, pc) }
+            unsafe { range_write(at, $size, pc) }
         }
 
-        unsafe extern "C-unwind" fn $update(
-            at: Address, _: usize, _: usize, _: usize, _: usize, pc: usize,
-        ) {
+        unsafe extern "C-unwind" fn $update(at: Address, pc: usize) {
             // SAFETY: the program reads and writes there next.
             unsafe {
-                range_read(at, $size, 0, 0, 0, pc);
-                range_write(at, $size, 0, 0, 0, pc);
+                range_read(at, $size, pc);
+                range_write(at, $size, pc);
             }
         }
 
-        unsafe extern "C-unwind" fn $read_at(
-            at: Address, pc: usize, _: usize, _: usize, _: usize, _: usize,
-        ) {
+        unsafe extern "C-unwind" fn $read_at(at: Address, pc: usize, _: usize) {
             // SAFETY: as above.
-            unsafe { $read(at, 0, 0, 0, 0, pc) }
+            unsafe { $read(at, pc) }
         }
 
-        unsafe extern "C-unwind" fn $write_at(
-            at: Address, pc: usize, _: usize, _: usize, _: usize, _: usize,
-        ) {
+        unsafe extern "C-unwind" fn $write_at(at: Address, pc: usize, _: usize) {
             // SAFETY: as above.
-            unsafe { $write(at, 0, 0, 0, 0, pc) }
+            unsafe { $write(at, pc) }
         }
     )*};
 }
@@ -128,79 +118,37 @@ sized! {
 
 /// A constructor or destructor sets the pointer to the virtual table; where that changes nothing it
 /// is no access.
-unsafe extern "C-unwind" fn vptr_update(
-    at: Address,
-    new: u64,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) {
+unsafe extern "C-unwind" fn vptr_update(at: Address, new: u64, pc: usize) {
     // SAFETY: the program writes there next.
     unsafe {
         if at.cast::<u64>().read_unaligned() != new {
-            range_write(at, 8, 0, 0, 0, pc);
+            range_write(at, 8, pc);
         }
     }
 }
 
-unsafe extern "C-unwind" fn range_read_at(
-    at: Address,
-    len: u64,
-    pc: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) {
+unsafe extern "C-unwind" fn range_read_at(at: Address, len: u64, pc: usize, _: usize) {
     // SAFETY: the program reads there next.
-    unsafe { range_read(at, len, 0, 0, 0, pc) }
+    unsafe { range_read(at, len, pc) }
 }
 
-unsafe extern "C-unwind" fn range_write_at(
-    at: Address,
-    len: u64,
-    pc: usize,
-    _: usize,
-    _: usize,
-    _: usize,
-) {
+unsafe extern "C-unwind" fn range_write_at(at: Address, len: u64, pc: usize, _: usize) {
     // SAFETY: the program writes there next.
-    unsafe { range_write(at, len, 0, 0, 0, pc) }
+    unsafe { range_write(at, len, pc) }
 }
 
-unsafe extern "C-unwind" fn read_1_at_caller(
-    at: Address,
-    caller: usize,
-    _tag: Address,
-    _: usize,
-    _: usize,
-    _: usize,
-) {
+unsafe extern "C-unwind" fn read_1_at_caller(at: Address, caller: usize, _tag: Address, _: usize) {
     // SAFETY: the program reads there next.
-    unsafe { range_read(at, 1, 0, 0, 0, caller) }
+    unsafe { range_read(at, 1, caller) }
 }
 
-unsafe extern "C-unwind" fn write_1_at_caller(
-    at: Address,
-    caller: usize,
-    _tag: Address,
-    _: usize,
-    _: usize,
-    _: usize,
-) {
+unsafe extern "C-unwind" fn write_1_at_caller(at: Address, caller: usize, _tag: Address, _: usize) {
     // SAFETY: the program writes there next.
-    unsafe { range_write(at, 1, 0, 0, 0, caller) }
+    unsafe { range_write(at, 1, caller) }
 }
 
 /// `memcpy` and `memmove`; the areas may overlap.
-unsafe extern "C-unwind" fn copy(
-    to: Address,
-    from: Address,
-    len: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Address {
+unsafe extern "C-unwind" fn copy(to: Address, from: Address, len: usize, pc: usize) -> Address {
     // SAFETY: the program's arguments.
     unsafe {
         match modules::holds(pc) {
@@ -211,14 +159,7 @@ unsafe extern "C-unwind" fn copy(
     to
 }
 
-unsafe extern "C-unwind" fn set(
-    to: Address,
-    value: i32,
-    len: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> Address {
+unsafe extern "C-unwind" fn set(to: Address, value: i32, len: usize, pc: usize) -> Address {
     // SAFETY: the program's arguments.
     unsafe {
         match modules::holds(pc) {

@@ -62,7 +62,6 @@ unsafe extern "C-unwind" fn library(
     model: u32,
     values: Address,
     exprs: Address,
-    _: usize,
     pc: usize,
 ) -> u64 {
     let count = (model >> 16) as usize;

@@ -279,14 +279,7 @@ fn is_followed(model: Model) -> bool {
     !matches!(model, Strcasecmp | Strncasecmp | Strcasestr) || folds_ascii_only()
 }
 
-unsafe extern "C-unwind" fn stepwise(
-    model: u32,
-    arguments: Address,
-    _: usize,
-    _: usize,
-    _: usize,
-    pc: usize,
-) -> u32 {
+unsafe extern "C-unwind" fn stepwise(model: u32, arguments: Address, pc: usize) -> u32 {
     let (number, count, private) = (model & 0xffff, model >> 16 & 0xff, model >> 24);
     let known = Model::from_number(number).filter(|model| model.is_stepwise());
     let count = count as usize;
