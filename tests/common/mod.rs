@@ -313,7 +313,8 @@ impl Run {
     }
 }
 
-/// `raddle COMMAND OPTIONS -- PROGRAM ARGS`, in a folder of its own, with its summary.
+/// `raddle COMMAND OPTIONS -- PROGRAM ARGS`, in a folder of its own, with its summary. With
+/// `RADDLE_REPLAYS` what was found is replayed so many times, and may never differ.
 pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -338,6 +339,14 @@ pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
         .unwrap_or_else(|error| panic!("{shown}: bad summary: {error}\n{text}"));
     for finding in summary.findings.iter_mut().chain(&mut summary.reports) {
         finding.witness = finding.witness.take().map(|path| dir.join(path));
+    }
+    if let Ok(times) = std::env::var("RADDLE_REPLAYS") {
+        let again = summary.findings.iter().filter(|found| found.reproduced);
+        for finding in again.filter(|found| found.witness.is_some()) {
+            replay_fails(finding, &["-q", "-n", &times]).unwrap_or_else(|why| {
+                panic!("{shown}: {}: {why}", finding.message);
+            });
+        }
     }
     Run {
         output,
