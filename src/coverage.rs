@@ -4,6 +4,7 @@ use crate::corpus::{ProgramView, Seen, View};
 use crate::error::Result;
 use crate::report::Style;
 use crate::summary::count;
+use crate::terminal::visible;
 use std::path::Path;
 
 /// Reads the corpus of `dir`.
@@ -11,7 +12,7 @@ pub fn read(dir: &Path) -> Result<View> {
     View::read(dir)
 }
 
-/// What people see.
+/// What people see. A corpus may come from anybody, so every text of it is made visible.
 pub fn text(view: &View, style: Style) -> String {
     if view.programs.is_empty() {
         return "nothing has been run with this corpus\n".to_string();
@@ -21,7 +22,7 @@ pub fn text(view: &View, style: Style) -> String {
 }
 
 fn program(view: &ProgramView, style: Style) -> String {
-    let mut text = format!("{}\n", style.bold(&view.program));
+    let mut text = format!("{}\n", style.bold(&visible(&view.program)));
     text.push_str(&format!("  {}\n", count(view.executions, "execution")));
     text.push_str(&format!(
         "  {} in {} looked at{}\n",
@@ -46,9 +47,9 @@ fn program(view: &ProgramView, style: Style) -> String {
         let explored = test.series.iter().any(|series| series.explored.is_some());
         text.push_str(&format!(
             "  {} (build {}, last used {} UTC)\n    {} in {}{}\n",
-            test.command,
-            test.build,
-            test.last_used,
+            visible(&test.command),
+            visible(&test.build),
+            visible(&test.last_used),
             count(test.interleavings.seen, "interleaving"),
             count(test.executions, "execution"),
             match explored {
@@ -58,12 +59,12 @@ fn program(view: &ProgramView, style: Style) -> String {
         ));
         for series in &test.series {
             let explored = match &series.explored {
-                Some(when) => format!(", explored to the end {when} UTC"),
+                Some(when) => format!(", explored to the end {} UTC", visible(when)),
                 None => String::new(),
             };
             text.push_str(&format!(
                 "    policy {}, seed {}: {}{explored}\n",
-                series.policy,
+                visible(&series.policy),
                 series.seed,
                 count(series.executions, "execution"),
             ));
@@ -72,15 +73,17 @@ fn program(view: &ProgramView, style: Style) -> String {
     for f in &view.findings {
         text.push_str(&format!(
             "  {} {}: {}\n    in {}, first {} UTC, last {} UTC; {}\n",
-            style.red(&f.class),
-            f.fingerprint,
-            f.message,
+            style.red(&visible(&f.class)),
+            visible(&f.fingerprint),
+            visible(&f.message),
             count(f.seen, "execution"),
-            f.first_seen,
-            f.last_seen,
-            f.witness
-                .as_deref()
-                .unwrap_or("its witness is in the corpus only"),
+            visible(&f.first_seen),
+            visible(&f.last_seen),
+            visible(
+                f.witness
+                    .as_deref()
+                    .unwrap_or("its witness is in the corpus only")
+            ),
         ));
     }
     text

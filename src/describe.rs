@@ -70,7 +70,11 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let stack: Vec<u64> = stack.collect();
     let stack: Vec<u32> = stack.into_iter().map(|pc| symbols.site(pc)).collect();
     let callers = all_callers(trace);
-    let notes = notes(class, outcome, &callers, symbols);
+    let notes = match stack.is_empty() && outcome.end == End::Signal {
+        // The kernel ended the process at once.
+        true => last_operation(same::last_step(trace, symbols).first().copied()),
+        false => notes(class, outcome, &callers, symbols),
+    };
     let message = panic_message(class, trace).unwrap_or_else(|| message(class, trace));
     let identity = same::identity(class, trace, (&stack, &notes), &message, symbols);
     Failure {
@@ -134,14 +138,16 @@ fn message(class: Class, trace: &Trace) -> String {
     match (class, said.is_empty()) {
         (_, true) | (Class::Output, _) => default,
         (Class::Timeout, _) => format!("{default}: {}", readable(&said)),
-        // The number says what the text may not.
-        (_, false) if outcome.end == End::Signal => format!("{default}: {said}"),
+        // The signal says what the text may not.
+        (_, false) if outcome.end == End::Signal && !said.contains(&default) => {
+            format!("{default}: {said}")
+        }
         (_, false) => said,
     }
 }
 
 fn signal_name(number: i32) -> String {
-    const NAMES: [(i32, &str); 7] = [
+    const NAMES: [(i32, &str); 16] = [
         (libc::SIGSEGV, "SIGSEGV"),
         (libc::SIGBUS, "SIGBUS"),
         (libc::SIGFPE, "SIGFPE"),
@@ -149,6 +155,15 @@ fn signal_name(number: i32) -> String {
         (libc::SIGABRT, "SIGABRT"),
         (libc::SIGTRAP, "SIGTRAP"),
         (libc::SIGSYS, "SIGSYS"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGALRM, "SIGALRM"),
+        (libc::SIGXFSZ, "SIGXFSZ"),
     ];
     match NAMES.iter().find(|(n, _)| *n == number) {
         Some((_, name)) => name.to_string(),
@@ -156,13 +171,18 @@ fn signal_name(number: i32) -> String {
     }
 }
 
+fn last_operation(site: Option<u32>) -> Vec<Note> {
+    let note = |site| Note {
+        text: "its last controlled operation".to_string(),
+        site: Some(site),
+    };
+    site.map(note).into_iter().collect()
+}
+
 fn notes(class: Class, outcome: &Outcome, callers: &Callers, symbols: &mut Symbols) -> Vec<Note> {
     let cut_off = matches!(outcome.end, End::Signal | End::Exit | End::None);
     if class == Class::Timeout && cut_off && outcome.detail[1] != 0 {
-        return vec![Note {
-            text: "its last controlled operation".to_string(),
-            site: Some(symbols.site(outcome.detail[1])),
-        }];
+        return last_operation(Some(symbols.site(outcome.detail[1])));
     }
     let freed = matches!(outcome.end, End::UseAfterFree | End::DoubleFree);
     let [address, block, freed_at, freed_by] = outcome.detail;

@@ -139,13 +139,16 @@ fn conclusion(
     let mut text = match summary.verdict {
         Verdict::Finding if is_path => {
             let found = summary.findings.first();
-            let what = found.map(|f| format!("{}: {}", f.class, f.message));
+            let what = found.map(|f| visible(&format!("{}: {}", f.class, f.message)));
             let what = what.unwrap_or_default();
             format!("raddle: {}: {what} ({counts} do not)", style.red("failed"))
         }
         Verdict::Finding => {
             let again = style.red("failed again in the same way");
-            format!("raddle: {again}: {} ({counts})", witness.finding.class)
+            format!(
+                "raddle: {again}: {} ({counts})",
+                visible(&witness.finding.class)
+            )
         }
         Verdict::Diverged => format!("raddle: {}: {counts} are the same", style.red("diverged")),
         Verdict::NothingFound if total == 0 => "raddle: stopped".to_string(),
@@ -440,7 +443,7 @@ fn steps(pairs: &[(u16, u16)]) -> Vec<Step> {
 
 /// Which modules of the witness are not what they were.
 fn changed(then: &[Module], now: &[Module]) -> Vec<String> {
-    let name = |module: &Module| base_name(&module.path.to_text()).to_string();
+    let name = |module: &Module| visible(base_name(&module.path.to_text()));
     let mut changes = Vec::new();
     for (i, old) in then.iter().enumerate() {
         // The runtime itself may be another build: it does as the schedule says.
@@ -458,8 +461,8 @@ fn changed(then: &[Module], now: &[Module]) -> Vec<String> {
             Some(new) if new.identity != old.identity => changes.push(format!(
                 "{} has changed since the witness was written ({} then, {} now)",
                 name(old),
-                short(&old.identity),
-                short(&new.identity)
+                visible(&short(&old.identity)),
+                visible(&short(&new.identity))
             )),
             Some(_) => {}
         }

@@ -17,19 +17,21 @@ pub struct Said {
 }
 
 impl Said {
-    /// The first line that speaks of a failure, of standard error before standard output; where
-    /// there is none, the last line. The first: what fails later may be a consequence, and its
-    /// failing may depend on the interleaving.
+    /// The first line that speaks of a failure, of standard error before standard output, or, if
+    /// that is a mere heading, the first one behind it that is none; where there is none, the last
+    /// line. The first: what fails later may be a consequence, and its failing may depend on the
+    /// interleaving.
     pub fn of(stdout: &[u8], stderr: &[u8]) -> Said {
         let streams = [stderr, stdout].map(lines);
-        let first = |speaks: fn(&str) -> bool| {
-            let mut all = streams.iter().flatten();
-            all.find(|line| speaks(line)).cloned()
+        let first = |lines: &Vec<String>| {
+            let from = lines.iter().position(|line| tells_of_failure(line))?;
+            let mut others = lines[from..].iter();
+            others.find(|line| !is_heading(line)).cloned()
         };
         let last = || streams.iter().find_map(|lines| lines.last().cloned());
         Said {
             test: failed_test(&streams.concat()),
-            line: first(tells_of_failure).or_else(last),
+            line: streams.iter().find_map(first).or_else(last),
         }
     }
 
@@ -57,15 +59,30 @@ impl Said {
     }
 }
 
-/// The lines at the end of a stream that have any text, without colours.
+/// The lines at the end of a stream that have any text, without colours. An indented line goes on
+/// with the one before, if that speaks of a failure.
 fn lines(output: &[u8]) -> Vec<String> {
     let tail = &output[output.len().saturating_sub(TAIL)..];
     let text = String::from_utf8_lossy(tail);
     let text = console::strip_ansi_codes(&text).into_owned();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines
-        .map(|line| line.chars().take(LONGEST).collect())
-        .collect()
+    let mut lines: Vec<String> = Vec::new();
+    let mut may_go_on = false;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let content = line.trim();
+        match lines.last_mut() {
+            Some(before) if may_go_on && line.starts_with([' ', '\t']) => {
+                before.push(' ');
+                before.push_str(content);
+                may_go_on = false;
+            }
+            _ => {
+                may_go_on = tells_of_failure(content) && !is_heading(content);
+                lines.push(content.to_string());
+            }
+        }
+    }
+    let short = |line: &String| line.chars().take(LONGEST).collect();
+    lines.iter().map(short).collect()
 }
 
 /// The first test that failed, or else the one that was running.
@@ -133,6 +150,36 @@ fn tells_of_failure(line: &str) -> bool {
     }
     let line = line.to_lowercase();
     WORDS.iter().any(|word| line.contains(word)) && !is_sum(&masked(&line))
+}
+
+/// Does a line say no more than that something has failed, or how often?
+fn is_heading(line: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "assertion",
+        "assertions",
+        "check",
+        "checks",
+        "detected",
+        "error",
+        "errors",
+        "fail",
+        "failed",
+        "failure",
+        "failures",
+        "of",
+        "passed",
+        "results",
+        "run",
+        "summary",
+        "test",
+        "tests",
+    ];
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_plain = |word: &str| {
+        let is_number = word.bytes().all(|b| b.is_ascii_digit());
+        is_number || WORDS.contains(&word.to_lowercase().as_str())
+    };
+    words.into_iter().all(is_plain)
 }
 
 /// Does a masked line in small letters count failures?
@@ -270,7 +317,7 @@ mod tests {
     fn the_line_that_tells_failures_apart() {
         // Standard output, standard error, test, line.
         type Row<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
-        let table: [Row; 12] = [
+        let table: [Row; 15] = [
             ("", "", None, None),
             ("ready\n", "", None, Some("ready")),
             ("ready\n\n", "done\n", None, Some("done")),
@@ -318,6 +365,19 @@ mod tests {
                 Some("t.cpp(7): error: in \"Bank/Pay\": check x == 4 has failed"),
             ),
             ("ok 1 - a\nnot ok 2 - b\n", "", None, Some("not ok 2 - b")),
+            (
+                "!!!FAILURES!!!\nTest Results:\nRun:  2   Failures: 1   Errors: 0\n\n1) test: Pay (F) a.cpp\n",
+                "",
+                None,
+                Some("1) test: Pay (F) a.cpp"),
+            ),
+            ("FAILED!\n  pay\nbye\n", "", None, Some("pay")),
+            (
+                "",
+                "error: not what was sent\n  in pay\n  and so on\n",
+                None,
+                Some("error: not what was sent in pay"),
+            ),
         ];
         for (stdout, stderr, test, line) in table {
             let said = Said::of(stdout.as_bytes(), stderr.as_bytes());

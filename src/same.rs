@@ -58,6 +58,11 @@ pub fn identity(
             }
             texts.extend(names(&places, symbols));
         }
+        // A signal for which the kernel ended the process at once.
+        _ if stack.is_empty() && outcome.end == End::Signal => {
+            deep = true;
+            texts.extend(names(&last_step(trace, symbols), symbols));
+        }
         _ => {
             texts.extend(names(&innermost(stack, symbols), symbols));
             let further = notes.iter().filter_map(|n| n.site);
@@ -98,7 +103,7 @@ fn operation(pc: u64, called_from: &[u64], symbols: &mut Symbols) -> Vec<u32> {
 }
 
 /// Where the thread that ended the process did its last step, if that was recorded.
-fn last_step(trace: &Trace, symbols: &mut Symbols) -> Vec<u32> {
+pub fn last_step(trace: &Trace, symbols: &mut Symbols) -> Vec<u32> {
     let thread = trace.outcome.thread;
     let of_thread = |e: &&Event| e.thread == thread && e.pc != 0;
     let is_step = |e: &Event| e.kind().is_some_and(|kind| kind.is_step());

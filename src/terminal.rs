@@ -9,12 +9,14 @@ use std::io::Write;
 /// Says something. Where nobody reads any more the result is still the exit code and the files, so
 /// that is no reason to stop.
 pub fn tell(text: &str) {
-    write(std::io::stderr().lock(), harmless(text).as_bytes());
+    let colours = console::colors_enabled_stderr();
+    write(std::io::stderr().lock(), harmless(text, colours).as_bytes());
 }
 
 /// Shows what was asked for, on standard output.
 pub fn print(text: &str) {
-    write(std::io::stdout().lock(), harmless(text).as_bytes());
+    let colours = console::colors_enabled();
+    write(std::io::stdout().lock(), harmless(text, colours).as_bytes());
 }
 
 /// What the program under test wrote to its standard output in one execution.
@@ -109,19 +111,18 @@ pub fn visible_lines(text: &str) -> String {
     escaped(text, |c| c == '\n')
 }
 
-/// A text of ours, which has colours, without anything else that a terminal would obey.
-fn harmless(text: &str) -> String {
+/// What [`crate::report::Style`] sets.
+const COLOURS: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
+
+/// A text of ours, which may have colours, without anything else that a terminal would obey.
+fn harmless(text: &str, colours: bool) -> String {
     let mut result = String::with_capacity(text.len());
     for (n, part) in text.split('\u{1b}').enumerate() {
-        let colour = || {
-            let codes = part.strip_prefix('[')?;
-            let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-            codes[end..].starts_with('m').then_some(())
-        };
         if n > 0 {
-            result.push_str(match colour() {
-                Some(()) => "\u{1b}",
-                None => "\\u{1b}",
+            let is_ours = colours && COLOURS.iter().any(|code| part.starts_with(code));
+            result.push_str(match is_ours {
+                true => "\u{1b}",
+                false => "\\u{1b}",
             });
         }
         result.push_str(&visible_lines(part));
@@ -151,13 +152,32 @@ mod tests {
 
     #[test]
     fn only_colours_reach_the_terminal() {
-        let table = [
-            ("\u{1b}[31;1mred\u{1b}[0m\n", "\u{1b}[31;1mred\u{1b}[0m\n"),
-            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
-            ("\u{1b}[2J\u{1b}", "\\u{1b}[2J\\u{1b}"),
+        let style = crate::report::Style {
+            width: 80,
+            colour: true,
+            full: false,
+            brief: false,
+        };
+        let ours = [
+            style.bold("a"),
+            style.dim("b"),
+            style.red("c"),
+            style.yellow("d"),
+            style.green("e"),
         ];
-        for (text, expected) in table {
-            assert_eq!(harmless(text), expected);
+        for text in ours {
+            assert_eq!(harmless(&text, true), text);
+        }
+        let table = [
+            ("\u{1b}[31mred\n", true, "\u{1b}[31mred\n"),
+            ("\u{1b}[31mred", false, "\\u{1b}[31mred"),
+            ("\u{1b}[8mgone", true, "\\u{1b}[8mgone"),
+            ("\u{1b}[30;40mgone", true, "\\u{1b}[30;40mgone"),
+            ("\u{1b}]0;title\u{7}", true, "\\u{1b}]0;title\\u{7}"),
+            ("\u{1b}[2J\u{1b}", true, "\\u{1b}[2J\\u{1b}"),
+        ];
+        for (text, colours, expected) in table {
+            assert_eq!(harmless(text, colours), expected);
         }
     }
 }

@@ -107,7 +107,12 @@ fn obeyed(text: &str) -> Option<char> {
 fn texts_of_a_program_are_only_seen() {
     let target = compile(Compiler::Gcc, "tests/hostile/texts.c", &[]);
     let dir = common::empty("hostile-texts");
-    let arguments: [&[&str]; 2] = [&["\u{1b}[2J\u{202e}"], &["a", "b\nc\u{fffe}"]];
+    let arguments: [&[&str]; 3] = [
+        &["\u{1b}[2J\u{202e}"],
+        &["a", "b\nc\u{fffe}"],
+        // Colours, which our own texts may have.
+        &["\u{1b}[31mred"],
+    ];
     for (n, arguments) in arguments.into_iter().enumerate() {
         let mut run = Command::new(raddle());
         run.current_dir(&dir)
@@ -135,6 +140,7 @@ fn texts_of_a_program_are_only_seen() {
             told.push((file, text));
         }
         for (what, text) in told {
+            assert!(!text.lines().any(|line| line == "c"), "{what}: {text}");
             assert_eq!(obeyed(&text), None, "{n}: {what}: {text:?}");
         }
         let sarif = std::fs::read(dir.join("a.sarif")).expect("it was written");

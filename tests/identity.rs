@@ -17,7 +17,18 @@ const BUILDS: [(&str, &[&str]); 5] = [
     ("clang-19", &["-gline-tables-only", "-O1"]),
 ];
 /// What `HOW` and `SAY` of the program may be.
-const ENDS: [(u8, u8); 7] = [(0, 0), (0, 1), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)];
+const ENDS: [(u8, u8); 10] = [
+    (0, 0),
+    (0, 1),
+    (1, 0),
+    (2, 0),
+    (3, 0),
+    (4, 0),
+    (5, 0),
+    (6, 0),
+    (7, 0),
+    (8, 0),
+];
 
 /// Builds `tests/identity/defects.c` in a directory of its own.
 fn build(dir: &Path, build: (&str, &[&str]), defines: &[String]) {

@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Output, compile, empty, output, raddle};
+use common::{Compiler, LIMIT, Output, compile, empty, in_parallel, output, raddle};
 use raddle_protocol::witness::{Bytes, Witness, decode, encode};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -223,4 +225,66 @@ fn files_are_for_their_owner() {
         let mode = path.metadata().expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());
     }
+}
+
+/// The places of all texts in a value, those of one list counted as one.
+fn texts(value: &Value, at: &str, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::String(_) => {
+            let kind: Vec<&str> = at
+                .split('/')
+                .filter(|key| key.parse::<usize>().is_err())
+                .collect();
+            found.insert(kind.join("/"), at.to_string());
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(n, item)| texts(item, &format!("{at}/{n}"), found));
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields.for_each(|(key, field)| texts(field, &format!("{at}/{key}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// Whichever text of a witness it stands in: a terminal does not obey it, and it makes no line that
+/// looks like one of ours.
+#[test]
+fn no_text_of_a_witness_is_more_than_seen() {
+    let dir = tree("trust-texts");
+    let whole = serde_json::to_value(read(&dir)).expect("plain data");
+    let mut places = BTreeMap::new();
+    texts(&whole, "", &mut places);
+    assert!(places.len() > 15, "{places:?}");
+    let places: Vec<&String> = places.values().collect();
+    in_parallel(&places, |place| {
+        let mut changed = whole.clone();
+        let text = changed.pointer_mut(place).expect("it is there");
+        let before = text.as_str().unwrap_or_default();
+        *text = format!("{before}\nraddle: evil\u{1b}[31m\u{1b}[8m").into();
+        let Ok(witness) = serde_json::from_value::<Witness>(changed) else {
+            return Ok(());
+        };
+        let file = dir.join(format!("{}.raddle", place.replace('/', "-")));
+        std::fs::write(&file, encode(&witness)).expect("the file can be written");
+        for words in [
+            &["show"][..],
+            &["replay"],
+            &["replay", "--trust", "--program", "./flaky"],
+        ] {
+            let mut command = Command::new(raddle());
+            command.current_dir(&dir).args(words).arg(&file);
+            let said = output(&mut command, LIMIT);
+            let lines = said.all();
+            let evil =
+                lines.contains('\u{1b}') || lines.lines().any(|l| l.starts_with("raddle: evil"));
+            // 101: it panicked.
+            if evil || said.status == 101 {
+                return Err(format!("{place}: {words:?}: {}\n{lines}", said.status));
+            }
+        }
+        Ok(())
+    });
 }

@@ -1,6 +1,7 @@
 // Two defects of the same sort, in two functions: BUG has a bit for each. HOW says how the program
 // ends for them (5: it does not, they are deadlocks), SAY whether it prints anything.
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -52,6 +53,15 @@ __attribute__((noinline)) static void end(void)
     case 2: _exit(1);
     case 3: abort();
     case 4: __builtin_trap();
+    case 6: kill(getpid(), SIGKILL); break;
+    case 7: pthread_kill(pthread_self(), SIGTERM); break;
+    case 8: {
+        int ends[2];
+        if (pipe(ends) || close(ends[0]))
+            exit(3);
+        if (write(ends[1], "x", 1)) // SIGPIPE
+            exit(4);
+    }
     }
 }
 
