@@ -205,6 +205,27 @@ static void drepper3_lock(void) {
 }
 COUNTED(futex_mutex_by_exchange, 3, drepper3_lock(), drepper2_unlock())
 
+/* Futexes with priority inheritance, whose word holds the owner: the kernel is asked where others
+   are in the way, always, or for as long as it says that somebody else has the word. */
+static long pi(int command) { return syscall(SYS_futex, &word, command, 0, NULL, NULL, 0); }
+static void pi_lock(void) {
+    int nobody = 0;
+    if (!atomic_compare_exchange_strong(&word, &nobody, (int)syscall(SYS_gettid)))
+        assert(pi(FUTEX_LOCK_PI_PRIVATE) == 0);
+}
+static void pi_unlock(void) {
+    int me = (int)syscall(SYS_gettid);
+    if (!atomic_compare_exchange_strong(&word, &me, 0))
+        assert(pi(FUTEX_UNLOCK_PI_PRIVATE) == 0);
+}
+static void pi_try_lock(void) {
+    if (pi(FUTEX_TRYLOCK_PI_PRIVATE))
+        pi_lock();
+}
+COUNTED(pi_futex, 3, pi_lock(), pi_unlock())
+COUNTED(pi_futex_of_the_kernel, 2, pi(FUTEX_LOCK_PI_PRIVATE), pi(FUTEX_UNLOCK_PI_PRIVATE))
+COUNTED(pi_futex_by_attempts, 2, pi_try_lock(), pi_unlock())
+
 /* Spins a little, then sleeps. */
 static void adaptive_lock(void) {
     for (int i = 0; i < 2; i++) {
@@ -379,5 +400,6 @@ COUNTED(futex_semaphore, 2, permit_take(), permit_give())
 CASES(ROW(test_and_set), ROW(test_and_test_and_set), ROW(compare_exchange), ROW(flag_lock),
       ROW(ticket), ROW(mcs_queue), ROW(clh_queue), ROW(anderson_array), ROW(peterson), ROW(dekker),
       ROW(bakery), ROW(futex_mutex), ROW(futex_mutex_by_exchange), ROW(adaptive_mutex),
+      ROW(pi_futex), ROW(pi_futex_of_the_kernel), ROW(pi_futex_by_attempts),
       ROW(read_write_word), ROW(sequence_lock), ROW(sense_barrier), ROW(dissemination_barrier),
       ROW(futex_barrier), ROW(event_count), ROW(futex_semaphore))

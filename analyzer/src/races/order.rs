@@ -321,6 +321,12 @@ impl Order {
             Kind::SignalHandler => self.acquire(me, handlers::signal(event.value)),
             // The word has changed, and nobody was seen to change it.
             Kind::FutexWait if event.value != 0 => self.acquire_all(me),
+            // The kernel has looked at the word, as an atomic read does.
+            Kind::FutexWait | Kind::FutexLock | Kind::FutexTryLock if event.value == 0 => {
+                self.load(me, object, Strength::of(5), true);
+                self.acquire(me, object);
+                self.release(me, object);
+            }
             // A signal of a condition orders nothing by itself; the mutex does.
             Kind::CondSignal | Kind::CondBroadcast | Kind::CondLeave => {}
             Kind::MutexUnlock | Kind::SpinUnlock | Kind::SemPost => {}
