@@ -67,7 +67,9 @@ impl Exit {
                 "the witness file cannot be used (truncated, corrupt, of another version or program)"
             }
             Exit::Finding => "a finding; a replay that failed in the same way",
-            Exit::Diverged => "a replay left its schedule or did not fail in the same way",
+            Exit::Diverged => {
+                "a replay left its schedule or did not fail in the same way; a search did, with nothing named that may be why, or an exhaustive one"
+            }
             Exit::Unsupported => {
                 "the program cannot be run under control (missing, static, a script, 32-bit, …)"
             }

@@ -39,6 +39,23 @@ fn a_wait_for_a_child_does_not_change_the_schedule() {
     for mode in ["fork", "vfork", "posix_spawn"] {
         let run = run(&["run", "-n", "150", "--seed", "1"], &program, &[mode]);
         assert_eq!(run.output.status, 0, "{mode}: {}", run.output.all());
+        let outcomes = run.summary.outcomes;
+        assert!(!outcomes.contains_key("diverged"), "{mode}: {outcomes:?}");
+    }
+}
+
+/// Where a search goes back to an earlier execution, and the child answers sooner or later than it
+/// did then, that is nothing against the program.
+#[test]
+fn a_child_that_answers_at_another_time_is_no_failure() {
+    let program = compile(Compiler::Rustc, "tests/processes/output.rs", &["--test"]);
+    let test = ["--exact", "a_child_says_what_it_was_told"];
+    for policy in ["steer", "random"] {
+        let options = ["run", "-n", "150", "--seed", "1", "--policy", policy];
+        let run = run(&options, &program, &test);
+        let all = run.output.all();
+        assert_eq!(run.output.status, 0, "{policy}: {all}");
+        assert!(all.contains("posix_spawn"), "{policy}: {all}");
     }
 }
 

@@ -74,7 +74,10 @@ impl Shared<'_> {
             summary.notes.push(INPUTS.to_string());
         }
         // A search that samples has no end of its own, but it has to begin.
-        let nothing_ran = state.executions == 0 && self.campaign.executions != Some(0);
+        let came_to_something = state.executions > astray;
+        let nothing_ran = !came_to_something && self.campaign.executions != Some(0);
+        // It is no worse for executions that could not do again what was not under control.
+        let excused = !exhaustive && !state.limits.uncontrolled.is_empty();
         let as_asked = has_run_all(self.campaign, &state) && !self.interrupt.stopped();
         let fell_short = (exhaustive && !as_asked) || nothing_ran || state.limits.step_limited > 0;
         summary.notes.extend(self.lookout.note());
@@ -99,7 +102,7 @@ impl Shared<'_> {
             Verdict::Unsupported
         } else if fault.as_ref().is_some_and(|e| e.exit != Exit::InputOutput) {
             Verdict::ToolFault
-        } else if astray > 0 {
+        } else if astray > 0 && !excused {
             Verdict::Diverged
         } else if !summary.complete && fell_short {
             Verdict::NothingFoundWithinBounds
