@@ -15,10 +15,11 @@ pub fn instruction(tid: i32) -> Option<u64> {
             return None;
         }
         let mut registers: libc::user_regs_struct = std::mem::zeroed();
-        let mut status = 0;
+        let mut stop: libc::siginfo_t = std::mem::zeroed();
+        // Only for a stop: a process that ends meanwhile is reaped by who has started it.
+        let stops = libc::WSTOPPED | libc::__WALL;
         let seen = libc::ptrace(libc::PTRACE_INTERRUPT, tid, none, none) == 0
-            && libc::waitpid(tid, &mut status, libc::__WALL) == tid
-            && libc::WIFSTOPPED(status)
+            && libc::waitid(libc::P_PID, tid as libc::id_t, &mut stop, stops) == 0
             && libc::ptrace(libc::PTRACE_GETREGS, tid, none, &raw mut registers) == 0;
         libc::ptrace(libc::PTRACE_DETACH, tid, none, none);
         seen.then_some(registers.rip)
@@ -96,5 +97,21 @@ mod tests {
         let text = describe(std::process::id() as i32, address).expect("a place");
         assert!(text.contains("lines_of_maps"), "{text}");
         assert_eq!(describe(std::process::id() as i32, 8), None);
+    }
+
+    /// Whoever has started a process learns how it ended, even if it ends while it is looked at.
+    #[test]
+    fn a_look_reaps_nobody() {
+        for n in 0..100 {
+            let mut child = std::process::Command::new("false")
+                .spawn()
+                .expect("it can be started");
+            std::thread::sleep(std::time::Duration::from_micros(20 * n));
+            for _ in 0..20 {
+                instruction(child.id() as i32);
+            }
+            let status = child.wait().expect("it is still there to be waited for");
+            assert_eq!(status.code(), Some(1));
+        }
     }
 }
