@@ -7,6 +7,7 @@
 //! is intercepted, or the compiler's code does the access); [`Known::Unknown`]: it does more than a row
 //! can say, so that no search claims to have seen all of a program that calls it.
 
+mod direct;
 mod files;
 mod kept;
 mod lists;
@@ -16,12 +17,16 @@ mod system;
 mod texts;
 mod wide;
 
+pub use direct::{Direct, FUNCTION as DIRECT, direct, through};
 pub use lists::Known;
 pub use states::{Of, State, Use, Used, Variable, When, keeps_state};
 
 /// What is not under control where a copy, or a call, is too long for each of its accesses to be a step.
 pub const LONG: &str = "the order within a copy or fill of more than 8192 bytes, or within a call of the C \
                         library that accesses more than 64 words (texts: 1024 bytes) one by one";
+
+/// What is not under control where a call reads what it has read before, and others have written there.
+pub const TWICE: &str = "what a call of the C library reads twice";
 
 /// Instead of the number of an argument: there is none, such as no limit.
 pub const NONE: u8 = u8::MAX;

@@ -138,6 +138,9 @@ pub mod call {
         /// caller writes that.
         pub told: u64,
         pub list: [[u64; 2]; TOLD],
+        /// What the hook before the call was told, or what that came to where the call is a system call by
+        /// its number.
+        pub what: u64,
     }
 
     /// Words of a frame.

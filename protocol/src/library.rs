@@ -328,7 +328,7 @@ pub enum Content {
 pub fn maps(name: &str) -> Option<Content> {
     match name {
         "munmap" | "mprotect" | "pkey_mprotect" | "mlock" | "mlock2" | "munlock" | "msync"
-        | "shmdt" => Some(Content::Stays),
+        | "shmdt" | "brk" | "sbrk" => Some(Content::Stays),
         "mmap" | "mmap64" | "mremap" | "madvise" => Some(Content::Changes),
         _ => None,
     }

@@ -174,7 +174,12 @@ macro_rules! plain {
             }
             let scheduled = scheduled();
             if scheduled {
-                enter(Kind::Read, at, size_of::<$ty>() as u64, pc);
+                let size = size_of::<$ty>() as u64;
+                if let Some(first) = pieces::torn(at as u64, size) {
+                    // SAFETY: the program reads here.
+                    return unsafe { copy::read_torn(at, size, first, pc) } as $ty;
+                }
+                enter(Kind::Read, at, size, pc);
             }
             // SAFETY: the program reads here.
             let value = unsafe { at.cast::<$ty>().read_unaligned() };
@@ -192,8 +197,13 @@ macro_rules! plain {
             }
             let scheduled = scheduled();
             if scheduled {
+                let size = size_of::<$ty>() as u64;
+                if let Some(first) = pieces::torn(at as u64, size) {
+                    // SAFETY: the program writes here.
+                    return unsafe { copy::write_torn(at, size, first, value.into(), pc) };
+                }
                 let operands = Operands::store(value.into());
-                enter_update(Kind::Write, at, size_of::<$ty>() as u64, operands, pc);
+                enter_update(Kind::Write, at, size, operands, pc);
                 if gate::exhaustive() {
                     // SAFETY: what is written can be read: no memory of this machine can be
                     // written only.

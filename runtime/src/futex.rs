@@ -13,7 +13,7 @@ use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
 use crate::time::{self, Clock};
-use crate::{entropy, machine, numbers, os, process, signals, threads};
+use crate::{entropy, machine, maps, numbers, os, process, signals, threads};
 use core::ffi::{c_int, c_long};
 use libc::{
     CLOCK_REALTIME, EAGAIN, EINTR, EINVAL, ENOSYS, ETIMEDOUT, SYS_clock_gettime,
@@ -491,7 +491,9 @@ unsafe fn perform(call: Call) -> isize {
                 }
                 child
             }
-            _ => match crate::io::perform(call.number, call.args, call.pc) {
+            _ => match crate::io::perform(call.number, call.args, call.pc)
+                .or_else(|| maps::direct(call.number, call.args, call.pc))
+            {
                 Some(result) => result,
                 None => {
                     if let Some(name) = unmodelled::name(call.number) {

@@ -10,6 +10,7 @@ use crate::shadow::is_mapped;
 use crate::states;
 use core::ffi::{c_int, c_void};
 use libc::{off_t, off64_t, size_t};
+use raddle_protocol::effects::{self, Direct};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::uses::Uses;
@@ -156,9 +157,33 @@ fn pages_of(name: &str, arguments: &[u64]) -> Option<(u64, usize)> {
         "mmap" | "mmap64" => argument(3) as c_int & libc::MAP_FIXED != 0,
         "madvise" => empties(argument(2) as c_int),
         "shmdt" => return Some((argument(0), attached(argument(0) as *const c_void))),
+        "brk" => return up_to_break(argument(0)),
+        "sbrk" => return up_to_break(program_break().wrapping_add(argument(0))),
         _ => false,
     };
     acts.then(|| (argument(0), argument(1) as usize))
+}
+
+/// Where the data segment ends.
+fn program_break() -> u64 {
+    // SAFETY: an address that the kernel does not take: it only tells.
+    unsafe { os::syscall(libc::SYS_brk, 0, 0, 0, 0, 0, 0) as u64 }
+}
+
+/// The pages that come or go when the data segment is to end here.
+fn up_to_break(end: u64) -> Option<(u64, usize)> {
+    let page = os::PAGE as u64;
+    let [new, old] = [end, program_break()].map(|end| end.checked_next_multiple_of(page));
+    let (new, old) = (new?, old?);
+    // An end of 0 is a question.
+    (end > 0 && new != old).then(|| (new.min(old), new.abs_diff(old) as usize))
+}
+
+/// The data segment ended here before a call, which has moved that up or down.
+fn moved_break(before: u64, pc: usize) {
+    if let Some(more) = program_break().checked_sub(before).filter(|&more| more > 0) {
+        mapped(before as *mut c_void, more as usize, pc);
+    }
 }
 
 /// The step of a call that acts on pages, as [`Kind::Remap`] tells it, with what else it uses; `None`: it
@@ -237,28 +262,80 @@ intercept! {
     fn mremap(at: *mut c_void, len: size_t, new: size_t, flags: c_int, to: *mut c_void) -> *mut c_void,
         pc => {
             called("mremap", &[at as u64, len as u64], pc);
-            let moved = real::mremap(at, len, new, flags, to);
-            if moved != at {
-                return mapped(moved, new, pc);
-            }
-            if let Some(more) = new.checked_sub(len).filter(|&more| more > 0) {
-                mapped(moved.wrapping_byte_add(len), more, pc);
-            }
-            moved
+            remapped(at, len, new, real::mremap(at, len, new, flags, to), pc)
         };
     fn shmat(id: c_int, at: *const c_void, flags: c_int) -> *mut c_void,
-        pc => {
-            let (got, len) = (real::shmat(id, at, flags), size_of_segment(id));
-            if got != libc::MAP_FAILED {
-                shared(Shared {
-                    whose: (u64::MAX, id as u64),
-                    from: 0,
-                    len: len as u64,
-                    at: got as usize,
-                });
-            }
-            mapped(got, len, pc)
-        };
+        pc => attached_at(id, real::shmat(id, at, flags), pc);
+    fn brk(end: *mut c_void) -> c_int, pc => {
+        called("brk", &[end as u64], pc);
+        let before = program_break();
+        let result = real::brk(end);
+        moved_break(before, pc);
+        result
+    };
+    fn sbrk(more: isize) -> *mut c_void, pc => {
+        called("sbrk", &[more as u64], pc);
+        let before = program_break();
+        let result = real::sbrk(more);
+        moved_break(before, pc);
+        result
+    };
+}
+
+/// A mremap of this block to `new` bytes has returned `moved`.
+fn remapped(at: *mut c_void, len: usize, new: usize, moved: *mut c_void, pc: usize) -> *mut c_void {
+    if moved != at {
+        return mapped(moved, new, pc);
+    }
+    if let Some(more) = new.checked_sub(len).filter(|&more| more > 0) {
+        mapped(moved.wrapping_byte_add(len), more, pc);
+    }
+    moved
+}
+
+/// A shmat has returned `got`.
+fn attached_at(id: c_int, got: *mut c_void, pc: usize) -> *mut c_void {
+    let len = size_of_segment(id);
+    if got != libc::MAP_FAILED {
+        shared(Shared {
+            whose: (u64::MAX, id as u64),
+            from: 0,
+            len: len as u64,
+            at: got as usize,
+        });
+    }
+    mapped(got, len, pc)
+}
+
+/// A system call by its number, if it maps memory or acts on pages.
+///
+/// # Safety
+/// As the system call.
+pub unsafe fn direct(number: i64, arguments: [usize; 6], pc: usize) -> Option<isize> {
+    let name = match effects::direct(number as u64) {
+        Direct::As(name) => name,
+        _ => return None,
+    };
+    let maps = matches!(name, "mmap" | "mremap" | "shmat" | "brk");
+    let words = arguments.map(|word| word as u64);
+    if !maps && !acts_on_pages(name, &words) {
+        return None;
+    }
+    called(name, &words, pc);
+    let [a, b, c, d, e, f] = arguments;
+    let before = program_break();
+    // SAFETY: the caller's promise.
+    let result = unsafe { os::syscall(number, a, b, c, d, e, f) };
+    let got = result as *mut c_void;
+    match name {
+        _ if (-4095..0).contains(&result) => {}
+        "mmap" => _ = mapped_by(got, b, [d as c_int, e as c_int], f as i64, pc),
+        "mremap" => _ = remapped(a as *mut c_void, b, c, got, pc),
+        "shmat" => _ = attached_at(a as c_int, got, pc),
+        "brk" => moved_break(before, pc),
+        _ => {}
+    }
+    Some(result)
 }
 
 crate::intercept6! {

@@ -8,7 +8,7 @@ use crate::{io, maps, os};
 use core::cell::Cell;
 use core::ffi::c_int;
 use raddle_protocol::Slot;
-use raddle_protocol::effects::{Of, State, Use, Used, Variable, When};
+use raddle_protocol::effects::{Of, State, Use, Used, Variable, When, through};
 use raddle_protocol::hash::Fnv1a;
 use raddle_protocol::shared::flags;
 use raddle_protocol::uses::{Manner, Uses, place_of_object};
@@ -21,6 +21,9 @@ const DESCRIPTORS: usize = 1024;
 
 /// Ways in which one function uses states, at most.
 const WAYS: usize = State::WAYS;
+/// States that one call uses, at most: those, two descriptors that it makes, whether a descriptor is open,
+/// and what stands for all of a kind.
+const MOST_USED: usize = WAYS + 8;
 /// Functions whose ways are kept, at most.
 const FUNCTIONS: usize = 64;
 
@@ -81,7 +84,7 @@ pub struct Place {
 
 /// The states that a call uses.
 pub struct Places {
-    all: [Option<Place>; WAYS + 3],
+    all: [Option<Place>; MOST_USED],
     len: usize,
     /// The object behind a descriptor that the call asks or sets, and by which threads pass on bytes:
     /// its number, and whether it is changed.
@@ -111,6 +114,25 @@ impl Places {
         uses
     }
 
+    /// What stands for all states of a kind, of which one is used in this way.
+    fn add_kinds(&mut self, way: &Used, used: Use) {
+        let changed = (used != Use::Looks).then_some(way.any).flatten();
+        let kinds = [(way.all, Use::Looks), (changed, Use::Adds)];
+        for (number, used) in kinds {
+            let known = number.map(|number| (number, &State::all()[number]));
+            if let Some((number, state)) = known
+                && may_change(number, state)
+            {
+                let number = place(number, 0);
+                self.add(Place {
+                    number,
+                    state,
+                    used,
+                });
+            }
+        }
+    }
+
     fn add(&mut self, new: Place) {
         let mut known = self.all[..self.len].iter_mut().flatten();
         match known.find(|old| old.number == new.number) {
@@ -135,8 +157,9 @@ pub fn manner(used: Use) -> Manner {
 
 /// The states that a call of the function with this name and these arguments uses.
 pub fn used_by(name: &str, values: &[u64]) -> Places {
+    let (name, values) = through(name, values).unwrap_or_default();
     let mut places = Places {
-        all: [None; WAYS + 3],
+        all: [None; MOST_USED],
         len: 0,
         object: None,
     };
@@ -153,7 +176,12 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
             let changed = places.object.is_some_and(|(_, changed)| changed);
             places.object = Some((object, changed || way.used != Use::Looks));
         }
-        let Some(key) = call.key_of(way.of) else {
+        let key = call.key_of(way.of);
+        // Calls on a descriptor that threads pass on bytes by are steps of their own.
+        if key.is_some() || matches!(way.of, Of::Plain(_)) {
+            places.add_kinds(way, call.used(way));
+        }
+        let Some(key) = key else {
             continue;
         };
         // Who makes a descriptor changes what others find of its number.
@@ -400,12 +428,17 @@ impl Call<'_> {
             Of::Process => Some(Key::Of(0)),
             Of::Argument(index) => self.argument(index).map(Key::Of),
             Of::Stream(index) => self.stream(index).map(Key::Of),
-            Of::OneOfStreams(index) => self.stream(index).map(|_| Key::Of(0)),
             Of::Descriptor(index) => descriptor(index).map(of_descriptor),
             Of::Plain(index) => plain(index).map(of_descriptor),
             Of::Open(index) => descriptor(index).map(of_description),
             Of::Position(index) => plain(index).map(of_description),
             Of::OfStream(index) => self.descriptor_of(index).map(of_descriptor),
+            Of::OfDirectory(index) => {
+                let directory = self.argument(index)? as *mut libc::DIR;
+                // SAFETY: the program's open directory.
+                let fd = (!directory.is_null()).then(|| unsafe { libc::dirfd(directory) });
+                fd.map(of_descriptor)
+            }
             Of::PositionOfStream(index) => self.descriptor_of(index).map(of_description),
             Of::File(index) => plain(index).and_then(of_file),
             Of::FileOfStream(index) => self.descriptor_of(index).and_then(of_file),

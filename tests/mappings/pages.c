@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define PAGE 4096
 
@@ -64,6 +66,24 @@ static void *caller(void *unused)
         madvise(page, PAGE, MADV_DONTNEED);
     else if (is(call, "remove"))
         madvise(page, PAGE, MADV_REMOVE);
+    else if (is(call, "brk"))
+        brk(page);
+    else if (is(call, "sbrk"))
+        sbrk(-2 * PAGE);
+    else if (is(call, "munmap by number"))
+        syscall(SYS_munmap, page, PAGE);
+    else if (is(call, "mprotect by number"))
+        syscall(SYS_mprotect, page, PAGE, PROT_NONE);
+    else if (is(call, "mremap by number"))
+        syscall(SYS_mremap, page, PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, page + 16 * PAGE);
+    else if (is(call, "fixed by number"))
+        syscall(SYS_mmap, page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    else if (is(call, "dontneed by number"))
+        syscall(SYS_madvise, page, PAGE, MADV_DONTNEED);
+    else if (is(call, "shmdt by number"))
+        syscall(SYS_shmdt, page);
+    else if (is(call, "brk by number"))
+        syscall(SYS_brk, page);
     else
         abort();
     return unused;
@@ -75,7 +95,11 @@ int main(int argc, char **argv)
     use = argv[2];
     ordered = argc > 3;
     sem_init(&used, 0, 0);
-    if (is(call, "shmdt")) {
+    if (strstr(call, "brk")) {
+        long end = (long)sbrk(0);
+        page = (char *)((end + PAGE - 1) / PAGE * PAGE);
+        brk(page + 2 * PAGE);
+    } else if (strstr(call, "shmdt")) {
         int id = shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0600);
         page = shmat(id, NULL, 0);
         shmctl(id, IPC_RMID, NULL);

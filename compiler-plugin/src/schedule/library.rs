@@ -6,7 +6,7 @@ use crate::access::Access;
 use crate::convert::widened;
 use crate::ir::{Context, Emit, Kind, Module, Opcode, Place, Value};
 use crate::locations;
-use raddle_protocol::effects::{self, Effect, Extent, Known, NONE, Row, keeps_state};
+use raddle_protocol::effects::{self, DIRECT, Effect, Extent, Known, NONE, Row, keeps_state};
 use raddle_protocol::hooks::call::{ARGUMENTS, PRIVATE, PRIVATE_LEN, STATE, WORDS};
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_STATES};
 use raddle_protocol::library::stores_early;
@@ -191,7 +191,8 @@ impl Schedule<'_> {
         let frame = *self
             .frame
             .get_or_init(|| self.variable(self.context.int(64).array(WORDS)));
-        let follows = row.is_some();
+        // What a system call does is known when it is made.
+        let follows = row.is_some() || told.name == DIRECT;
         let end = match i.opcode() {
             Opcode::LLVMInvoke if follows => {
                 i.split_normal_edge();

@@ -6,7 +6,7 @@ mod files;
 use super::states::{Of, State, Use, Variable, When};
 use Of::{Process, Relative};
 use Use::{Adds, Changes, Looks};
-use When::{Always, Creates, CreatesAs, Null};
+use When::{Always, Creates, CreatesAs, Given, Null};
 
 type Row = (Of, Use, When, &'static str);
 
@@ -17,8 +17,20 @@ const fn state(name: &'static str, functions: &'static [Row]) -> State {
         ordered: false,
         only_with: "",
         variables: &[],
+        all: "",
+        any: "",
         functions,
     }
+}
+
+/// One that some calls change of everybody's at once.
+const fn all_in(all: &'static str, state: State) -> State {
+    State { all, ..state }
+}
+
+/// One that some calls look at of everybody's at once.
+const fn any_in(any: &'static str, state: State) -> State {
+    State { any, ..state }
 }
 
 /// One that is the same for ever where no module asks for these.
@@ -123,7 +135,8 @@ pub const STATES: &[State] = &[
                 Process,
                 Looks,
                 Always,
-                "getumask creat mkdir mkdirat mkfifo mkfifoat mknod mknodat shm_open sem_open mq_open bind",
+                "getumask creat mkdir mkdirat mkfifo mkfifoat mknod mknodat shm_open sem_open mq_open bind \
+                 mkstemp mkostemp mkstemps mkostemps mkdtemp tmpfile",
             ),
             (Process, Looks, Creates(1), "open"),
             (Process, Looks, Creates(2), "openat"),
@@ -292,7 +305,11 @@ pub const STATES: &[State] = &[
     ),
     state(
         "the end of the data segment",
-        &[(Process, Changes, Always, "brk sbrk")],
+        &[
+            (Process, Looks, Null(0), "sbrk"),
+            (Process, Changes, Given(0), "sbrk"),
+            (Process, Changes, Always, "brk"),
+        ],
     ),
     state(
         "the settings of the allocator",
@@ -478,6 +495,7 @@ pub const STATES: &[State] = &[
     files::OPEN_FILE,
     files::CONTENT,
     files::KNOWN,
+    files::KNOWN_OF_ANY,
     files::STREAM,
     files::STREAMS,
     files::LOCKS,

@@ -1,6 +1,7 @@
 //! What functions of the C library, and of the kernel behind it, keep between calls: whoever calls one
 //! finds what others have left there, though no memory of the program is shared.
 
+use super::DIRECT;
 use super::kept::STATES;
 
 /// What a call does to such a state.
@@ -49,14 +50,14 @@ pub enum Of {
     /// That of the stream that is this argument, but for standard output and standard error where they
     /// lead to where the program was started with.
     Stream(u32),
-    /// There is one for all streams that [`Of::Stream`] tells apart.
-    OneOfStreams(u32),
     /// That of this argument, a descriptor.
     Descriptor(u32),
     /// The same, of one that threads do not pass on bytes by.
     Plain(u32),
     /// That of the descriptor of the stream that is this argument.
     OfStream(u32),
+    /// That of the descriptor of the open directory that is this argument.
+    OfDirectory(u32),
     /// That of the open file description of this argument, a descriptor: all that are duplicates of
     /// one have one.
     Open(u32),
@@ -120,6 +121,11 @@ pub struct State {
     pub only_with: &'static str,
     /// Variables of the library that show it.
     pub variables: &'static [Variable],
+    /// The name of the state that calls change which change this one of everybody's at once: whoever uses
+    /// one looks at that.
+    pub all: &'static str,
+    /// The same of calls that look at this one of everybody's: whoever changes one adds to that.
+    pub any: &'static str,
     /// Whose it is for the functions with these names, what they do to it, and when.
     pub(super) functions: &'static [(Of, Use, When, &'static str)],
 }
@@ -130,6 +136,9 @@ pub struct Used {
     /// The number of the state.
     pub number: usize,
     pub state: &'static State,
+    /// The numbers of [`State::all`] and [`State::any`].
+    pub all: Option<usize>,
+    pub any: Option<usize>,
     pub of: Of,
     pub used: Use,
     pub when: When,
@@ -173,6 +182,8 @@ impl State {
             rows.map(move |&(of, used, when, _)| Used {
                 number,
                 state,
+                all: State::number(state.all),
+                any: State::number(state.any),
                 of,
                 used,
                 when,
@@ -194,6 +205,10 @@ impl State {
 /// Does the function with this name keep something between calls that others find? `None`: not;
 /// `Some(true)`: in every program.
 pub fn keeps_state(name: &str) -> Option<bool> {
+    // Which function it stands for is known when it is called.
+    if name == DIRECT {
+        return Some(true);
+    }
     let mut used = State::used_by(name).map(|used| used.state.only_with.is_empty());
     let first = used.next()?;
     Some(first || used.any(|always| always))
@@ -211,6 +226,12 @@ mod tests {
         for state in STATES {
             let same = STATES.iter().filter(|other| other.name == state.name);
             assert_eq!(same.count(), 1, "{}", state.name);
+            for other in [state.all, state.any]
+                .into_iter()
+                .filter(|name| !name.is_empty())
+            {
+                assert!(State::number(other).is_some(), "{other}");
+            }
             let mut rows = BTreeSet::new();
             for (of, _, when, functions) in state.functions {
                 for name in functions.split_ascii_whitespace() {

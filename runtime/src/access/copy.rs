@@ -285,6 +285,34 @@ pub unsafe fn write(at: u64, size: u64, value: u64, pc: usize) {
     unsafe { Side::new(at as Address, size, false, pc).write(0, size, value) }
 }
 
+/// A plain read of `size` bytes of which only the `first` ones lie in one line of the cache: two steps.
+///
+/// # Safety
+/// The program reads there.
+#[cold]
+pub unsafe fn read_torn(at: Address, size: u64, first: u64, pc: usize) -> u64 {
+    let mut side = Side::new(at, size, false, pc);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let low = side.read(0, first);
+        low | side.read(first, size - first) << (8 * first)
+    }
+}
+
+/// A write, likewise.
+///
+/// # Safety
+/// The program writes there.
+#[cold]
+pub unsafe fn write_torn(at: Address, size: u64, first: u64, value: u64, pc: usize) {
+    let mut side = Side::new(at, size, false, pc);
+    // SAFETY: the caller's promise.
+    unsafe {
+        side.write(0, first, value & (1 << (8 * first)) - 1);
+        side.write(first, size - first, value >> (8 * first));
+    }
+}
+
 /// Announces an access to a block by such a function, which is one step only for its length.
 pub fn tell_long(kind: Kind, at: u64, len: u64, pc: usize) {
     let side = Side::new(at as Address, len, false, pc);

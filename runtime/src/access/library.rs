@@ -23,7 +23,9 @@ use crate::maps;
 use crate::serial::Serial;
 use crate::states;
 use core::ffi::{CStr, c_char};
-use raddle_protocol::effects::{Effect, Place, Row, Use};
+use raddle_protocol::effects::{
+    self, DIRECT, Direct, Effect, Place, Row, Use, direct, keeps_state,
+};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
@@ -273,12 +275,87 @@ unsafe fn read(
     }
 }
 
+/// Most places that a call reads of which it is asked whether it reads one twice.
+const MOST_READ: usize = 16;
+
+/// Reads once more what the call reads by two of its arguments. Others may write in between, and then it
+/// would find something else, which is not followed.
+///
+/// # Safety
+/// As of [`begin`].
+unsafe fn read_again(staged: Staged, call: &Call, row: &Row, pc: usize) {
+    let (mut all, mut count) = ([(0, 0, Place::Options); MOST_READ], 0);
+    let reads = |effect: &&Effect| !effect.writes && has_steps(effect) && !effect.is_large();
+    for effect in row.effects.iter().filter(reads) {
+        let before = count;
+        staged.as_found(|| {
+            // SAFETY: the caller's promise.
+            unsafe {
+                call.spans(effect, |span| {
+                    if let Some(free) = all.get_mut(count).filter(|_| span.exact) {
+                        *free = (span.at, span.at + span.len, effect.place);
+                        count += 1;
+                    }
+                })
+            };
+        });
+        for n in before..count {
+            let (at, end, _) = all[n];
+            // What one effect says of a place and another says of it as well is one read.
+            let others = all[..n].iter().enumerate();
+            let others =
+                others.filter(|(other, (.., place))| *other >= before || *place != effect.place);
+            let both = others.map(|(_, &(its, its_end, _))| (at.max(its), end.min(its_end)));
+            if let Some((from, to)) = both.filter(|(from, to)| from < to).next()
+                && !staged.read_again(from, to - from, piece(effect), pc)
+                && gate::exhaustive()
+            {
+                gate::uncontrolled(effects::TWICE);
+            }
+        }
+    }
+}
+
+/// What is called, and its name: of a system call by its number, the function that does the same, whose
+/// arguments the frame has then. `None`: there is nothing to tell.
+fn meant<'a>(what: u64, name: &'a str, frame: &mut Frame) -> Option<(u64, &'a str)> {
+    if name != DIRECT {
+        return Some((what, name));
+    }
+    let given = (frame.count as usize).min(ARGUMENTS);
+    let function = match direct(frame.arguments[0]) {
+        Direct::As(function) => function,
+        Direct::Nothing => return None,
+        Direct::Unknown => {
+            if gate::exhaustive() {
+                gate::uncontrolled(
+                    "a system call by a number of which it is not known what it does",
+                );
+            }
+            return None;
+        }
+    };
+    // A system call has six.
+    const MOST: usize = 6;
+    frame.arguments[given..].fill(0);
+    frame.arguments.copy_within(1.., 0);
+    frame.count = MOST as u64;
+    let row = effects::find(function).map_or(0, |(number, _)| u64::from(number) + 1);
+    let state = keeps_state(function).map_or(0, |_| STATE);
+    let private = what >> PRIVATE >> 1 << PRIVATE;
+    Some((row | state | private, function))
+}
+
 /// A call is about to be made.
 ///
 /// # Safety
 /// It is one of the function with this name and row, with these arguments. `key` is an address in the
 /// frame of the caller, which is given to [`end`], too.
 pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: usize) {
+    let Some((what, name)) = meant(what, name.to_str().unwrap_or_default(), frame) else {
+        return;
+    };
+    frame.what = what;
     let (mut told, mut known) = (0, true);
     let mut all_used = Uses::NONE;
     let mut staged = None;
@@ -306,6 +383,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                 }
             };
             known &= found;
+        }
+        if let Some(staged) = staged {
+            // SAFETY: the caller's promise.
+            unsafe { read_again(staged, &call, row, pc) };
         }
         let writes = row.effects.iter().enumerate();
         for (index, effect) in writes.filter(|(_, effect)| effect.writes) {
@@ -352,7 +433,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
     }
     if what & STATE != 0 {
         let count = (frame.count as usize).min(ARGUMENTS);
-        let (name, arguments) = (name.to_str().unwrap_or_default(), frame.arguments);
+        let arguments = frame.arguments;
         let places = states::used_by(name, &arguments[..count]);
         let alone = maps::whole_step(name, &arguments[..count], places.uses());
         if gate::exhaustive() && alone.is_none() {
@@ -410,11 +491,12 @@ struct Written {
 ///
 /// # Safety
 /// As of [`begin`], which was told of it.
-pub unsafe fn end(what: u64, frame: &mut Frame, key: usize, result: i64, pc: usize) {
+pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
     let Some(told) = frame.told.checked_sub(1) else {
         return;
     };
     frame.told = 0;
+    let what = frame.what;
     let told = (told as usize).min(TOLD);
     let row = row_of(what);
     let staged = staged::find(key);
@@ -515,12 +597,12 @@ unsafe extern "C-unwind" fn before(what: u64, name: Address, frame: Address, pc:
     }
 }
 
-unsafe extern "C-unwind" fn after(what: u64, frame: Address, result: u64, pc: usize) {
+unsafe extern "C-unwind" fn after(_: u64, frame: Address, result: u64, pc: usize) {
     if !shadowed() && scheduled() {
         // SAFETY: by the contract of the hook.
         unsafe {
             let key = frame as usize;
-            end(what, &mut *frame.cast::<Frame>(), key, result as i64, pc);
+            end(&mut *frame.cast::<Frame>(), key, result as i64, pc);
         }
     }
 }

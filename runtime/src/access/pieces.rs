@@ -10,6 +10,18 @@ pub fn size(at: u64, len: u64, most: u64) -> u64 {
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
+/// Bytes of a line of the cache.
+const LINE: u64 = 64;
+
+/// How many bytes of a plain access lie in its first line, if the others lie in the next one: then it is
+/// two accesses (Intel, Software Developer's Manual, volume 3A, section 9.1.1; AMD, Architecture
+/// Programmer's Manual, volume 2, section 7.3.2).
+#[inline]
+pub fn torn(at: u64, size: u64) -> Option<u64> {
+    let first = LINE - at % LINE;
+    (first < size).then_some(first)
+}
+
 /// One access of a copy, to so many bytes behind the first one of its side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {

@@ -298,6 +298,20 @@ impl Call {
         done
     }
 
+    /// Reads a block once more, of which the call is to find the same both times. Is it the same?
+    pub fn read_again(self, at: u64, len: u64, piece: u64, pc: usize) -> bool {
+        let (mut done, mut same) = (0, true);
+        while done < len && same {
+            let size = pieces::size(at + done, len - done, piece);
+            // No longer the first one of the call.
+            gate::within_call(2);
+            same = read_piece(at + done, size, true, pc) == self.left(at + done, size);
+            gate::within_call(0);
+            done += size;
+        }
+        same
+    }
+
     /// The call finds this piece here, which was read for it. `false`: there is no room.
     pub fn found(self, at: u64, size: u64, value: u64) -> bool {
         let record = record(self.0);

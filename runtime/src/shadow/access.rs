@@ -2,7 +2,8 @@
 
 use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
-use super::{branch, built, lost, touch, world};
+use super::{atomic, branch, built, lost, touch, world};
+use crate::access::pieces::torn;
 use crate::access::{SEQ_CST, Update, check, load, log_order, order, store};
 use crate::gate;
 use raddle_protocol::event::{Event, Kind};
@@ -300,6 +301,9 @@ impl Access {
     #[inline(never)]
     fn read_unsettled(self) -> (u64, Expr) {
         if self.is_shared() {
+            if let Some(first) = self.torn() {
+                return self.read_torn(first);
+            }
             let value = self.observe();
             self.log_order(value);
             let expr = world()
@@ -314,6 +318,75 @@ impl Access {
         let value = self.fetch();
         gate::round_saw(self.at, self.size, value);
         (value, self.shadow_of(value))
+    }
+
+    /// How many bytes of a plain access are one step, if the others are another one.
+    fn torn(self) -> Option<u64> {
+        let plain = matches!(self.kind, Kind::Read | Kind::Write);
+        plain.then(|| torn(self.at, self.len())).flatten()
+    }
+
+    /// Performs the steps of an access of which the `first` bytes are one and the others another one:
+    /// calls `each` for the accesses, which have as many bytes as accesses have, with the number of bytes
+    /// before it.
+    fn in_two(self, first: u64, mut each: impl FnMut(Access, u64)) {
+        for (from, end) in [(0, first), (first, self.len())] {
+            let whole = (end - from).is_power_of_two();
+            if !whole {
+                atomic::enter(self.pc);
+            }
+            let mut done = from;
+            while done < end {
+                let size = 1 << (end - done).ilog2();
+                let part = Access::new(self.kind, self.at + done, size as u32, self.pc);
+                each(part, done);
+                done += size;
+            }
+            if !whole {
+                atomic::leave(self.pc);
+            }
+        }
+    }
+
+    #[cold]
+    fn read_torn(self, first: u64) -> (u64, Expr) {
+        let (mut value, mut expr) = (0, 0);
+        self.in_two(first, |part, before| {
+            let (found, high) = part.read();
+            let low = Operand { expr, value };
+            value |= found << (8 * before);
+            let nodes = &mut world().nodes;
+            let mut whole = |operand: Operand, bytes: u64| match operand.expr {
+                0 => nodes.constant(8 * bytes as u8, operand.value),
+                expr => expr,
+            };
+            expr = match (high, low.expr) {
+                (0, 0) => 0,
+                _ if before == 0 => high,
+                _ => {
+                    let low = whole(low, before);
+                    let found = Operand {
+                        expr: high,
+                        value: found,
+                    };
+                    let high = whole(found, part.len());
+                    nodes.concat(high, low)
+                }
+            };
+        });
+        (value, built(expr, self.pc))
+    }
+
+    #[cold]
+    fn write_torn(self, first: u64, value: u64, expr: Expr) {
+        self.in_two(first, |part, before| {
+            let nodes = &mut world().nodes;
+            let expr = match expr {
+                0 => 0,
+                expr => nodes.extract(expr, 8 * before as u8, part.width()),
+            };
+            part.write(value >> (8 * before), expr);
+        });
     }
 
     /// The expression of bytes that only the running function sees.
@@ -364,6 +437,9 @@ impl Access {
         let expr = built(expr, self.pc);
         gate::round_changed();
         if self.is_shared() {
+            if let Some(first) = self.torn() {
+                return self.write_torn(first, value, expr);
+            }
             gate::simple(self.kind, self.at, self.pc);
             check(self.kind, self.at, self.len(), self.pc);
             self.introduce(self.fetch());

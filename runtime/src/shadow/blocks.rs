@@ -275,7 +275,7 @@ impl Block {
             }
             // The call would find the same both times, though others may write in between.
             if shared && call.record().is_some_and(|of| of.keeps(at, size)) {
-                gate::uncontrolled("what a call of the C library reads twice");
+                gate::uncontrolled(effects::TWICE);
             }
             if shared && !call.record().is_some_and(|of| of.found(at, size, value)) {
                 gate::uncontrolled(effects::LONG);

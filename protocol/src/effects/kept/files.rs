@@ -1,13 +1,13 @@
 //! The [states](State) of names, files, descriptors and streams.
 
 use super::super::states::{Of, State};
-use super::{DATABASES, only_with, ordered, state};
+use super::{DATABASES, all_in, any_in, only_with, ordered, state};
 use crate::effects::states::Use::{Adds, Changes, Looks, Writes};
 use crate::effects::states::When::{
     Always, Command, Creates, CreatesAs, Empties, EmptiesAs, Given, Null, OtherCommand,
 };
 use Of::{
-    Argument, Descriptor, File, FileOfStream, OfStream, OneOfStreams, Open, Path, PathAt, Plain,
+    Argument, Descriptor, File, FileOfStream, OfDirectory, OfStream, Open, Path, PathAt, Plain,
     Position, PositionOfStream, Process, Stream,
 };
 
@@ -24,6 +24,8 @@ const INPUT: &str = "getchar getwchar scanf vscanf wscanf vwscanf";
 const TAKEN: &str = "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw";
 /// They go elsewhere in a stream, which is their first argument.
 const SOUGHT: &str = "fseek fseeko rewind fsetpos";
+/// They change how a stream is buffered, and write what it holds.
+const UNBUFFERED: &str = "setvbuf setbuf setbuffer";
 /// They write to a stream, their first argument.
 const PRINTED_TO: &str = "fprintf vfprintf fwprintf vfwprintf";
 /// They write to a stream, their second argument.
@@ -70,17 +72,20 @@ pub const NAMES: State = state(
     ],
 );
 
-pub const DIRECTORY: State = state(
-    "a directory",
-    &[
-        (Argument(0), Looks, Always, "dirfd telldir"),
-        (
-            Argument(0),
-            Changes,
-            Always,
-            "readdir readdir_r rewinddir seekdir closedir",
-        ),
-    ],
+pub const DIRECTORY: State = all_in(
+    MANY_DESCRIPTORS,
+    state(
+        "a directory",
+        &[
+            (Argument(0), Looks, Always, "dirfd telldir"),
+            (
+                Argument(0),
+                Changes,
+                Always,
+                "readdir readdir_r rewinddir seekdir closedir",
+            ),
+        ],
+    ),
 );
 
 pub const NUMBERS: State = state(
@@ -112,162 +117,176 @@ pub const NUMBERS: State = state(
     ],
 );
 
-pub const DESCRIPTOR: State = state(
-    State::DESCRIPTOR,
-    &[
-        (OfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
-        (OfStream(Of::STANDARD_OUTPUT), Looks, Always, PRINTED),
-        (OfStream(Of::STANDARD_ERRORS), Looks, Always, COMPLAINED),
-        (
-            Plain(0),
-            Looks,
-            Always,
-            "read readv write writev sendfile splice tee",
-        ),
-        (
-            Descriptor(0),
-            Looks,
-            Always,
-            "fcntl statx fstat fstatfs fstatvfs isatty lseek pread preadv preadv2 preadv64v2 pwrite pwritev \
+pub const DESCRIPTOR: State = all_in(
+    MANY_DESCRIPTORS,
+    state(
+        State::DESCRIPTOR,
+        &[
+            (OfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
+            (OfStream(Of::STANDARD_OUTPUT), Looks, Always, PRINTED),
+            (OfStream(Of::STANDARD_ERRORS), Looks, Always, COMPLAINED),
+            (
+                Plain(0),
+                Looks,
+                Always,
+                "read readv write writev sendfile splice tee",
+            ),
+            (
+                Descriptor(0),
+                Looks,
+                Always,
+                "fcntl statx fstat fstatfs fstatvfs isatty lseek pread preadv preadv2 preadv64v2 pwrite pwritev \
                  pwritev2 pwritev64v2 ftruncate fallocate posix_fallocate fsync \
                  fdatasync syncfs fchmod fchown futimens futimes fchdir fdopen fdopendir dup dup2 dup3 \
                  getsockopt setsockopt getsockname getpeername listen bind ioctl tcgetattr tcsetattr \
                  tcgetpgrp tcsetpgrp ttyname ttyname_r flock lockf posix_fadvise readahead dprintf \
                  vdprintf fgetxattr flistxattr fsetxattr fremovexattr getdents copy_file_range openat fstatat \
                  sync_file_range",
-        ),
-        (
-            Descriptor(0),
-            Looks,
-            Always,
-            "send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg shutdown accept accept4 connect",
-        ),
-        (Plain(1), Looks, Always, "sendfile tee"),
-        (Plain(2), Looks, Always, "copy_file_range splice"),
-        (Descriptor(4), Looks, Always, "mmap"),
-        (Descriptor(0), Changes, Command(1, &[F_SETFD]), "fcntl"),
-        (
-            Descriptor(0),
-            Changes,
-            Command(1, &[FIONCLEX, FIOCLEX]),
-            "ioctl",
-        ),
-        (Descriptor(0), Changes, Always, "close"),
-        (Descriptor(1), Changes, Always, "dup2 dup3"),
-        (OfStream(0), Changes, Always, "fclose pclose"),
-        (OfStream(2), Changes, Always, "freopen"),
-        (OfStream(0), Looks, Always, TAKEN),
-        (OfStream(0), Looks, Always, SOUGHT),
-        (OfStream(0), Looks, Always, PRINTED_TO),
-        (
-            OfStream(0),
-            Looks,
-            Always,
-            "fileno ftell ftello fgetpos fflush",
-        ),
-        (OfStream(1), Looks, Always, PUT),
-        (OfStream(2), Looks, Always, LINES),
-        (OfStream(3), Looks, Always, BLOCKS),
-        (OfStream(3), Looks, Always, "fwrite"),
-        (OfStream(4), Looks, Always, CHECKED),
-    ],
+            ),
+            (
+                Descriptor(0),
+                Looks,
+                Always,
+                "send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg shutdown accept accept4 connect",
+            ),
+            (Plain(1), Looks, Always, "sendfile tee"),
+            (Plain(2), Looks, Always, "copy_file_range splice"),
+            (Descriptor(4), Looks, Always, "mmap"),
+            (Descriptor(0), Changes, Command(1, &[F_SETFD]), "fcntl"),
+            (
+                Descriptor(0),
+                Changes,
+                Command(1, &[FIONCLEX, FIOCLEX]),
+                "ioctl",
+            ),
+            (Descriptor(0), Changes, Always, "close"),
+            (Descriptor(1), Changes, Always, "dup2 dup3"),
+            (OfStream(0), Changes, Always, "fclose pclose"),
+            (OfDirectory(0), Changes, Always, "closedir"),
+            (
+                OfDirectory(0),
+                Looks,
+                Always,
+                "readdir readdir_r rewinddir seekdir",
+            ),
+            (OfStream(2), Changes, Always, "freopen"),
+            (OfStream(0), Looks, Always, TAKEN),
+            (OfStream(0), Looks, Always, SOUGHT),
+            (OfStream(0), Looks, Always, PRINTED_TO),
+            (
+                OfStream(0),
+                Looks,
+                Always,
+                "fileno ftell ftello fgetpos fflush",
+            ),
+            (OfStream(1), Looks, Always, PUT),
+            (OfStream(2), Looks, Always, LINES),
+            (OfStream(3), Looks, Always, BLOCKS),
+            (OfStream(3), Looks, Always, "fwrite"),
+            (OfStream(4), Looks, Always, CHECKED),
+        ],
+    ),
 );
 
-pub const OPEN_FILE: State = state(
-    "an open file",
-    &[
-        (PositionOfStream(Of::STANDARD_INPUT), Changes, Always, INPUT),
-        (
-            PositionOfStream(Of::STANDARD_OUTPUT),
-            Writes,
-            Always,
-            PRINTED,
-        ),
-        (
-            PositionOfStream(Of::STANDARD_ERRORS),
-            Writes,
-            Always,
-            COMPLAINED,
-        ),
-        (
-            Open(0),
-            Looks,
-            Command(
-                1,
-                &[
-                    F_GETFL,
-                    F_GETOWN,
-                    F_GETSIG,
-                    F_GETOWN_EX,
-                    F_GETLEASE,
-                    F_GETPIPE_SZ,
-                    F_GET_SEALS,
-                ],
+pub const OPEN_FILE: State = all_in(
+    ALL_STREAMS,
+    state(
+        "an open file",
+        &[
+            (PositionOfStream(Of::STANDARD_INPUT), Changes, Always, INPUT),
+            (
+                PositionOfStream(Of::STANDARD_OUTPUT),
+                Writes,
+                Always,
+                PRINTED,
             ),
-            "fcntl",
-        ),
-        (
-            Open(0),
-            Changes,
-            Command(
-                1,
-                &[
-                    F_SETFL,
-                    F_SETOWN,
-                    F_SETSIG,
-                    F_SETOWN_EX,
-                    F_SETLEASE,
-                    F_SETPIPE_SZ,
-                    F_ADD_SEALS,
-                ],
+            (
+                PositionOfStream(Of::STANDARD_ERRORS),
+                Writes,
+                Always,
+                COMPLAINED,
             ),
-            "fcntl",
-        ),
-        (
-            Open(0),
-            Looks,
-            Always,
-            "getsockopt getsockname getpeername tcgetattr fdopen sockatmark isfdtype ptsname ptsname_r",
-        ),
-        (
-            Open(0),
-            Changes,
-            Always,
-            "setsockopt bind listen connect tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
+            (
+                Open(0),
+                Looks,
+                Command(
+                    1,
+                    &[
+                        F_GETFL,
+                        F_GETOWN,
+                        F_GETSIG,
+                        F_GETOWN_EX,
+                        F_GETLEASE,
+                        F_GETPIPE_SZ,
+                        F_GET_SEALS,
+                    ],
+                ),
+                "fcntl",
+            ),
+            (
+                Open(0),
+                Changes,
+                Command(
+                    1,
+                    &[
+                        F_SETFL,
+                        F_SETOWN,
+                        F_SETSIG,
+                        F_SETOWN_EX,
+                        F_SETLEASE,
+                        F_SETPIPE_SZ,
+                        F_ADD_SEALS,
+                    ],
+                ),
+                "fcntl",
+            ),
+            (
+                Open(0),
+                Looks,
+                Always,
+                "getsockopt getsockname getpeername tcgetattr fdopen sockatmark isfdtype ptsname ptsname_r",
+            ),
+            (
+                Open(0),
+                Changes,
+                Always,
+                "setsockopt bind listen connect tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
                  inotify_add_watch inotify_rm_watch posix_fadvise readahead",
-        ),
-        // What they do by a pipe is no step of its own.
-        (Open(0), Adds, Always, "dprintf vdprintf"),
-        (Open(0), Looks, Command(1, QUESTIONS), "ioctl"),
-        (Open(0), Changes, OtherCommand(1, QUESTIONS), "ioctl"),
-        (
-            Position(0),
-            Changes,
-            Always,
-            "lseek read readv getdents fdopendir copy_file_range splice",
-        ),
-        (Position(0), Changes, Always, "preadv2 preadv64v2"),
-        (
-            Position(0),
-            Writes,
-            Always,
-            "write writev dprintf vdprintf pwritev2 pwritev64v2 sendfile",
-        ),
-        (Position(1), Changes, Null(2), "sendfile"),
-        (Position(2), Changes, Always, "copy_file_range splice"),
-        (PositionOfStream(0), Changes, Always, TAKEN),
-        (PositionOfStream(0), Changes, Always, SOUGHT),
-        (PositionOfStream(0), Changes, Always, "fclose"),
-        (PositionOfStream(0), Looks, Always, "ftell ftello fgetpos"),
-        (PositionOfStream(0), Writes, Always, PRINTED_TO),
-        (PositionOfStream(0), Writes, Always, "fflush"),
-        (PositionOfStream(1), Writes, Always, PUT),
-        (PositionOfStream(2), Changes, Always, LINES),
-        (PositionOfStream(2), Changes, Always, "freopen"),
-        (PositionOfStream(3), Changes, Always, BLOCKS),
-        (PositionOfStream(3), Writes, Always, "fwrite"),
-        (PositionOfStream(4), Changes, Always, CHECKED),
-    ],
+            ),
+            // What they do by a pipe is no step of its own.
+            (Open(0), Adds, Always, "dprintf vdprintf"),
+            (Open(0), Looks, Command(1, QUESTIONS), "ioctl"),
+            (Open(0), Changes, OtherCommand(1, QUESTIONS), "ioctl"),
+            (
+                Position(0),
+                Changes,
+                Always,
+                "lseek read readv getdents fdopendir copy_file_range splice",
+            ),
+            (Position(0), Changes, Always, "preadv2 preadv64v2"),
+            (
+                Position(0),
+                Writes,
+                Always,
+                "write writev dprintf vdprintf pwritev2 pwritev64v2 sendfile",
+            ),
+            (Position(1), Changes, Null(2), "sendfile"),
+            (Position(2), Changes, Always, "copy_file_range splice"),
+            (PositionOfStream(0), Changes, Always, TAKEN),
+            (PositionOfStream(0), Changes, Always, SOUGHT),
+            (PositionOfStream(0), Changes, Always, "fclose"),
+            (PositionOfStream(0), Writes, Always, UNBUFFERED),
+            (PositionOfStream(0), Looks, Always, "ftell ftello fgetpos"),
+            (PositionOfStream(0), Writes, Always, PRINTED_TO),
+            (PositionOfStream(0), Writes, Always, "fflush"),
+            (PositionOfStream(1), Writes, Always, PUT),
+            (PositionOfStream(2), Changes, Always, LINES),
+            (PositionOfStream(2), Changes, Always, "freopen"),
+            (PositionOfStream(3), Changes, Always, BLOCKS),
+            (PositionOfStream(3), Writes, Always, "fwrite"),
+            (PositionOfStream(4), Changes, Always, CHECKED),
+        ],
+    ),
 );
 
 /// Both ends of a terminal have one.
@@ -286,213 +305,214 @@ pub const TERMINALS: State = state(
     ],
 );
 
-pub const CONTENT: State = ordered(state(
-    "what is in a file",
-    &[
-        (FileOfStream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
-        (
-            FileOfStream(Of::STANDARD_ERRORS),
-            Writes,
-            Always,
-            COMPLAINED,
-        ),
-        (
-            File(0),
-            Looks,
-            Always,
-            "read readv pread preadv preadv2 preadv64v2 copy_file_range splice",
-        ),
-        (File(1), Looks, Always, "sendfile"),
-        (File(4), Looks, Given(4), "mmap"),
-        (
-            File(0),
-            Writes,
-            Always,
-            "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
-        ),
-        (
-            File(0),
-            Changes,
-            Always,
-            "ftruncate fallocate posix_fallocate",
-        ),
-        (File(2), Changes, Always, "copy_file_range splice"),
-        (Path(0), Changes, Always, "truncate creat"),
-        (Path(0), Changes, Empties(1), "open"),
-        (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-        (FileOfStream(0), Looks, Always, TAKEN),
-        (FileOfStream(0), Writes, Always, SOUGHT),
-        (FileOfStream(0), Writes, Always, PRINTED_TO),
-        (FileOfStream(0), Writes, Always, "fflush fclose"),
-        (FileOfStream(1), Writes, Always, PUT),
-        (FileOfStream(2), Looks, Always, LINES),
-        (FileOfStream(3), Looks, Always, BLOCKS),
-        (FileOfStream(3), Writes, Always, "fwrite"),
-        (FileOfStream(4), Looks, Always, CHECKED),
-        (FileOfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
-    ],
-));
-
-pub const KNOWN: State = state(
-    "what is known of a file",
-    &[
-        (FileOfStream(Of::STANDARD_OUTPUT), Adds, Always, PRINTED),
-        (FileOfStream(Of::STANDARD_ERRORS), Adds, Always, COMPLAINED),
-        (File(0), Looks, Always, "fstat fgetxattr flistxattr lseek"),
-        (
-            Path(0),
-            Looks,
-            Always,
-            "stat lstat access eaccess euidaccess getxattr lgetxattr listxattr \
-                 llistxattr",
-        ),
-        (PathAt(0, 1), Looks, Always, "fstatat statx faccessat"),
-        (
-            File(0),
-            Adds,
-            Always,
-            "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
-        ),
-        (
-            File(0),
-            Changes,
-            Always,
-            "ftruncate fallocate posix_fallocate fchmod fchown futimens futimes fsetxattr fremovexattr",
-        ),
-        (File(2), Adds, Always, "copy_file_range splice"),
-        (
-            Path(0),
-            Changes,
-            Always,
-            "truncate creat chmod lchmod chown lchown utime utimes lutimes setxattr lsetxattr \
-                 removexattr lremovexattr link unlink rename remove",
-        ),
-        (
-            PathAt(0, 1),
-            Changes,
-            Always,
-            "fchmodat fchownat utimensat futimesat linkat unlinkat renameat",
-        ),
-        (Path(0), Changes, Empties(1), "open"),
-        (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-        (FileOfStream(0), Adds, Always, SOUGHT),
-        (FileOfStream(0), Adds, Always, PRINTED_TO),
-        (FileOfStream(0), Adds, Always, "fflush fclose"),
-        (FileOfStream(1), Adds, Always, PUT),
-        (FileOfStream(3), Adds, Always, "fwrite"),
-    ],
-);
-
-pub const STREAM: State = state(
-    "a stream",
-    &[
-        (Stream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
-        (Stream(Of::STANDARD_ERRORS), Writes, Always, COMPLAINED),
-        (
-            Stream(0),
-            Looks,
-            Always,
-            "ftell ftello feof ferror fgetpos fileno fbufsize freadable fwritable freading fwriting \
-                 fpending flbf",
-        ),
-        (Stream(0), Changes, Always, TAKEN),
-        (Stream(0), Changes, Always, SOUGHT),
-        (
-            Stream(0),
-            Changes,
-            Always,
-            "clearerr fclose pclose setvbuf setbuf setbuffer setlinebuf fwide fpurge",
-        ),
-        (Stream(0), Writes, Always, PRINTED_TO),
-        (Stream(0), Writes, Always, "fflush"),
-        (Stream(1), Changes, Always, "ungetc ungetwc"),
-        (Stream(1), Writes, Always, PUT),
-        (Stream(2), Changes, Always, LINES),
-        (Stream(2), Changes, Always, "freopen"),
-        (Stream(3), Changes, Always, BLOCKS),
-        (Stream(3), Writes, Always, "fwrite"),
-        (Stream(4), Changes, Always, CHECKED),
-        (Stream(Of::STANDARD_INPUT), Changes, Always, INPUT),
-    ],
-);
-
-pub const LOCKS: State = state(
-    "the locks of a file",
-    &[
-        (File(0), Looks, Command(1, &[F_GETLK, F_OFD_GETLK]), "fcntl"),
-        (
-            File(0),
-            Changes,
-            Command(1, &[F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW]),
-            "fcntl",
-        ),
-        (File(0), Changes, Always, "flock lockf"),
-        (File(0), Looks, Always, "close"),
-    ],
-);
-
-/// As of descriptors, for those that are closed by ranges.
-pub const RANGES: State = only_with(
-    "close_range closefrom",
-    state(
-        "ranges of descriptors",
+pub const CONTENT: State = all_in(
+    ALL_STREAMS,
+    ordered(state(
+        "what is in a file",
         &[
+            (FileOfStream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
             (
-                Process,
+                FileOfStream(Of::STANDARD_ERRORS),
+                Writes,
+                Always,
+                COMPLAINED,
+            ),
+            (
+                File(0),
                 Looks,
                 Always,
-                "read readv write writev sendfile splice tee fcntl statx fstat fstatfs fstatvfs isatty \
-                 lseek pread preadv preadv2 preadv64v2 pwrite pwritev pwritev2 pwritev64v2 ftruncate \
-                 fallocate posix_fallocate fsync fdatasync syncfs fchmod fchown futimens futimes \
-                 fchdir fdopen fdopendir dup dup2 dup3 getsockopt setsockopt getsockname getpeername \
-                 listen bind ioctl tcgetattr tcsetattr tcgetpgrp tcsetpgrp ttyname ttyname_r flock \
-                 lockf posix_fadvise readahead dprintf vdprintf fgetxattr flistxattr fsetxattr \
-                 fremovexattr getdents copy_file_range openat fstatat sync_file_range close send \
-                 sendto sendmsg recv recvfrom recvmsg shutdown accept accept4 connect closedir readdir",
+                "read readv pread preadv preadv2 preadv64v2 copy_file_range splice",
             ),
-            (OneOfStreams(0), Looks, Always, TAKEN),
-            (OneOfStreams(0), Looks, Always, SOUGHT),
-            (OneOfStreams(0), Looks, Always, PRINTED_TO),
+            (File(1), Looks, Always, "sendfile"),
+            (File(4), Looks, Given(4), "mmap"),
             (
-                OneOfStreams(0),
+                File(0),
+                Writes,
+                Always,
+                "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
+            ),
+            (
+                File(0),
+                Changes,
+                Always,
+                "ftruncate fallocate posix_fallocate",
+            ),
+            (File(2), Changes, Always, "copy_file_range splice"),
+            (Path(0), Changes, Always, "truncate creat"),
+            (Path(0), Changes, Empties(1), "open"),
+            (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
+            (FileOfStream(0), Looks, Always, TAKEN),
+            (FileOfStream(0), Writes, Always, SOUGHT),
+            (FileOfStream(0), Writes, Always, PRINTED_TO),
+            (FileOfStream(0), Writes, Always, "fflush fclose"),
+            (FileOfStream(0), Writes, Always, UNBUFFERED),
+            (FileOfStream(2), Writes, Always, "freopen"),
+            (FileOfStream(1), Writes, Always, PUT),
+            (FileOfStream(2), Looks, Always, LINES),
+            (FileOfStream(3), Looks, Always, BLOCKS),
+            (FileOfStream(3), Writes, Always, "fwrite"),
+            (FileOfStream(4), Looks, Always, CHECKED),
+            (FileOfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
+        ],
+    )),
+);
+
+pub const KNOWN: State = any_in(
+    ANY_FILE,
+    all_in(
+        ALL_STREAMS,
+        state(
+            "what is known of a file",
+            &[
+                (FileOfStream(Of::STANDARD_OUTPUT), Adds, Always, PRINTED),
+                (FileOfStream(Of::STANDARD_ERRORS), Adds, Always, COMPLAINED),
+                (File(0), Looks, Always, "fstat fgetxattr flistxattr lseek"),
+                (
+                    Path(0),
+                    Looks,
+                    Always,
+                    "stat lstat access eaccess euidaccess getxattr lgetxattr listxattr \
+                 llistxattr",
+                ),
+                (PathAt(0, 1), Looks, Always, "fstatat statx faccessat"),
+                (
+                    File(0),
+                    Adds,
+                    Always,
+                    "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
+                ),
+                (
+                    File(0),
+                    Changes,
+                    Always,
+                    "ftruncate fallocate posix_fallocate fchmod fchown futimens futimes fsetxattr fremovexattr",
+                ),
+                (File(2), Adds, Always, "copy_file_range splice"),
+                (
+                    Path(0),
+                    Changes,
+                    Always,
+                    "truncate creat chmod lchmod chown lchown utime utimes lutimes setxattr lsetxattr \
+                 removexattr lremovexattr link unlink rename remove",
+                ),
+                (
+                    PathAt(0, 1),
+                    Changes,
+                    Always,
+                    "fchmodat fchownat utimensat futimesat linkat unlinkat renameat",
+                ),
+                (Path(0), Changes, Empties(1), "open"),
+                (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
+                (FileOfStream(0), Adds, Always, SOUGHT),
+                (FileOfStream(0), Adds, Always, PRINTED_TO),
+                (FileOfStream(0), Adds, Always, "fflush fclose"),
+                (FileOfStream(0), Adds, Always, UNBUFFERED),
+                (FileOfStream(2), Adds, Always, "freopen"),
+                (FileOfStream(1), Adds, Always, PUT),
+                (FileOfStream(3), Adds, Always, "fwrite"),
+            ],
+        ),
+    ),
+);
+
+pub const STREAM: State = all_in(
+    ALL_STREAMS,
+    state(
+        "a stream",
+        &[
+            (Stream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
+            (Stream(Of::STANDARD_ERRORS), Writes, Always, COMPLAINED),
+            (
+                Stream(0),
                 Looks,
                 Always,
-                "clearerr fclose fwide fpurge ftell ftello feof ferror fgetpos fpending",
+                "ftell ftello feof ferror fgetpos fileno fbufsize freadable fwritable freading fwriting \
+                 fpending flbf",
             ),
-            (OneOfStreams(0), Looks, Always, "fileno fflush"),
-            (OneOfStreams(1), Looks, Always, PUT),
-            (OneOfStreams(1), Looks, Always, "ungetc ungetwc"),
-            (OneOfStreams(2), Looks, Always, LINES),
-            (OneOfStreams(2), Looks, Always, "freopen"),
-            (OneOfStreams(3), Looks, Always, "fread getdelim fwrite"),
-            (Process, Changes, Always, "close_range closefrom"),
+            (Stream(0), Changes, Always, TAKEN),
+            (Stream(0), Changes, Always, SOUGHT),
+            (
+                Stream(0),
+                Changes,
+                Always,
+                "clearerr fclose pclose setvbuf setbuf setbuffer setlinebuf fwide fpurge",
+            ),
+            (Stream(0), Writes, Always, PRINTED_TO),
+            (Stream(0), Writes, Always, "fflush"),
+            (Stream(1), Changes, Always, "ungetc ungetwc"),
+            (Stream(1), Writes, Always, PUT),
+            (Stream(2), Changes, Always, LINES),
+            (Stream(2), Changes, Always, "freopen"),
+            (Stream(3), Changes, Always, BLOCKS),
+            (Stream(3), Writes, Always, "fwrite"),
+            (Stream(4), Changes, Always, CHECKED),
+            (Stream(Of::STANDARD_INPUT), Changes, Always, INPUT),
         ],
     ),
 );
 
-/// As of a stream, for calls that concern all.
+pub const LOCKS: State = all_in(
+    MANY_DESCRIPTORS,
+    state(
+        "the locks of a file",
+        &[
+            (File(0), Looks, Command(1, &[F_GETLK, F_OFD_GETLK]), "fcntl"),
+            (
+                File(0),
+                Changes,
+                Command(1, &[F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW]),
+                "fcntl",
+            ),
+            (File(0), Changes, Always, "flock lockf"),
+            (File(0), Looks, Always, "close"),
+            (File(1), Looks, Always, "dup2 dup3"),
+            (FileOfStream(0), Looks, Always, "fclose"),
+            (FileOfStream(2), Looks, Always, "freopen"),
+        ],
+    ),
+);
+
+/// The name of [`RANGES`].
+const MANY_DESCRIPTORS: &str = "ranges of descriptors";
+
+/// Descriptors that are closed by ranges.
+pub const RANGES: State = only_with(
+    "close_range closefrom syscall",
+    state(
+        MANY_DESCRIPTORS,
+        &[(Process, Changes, Always, "close_range closefrom")],
+    ),
+);
+
+/// The name of [`STREAMS`].
+const ALL_STREAMS: &str = "all streams";
+
+/// Streams, and what is behind them, where calls concern all.
 pub const STREAMS: State = only_with(
     "fcloseall _flushlbf fflush fflush_unlocked",
     state(
-        "all streams",
+        ALL_STREAMS,
         &[
-            (OneOfStreams(0), Looks, Always, TAKEN),
-            (OneOfStreams(0), Looks, Always, SOUGHT),
-            (OneOfStreams(0), Looks, Always, PRINTED_TO),
-            (
-                OneOfStreams(0),
-                Looks,
-                Always,
-                "clearerr fclose fwide fpurge ftell ftello feof ferror fgetpos fpending setvbuf setbuf setbuffer setlinebuf",
-            ),
-            (OneOfStreams(1), Looks, Always, PUT),
-            (OneOfStreams(1), Looks, Always, "ungetc ungetwc"),
-            (OneOfStreams(2), Looks, Always, LINES),
-            (OneOfStreams(2), Looks, Always, "freopen"),
-            (OneOfStreams(3), Looks, Always, "fread getdelim fwrite"),
             (Process, Changes, Always, "fcloseall flushlbf"),
             (Process, Changes, Null(0), "fflush"),
         ],
+    ),
+);
+
+/// The name of [`KNOWN_OF_ANY`].
+const ANY_FILE: &str = "what is known of any file";
+
+/// What is known of files, where calls look at that of many.
+pub const KNOWN_OF_ANY: State = only_with(
+    "ftw ftw64 nftw nftw64 fts_read fts64_read fts_children fts64_children",
+    state(
+        ANY_FILE,
+        &[(
+            Process,
+            Looks,
+            Always,
+            "ftw nftw fts_read fts_children fts64_read fts64_children",
+        )],
     ),
 );
 

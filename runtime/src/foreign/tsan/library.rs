@@ -50,6 +50,7 @@ const NO_FRAME: Frame = Frame {
     end: 0,
     told: 0,
     list: [[0; 2]; TOLD],
+    what: 0,
 };
 
 static CALLS: Serial<Calls> = Serial::new(Calls {
@@ -100,7 +101,7 @@ unsafe fn tell(name: *const c_char, arguments: Arguments, caller: usize, result:
         false => result as i64,
     };
     // SAFETY: as above.
-    unsafe { access::end(what, &mut frame, key, result, caller) };
+    unsafe { access::end(&mut frame, key, result, caller) };
 }
 
 /// Does the function with this name print where its first argument leads, and return an `int`?

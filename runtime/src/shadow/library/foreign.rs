@@ -19,7 +19,7 @@ use crate::threads;
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
-use raddle_protocol::effects::{Known, Place};
+use raddle_protocol::effects::{Known, Place, through};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
@@ -105,7 +105,7 @@ fn reads_and_stores(
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
         // Of some it is known that threads share nothing there, and some only change the page tables.
-        let mapping = maps(known);
+        let mapping = through(known, values).and_then(|(function, _)| maps(function));
         let may_use = |i: usize| match mapping.is_some() || is_known(known) {
             true => is_symbolic(values[i], size),
             false => may_use(values[i], size, is_written(shape, i), pc),

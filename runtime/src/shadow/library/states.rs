@@ -11,7 +11,7 @@ use crate::shadow::simplify::Operand;
 use crate::shadow::{touch, world};
 use crate::states::{self, Place};
 use crate::{access::Update, gate, maps};
-use raddle_protocol::effects::Use;
+use raddle_protocol::effects::{DIRECT, Direct, Use, direct, through};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
 
@@ -45,6 +45,16 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
     if !gate::obeys() {
         return;
     }
+    let unknown = name == DIRECT
+        && values
+            .first()
+            .is_some_and(|&n| direct(n) == Direct::Unknown);
+    if unknown {
+        lose(name.as_bytes(), pc);
+    }
+    let Some((name, values)) = through(name, values) else {
+        return;
+    };
     let used = states::used_by(name, values);
     // The call comes with the last step, so nobody may come between these.
     let steps = used.iter().count() + usize::from(maps::acts_on_pages(name, values));
