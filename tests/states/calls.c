@@ -178,13 +178,17 @@ static int print(FILE *to, const char *format, ...) {
 
 static int record = -1;
 
-/* Of an execution: what comes from where. */
+/* Of an execution, what comes from where. The program's own accesses, and its calls, would be steps that come
+ * in any order, so the kernel writes it here, and main writes all of it when the threads have ended. */
+static long told[][2] = {{5}, {0}, {1}, {3}, {4}, {2}};
+
 static void tell(long from, long what) {
-  long said[] = {from, what};
+  static const char places[] = {1, 2, 5, 3, 4};
+  struct iovec here = {&what, sizeof what}, there = {&told[places[from]][1], sizeof what};
   if (record < 0)
     found[from] = what;
   else
-    syscall(SYS_write, record, said, sizeof said);
+    syscall(SYS_process_vm_writev, getpid(), &here, 1L, &there, 1L, 0L);
 }
 
 /* KEPT: 1 for each call that the program has, or 0. */
@@ -605,6 +609,7 @@ static int view;
 
 static void finish(void) {
   tell(2, view == AT_EXIT ? at_exit : view ? look(view) : 0);
+  syscall(SYS_write, record, told, sizeof told);
   tidy();
   _exit(0);
 }
@@ -639,7 +644,6 @@ int main(int argc, char **argv) {
     int opened = syscall(SYS_open, argv[7], O_WRONLY | O_APPEND);
     record = syscall(SYS_dup2, opened, 99);
     syscall(SYS_close, opened);
-    tell(5, 0);
     if (view == AT_EXIT) atexit(finish);
     begin(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]));
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, alone, job(i));
