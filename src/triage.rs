@@ -374,6 +374,10 @@ impl<'a> Triage<'a> {
             _ => (seen.trace.clone(), false),
         };
         let reproduced = reproduced && (endless || self.replays(&seen, &failure, &trace)?);
+        // That it could not be run again in the time that there was says nothing.
+        if !reproduced && !fails && self.deadline.is_some_and(|end| Instant::now() >= end) {
+            return Ok(false);
+        }
         if reproduced && !endless {
             inputs::keep_asked(&mut seen.job.inputs, &trace);
         }

@@ -1,6 +1,7 @@
 //! Functions of programs that were built by `raddle cc` in part: objects from elsewhere that were
 //! linked in, functions that are excluded by attributes.
 
+use crate::cpp;
 use crate::report::base_name;
 use crate::symbols::demangle;
 use addr2line::gimli::{
@@ -37,39 +38,43 @@ pub fn files(modules: &[Module]) -> Vec<(&Path, Vec<u8>)> {
         .collect()
 }
 
-/// The bound that calls of functions of the system are of which nothing tells what they do to memory
-/// that threads may share. `files`: who may call them.
-pub fn unknown_calls(modules: &[Module], files: &[(&Path, Vec<u8>)]) -> Option<String> {
+/// The bounds that calls of functions of the system, and of libstdc++, are of which nothing tells what they
+/// do to memory that threads may share. `files`: who may call them.
+pub fn unknown_calls(modules: &[Module], files: &[(&Path, Vec<u8>)]) -> Vec<String> {
     let called = files.iter().filter_map(|file| calls(&file.1)).flatten();
     let called = called.filter_map(|name| name.strip_prefix(UNKNOWN.as_bytes()));
     let called: BTreeSet<&[u8]> = called.collect();
     if called.is_empty() {
-        return None;
+        return Vec::new();
     }
     let name = |module: &Module| base_name(&module.path.to_string_lossy()).to_string();
-    let system = modules
-        .iter()
-        .filter(|module| is_among(name(module).as_bytes(), &SYSTEM_LIBRARIES));
-    let mut unknown = BTreeSet::new();
-    for module in system {
-        let Ok(bytes) = crate::store::read_regular(&module.path) else {
-            continue;
-        };
-        let Ok(elf) = Elf::parse(&bytes) else {
-            continue;
-        };
-        let defined = elf.dynsyms.iter().filter(|symbol| !symbol.is_import());
-        let names = defined.filter_map(|symbol| elf.dynstrtab.get_at(symbol.st_name));
-        let names = names.filter(|name| called.contains(name.as_bytes()) && !is_known(name));
-        unknown.extend(names.map(String::from));
-    }
-    let what = if unknown.len() == 1 { "does" } else { "do" };
-    (!unknown.is_empty()).then(|| {
-        format!(
-            "what {} of the C library {what} to shared memory is not seen",
-            listed(&unknown)
-        )
-    })
+    let of = |library: &str, is_one: &dyn Fn(&str) -> bool| {
+        let mut unknown = BTreeSet::new();
+        for module in modules.iter().filter(|module| is_one(&name(module))) {
+            let Ok(bytes) = crate::store::read_regular(&module.path) else {
+                continue;
+            };
+            let Ok(elf) = Elf::parse(&bytes) else {
+                continue;
+            };
+            let defined = elf.dynsyms.iter().filter(|symbol| !symbol.is_import());
+            let names = defined.filter_map(|symbol| elf.dynstrtab.get_at(symbol.st_name));
+            let names = names.filter(|name| called.contains(name.as_bytes()) && !is_known(name));
+            unknown.extend(names.map(|name| short(&demangle(name))));
+        }
+        let what = if unknown.len() == 1 { "does" } else { "do" };
+        (!unknown.is_empty()).then(|| {
+            format!(
+                "what {} of {library} {what} to shared memory is not seen",
+                listed(&unknown)
+            )
+        })
+    };
+    let system = of("the C library", &|name| {
+        is_among(name.as_bytes(), &SYSTEM_LIBRARIES)
+    });
+    let cpp = of("libstdc++", &|name| name.starts_with(cpp::LIBRARY));
+    system.into_iter().chain(cpp).collect()
 }
 
 /// The bound that functions are which could have symbolic bodies and have none, because their files are

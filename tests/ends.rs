@@ -57,16 +57,22 @@ const LAST: &[&str] = &[
 
 fn program(seed: u64) -> String {
     let mut random = Random(seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let statement = |random: &mut Random| match random.below(5) {
+    let threads = 1 + random.below(3) / 2;
+    let handlers = random.below(3);
+    // Handlers are also registered while others may end the process.
+    let statement = |random: &mut Random| match random.below(6) {
         0 | 1 => random.pick(ENDS).to_string(),
+        2 if handlers > 0 => format!(
+            "{}(h{});",
+            random.pick(REGISTRATIONS),
+            random.below(handlers)
+        ),
         _ => random.pick(STATEMENTS).to_string(),
     };
     let mut text = String::from(
         "#include <pthread.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
          int x, y; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n",
     );
-    let threads = 1 + random.below(3) / 2;
-    let handlers = random.below(3);
     for n in 0..handlers {
         let _ = writeln!(text, "void h{n}(void) {{ {} }}", random.pick(HANDLERS));
     }

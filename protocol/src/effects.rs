@@ -10,6 +10,7 @@
 mod direct;
 mod files;
 mod kept;
+mod lent;
 mod lists;
 mod numbers;
 mod states;
@@ -18,6 +19,7 @@ mod texts;
 mod wide;
 
 pub use direct::{Direct, FUNCTION as DIRECT, direct, through};
+pub use lent::{Bytes, Lent, User};
 pub use lists::Known;
 pub use states::{Of, State, Use, Used, Variable, When, keeps_state};
 

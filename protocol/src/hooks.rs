@@ -178,6 +178,9 @@ pub const MODE_SYMBOLIC: u32 = 2;
 /// Bit of [`MODE`]: of calls is told that use only what few programs change
 /// ([`crate::effects::State::only_with`]).
 pub const MODE_STATES: u32 = 4;
+/// Bit of [`MODE`]: of calls by which the C library gets or gives back memory that it keeps
+/// ([`crate::effects::Lent`]) is told also where nothing else is.
+pub const MODE_LENT: u32 = 8;
 /// `[u32; 64]`.
 pub const ARGS: &str = "raddle_sym_args";
 /// How many arguments [`ARGS`] holds.

@@ -52,6 +52,9 @@ pub mod slot {
     pub const COUNT: usize = 12288;
     /// The thread that the runtime makes when the first timer is armed: it waits for all of them.
     pub const TIMERS: Slot = COUNT as Slot - 1;
+    /// Instead of a thread, where it is told who has touched memory: the C library, in calls of any
+    /// thread.
+    pub const LIBRARY: Slot = COUNT as Slot;
     /// Slots `1..FIRST_NESTED` are the children of main, by order of creation.
     pub const FIRST_NESTED: Slot = 1024;
 

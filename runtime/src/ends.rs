@@ -32,6 +32,11 @@ pub fn announce_exit(status: core::ffi::c_int, pc: usize) {
     }
 }
 
+/// See [`handlers::look_for_registration`].
+pub fn look_for_registration() {
+    handlers::look_for_registration();
+}
+
 fn are_explored() -> bool {
     gate::flags() & flags::EXHAUSTIVE != 0 || crate::vars::symbolic()
 }

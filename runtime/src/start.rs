@@ -128,6 +128,7 @@ fn prepare() {
     os::prime();
     threads::prepare();
     vars::look_for_rare_states();
+    ends::look_for_registration();
     crate::sync::rwlock::prepare();
     ends::install();
     raw::redirect_vdso();
@@ -161,6 +162,10 @@ fn begin() {
     vars::set_mode(
         raddle_protocol::hooks::MODE_SYMBOLIC,
         job.flags & flags::SYMBOLIC != 0,
+    );
+    vars::set_mode(
+        raddle_protocol::hooks::MODE_LENT,
+        job.flags & flags::EXHAUSTIVE != 0,
     );
     gate::begin();
     threads::note_storage();

@@ -1,6 +1,8 @@
 //! Which states of the C library and of the kernel ([`raddle_protocol::effects::State`]) a call uses.
 //! Each has a place, which is the same in all executions, as far as they go the same way.
 
+pub mod lent;
+
 use crate::gate::{self, hooked::asks_for};
 use crate::objects::Table;
 use crate::serial::Serial;
@@ -467,27 +469,26 @@ impl Call<'_> {
     }
 
     /// The stream that is this argument.
-    fn stream(&self, index: u32) -> Option<u64> {
-        unsafe extern "C" {
-            static stdin: *mut libc::FILE;
-            static stdout: *mut libc::FILE;
-            static stderr: *mut libc::FILE;
-        }
-        // SAFETY: variables of the C library.
-        let [input, output, errors] = unsafe { [stdin as u64, stdout as u64, stderr as u64] };
+    fn any_stream(&self, index: u32) -> Option<u64> {
+        let [input, output, errors] = standard_streams();
         let stream = match index {
             Of::STANDARD_INPUT => Some(input),
             Of::STANDARD_OUTPUT => Some(output),
             Of::STANDARD_ERRORS => Some(errors),
             index => self.argument(index),
         };
+        stream.filter(|&stream| stream != 0)
+    }
+
+    /// The same, but for those of which nobody sees who used them.
+    fn stream(&self, index: u32) -> Option<u64> {
+        let [_, output, errors] = standard_streams();
         let is_seen = |stream: u64| match stream {
-            0 => false,
             stream if stream == output => !is_unseen(1) || are_looked_at(),
             stream if stream == errors => !is_unseen(2) || are_looked_at(),
             _ => true,
         };
-        stream.filter(|&stream| is_seen(stream))
+        self.any_stream(index).filter(|&stream| is_seen(stream))
     }
 
     /// The descriptor of the stream that is this argument, if threads do not pass on bytes by it.
@@ -538,6 +539,17 @@ impl Call<'_> {
             (used, _) => used,
         }
     }
+}
+
+/// Standard input, output and error.
+fn standard_streams() -> [u64; 3] {
+    unsafe extern "C" {
+        static stdin: *mut libc::FILE;
+        static stdout: *mut libc::FILE;
+        static stderr: *mut libc::FILE;
+    }
+    // SAFETY: variables of the C library.
+    unsafe { [stdin as u64, stdout as u64, stderr as u64] }
 }
 
 fn slot_of(fd: c_int) -> Option<usize> {

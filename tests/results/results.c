@@ -78,6 +78,9 @@ static struct timespec later(void) { return in(CLOCK_MONOTONIC, 5); }
 static struct pollfd polled(void) { return (struct pollfd){fds[0], POLLIN, 0}; }
 static struct message message(void) { return (struct message){1, "a"}; }
 static void nothing(int s) { (void)s; }
+static void leave_40(int s) { (void)s; _exit(40); }
+static void leave_41(int s) { (void)s; _exit(41); }
+static volatile int zero;
 static void here(void) { ran = pthread_self() == first; }
 
 /* What goes before, what the other thread does, and how the operation comes out. */
@@ -177,6 +180,9 @@ static void here(void) { ran = pthread_self() == first; }
   M(ssignal, , signal(SIGUSR1, nothing), 40 + (ssignal(SIGUSR1, SIG_IGN) == nothing)) \
   M(clock, clock_t c = clock(), sleep(5), 40 + (clock() - c >= 5 * CLOCKS_PER_SEC)) \
   M(pthread_key_delete, pthread_key_create(&key, 0), pthread_key_delete(key), code(pthread_key_delete(key))) \
+  M(pthread_key_delete_set, pthread_key_create(&key, 0), pthread_key_delete(key), code(pthread_setspecific(key, &word))) \
+  M(pthread_key_delete_get, pthread_key_create(&key, 0); pthread_setspecific(key, &word), pthread_key_delete(key), 40 + (pthread_getspecific(key) == &word)) \
+  M(tss_delete_set, tss_create(&key, 0), tss_delete(key), 40 + (tss_set(key, &word) == thrd_success)) \
   M(pthread_key_delete_destructor, pthread_key_create(&key, count), pthread_setspecific(key, &word), (pthread_key_delete(key), pthread_join(other, 0), 40 + ran)) \
   M(pthread_key_delete_between, pthread_key_create(&key, count); pthread_key_create(&second_key, count_two), pthread_setspecific(key, &word); pthread_setspecific(second_key, &word), (pthread_key_delete(second_key), pthread_join(other, 0), 40 + ran)) \
   M(pthread_key_delete_exit, pthread_key_create(&key, count), pthread_setspecific(key, &word); pthread_exit(0), (pthread_key_delete(key), pthread_join(other, 0), 40 + ran)) \
@@ -242,6 +248,7 @@ static void here(void) { ran = pthread_self() == first; }
   M(window_mutex, , pthread_mutex_destroy(&mutex); pthread_mutex_init(&mutex, 0), code(pthread_mutex_trylock(&mutex))) \
   M(window_mtx, mtx_init(&mtx, mtx_plain), mtx_destroy(&mtx); mtx_init(&mtx, mtx_plain), c11(mtx_trylock(&mtx))) \
   M(sigaction, struct sigaction a, signal(SIGUSR1, nothing), (sigaction(SIGUSR1, 0, &a), 40 + (a.sa_handler == nothing))) \
+  M(signal_fault, signal(SIGFPE, leave_40), signal(SIGFPE, leave_41), 1 / zero) \
   M(signal, , signal(SIGUSR1, nothing), 40 + (signal(SIGUSR1, SIG_IGN) == nothing))
 
 static void only_one(pid_t thread) {

@@ -15,8 +15,9 @@ const LARGE: &str = "a count above 32767";
 #[derive(Default)]
 pub struct Contents {
     known: HashMap<u64, u64>,
-    /// Barriers that were destroyed. Whoever is in the order of that is looked at by `hazards`, so
-    /// nobody is left who waits: with the same content it is as if they had not been destroyed.
+    /// Barriers and semaphores that were destroyed. Whoever is in the order of that is looked at by
+    /// `hazards`, so nobody is left who waits: with the same content it is as if a barrier had not been
+    /// destroyed, and as if the destruction of a semaphore had put back its first content.
     destroyed: HashSet<u64>,
     /// Locks and conditions that were used since they began: by whom (`None`: by several).
     users: HashMap<u64, Option<Slot>>,
@@ -59,8 +60,14 @@ impl Contents {
             }
             _ => {}
         }
-        if kind == Kind::BarrierDestroy && event.value == 0 {
+        if let Kind::BarrierDestroy | Kind::SemDestroy = kind
+            && event.value == 0
+        {
             self.destroyed.insert(event.object);
+            let first = forest.contents.get(&event.object);
+            if let (Kind::SemDestroy, Some(&first)) = (kind, first) {
+                self.known.insert(event.object, first);
+            }
         }
         let Some((before, after)) = around(event, kind) else {
             return;

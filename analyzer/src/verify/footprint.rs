@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// Stands for any thread.
 pub const ANYONE: TreeId = TreeId::MAX;
+/// Instead of a tree: the C library, in memory that it keeps, beside any thread.
+pub const LIBRARY: TreeId = TreeId::MAX - 1;
 
 /// Touches of one run of bytes: by whom, and whether it wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +59,8 @@ impl Footprint {
                     (written || wrote)
                         && (tree == ANYONE
                             || other == ANYONE
-                            || (other != tree && coexist(other, tree)))
+                            || (other != tree
+                                && ([tree, other].contains(&LIBRARY) || coexist(other, tree))))
                 };
                 if run.touches.iter().any(clash) {
                     shared.push((start, stop));

@@ -2,7 +2,7 @@
 
 use super::channels::{self, is_channel};
 use super::contents::Contents;
-use super::footprint::ANYONE;
+use super::footprint::{ANYONE, LIBRARY};
 use super::forest::{Action, Forest, NodeId, Pattern, TreeId, What};
 use super::kinds::{
     ETIMEDOUT, LEFT, NOT_JOINED, TIMED, UNKNOWN, fails_with, has_result, is_access,
@@ -116,7 +116,10 @@ impl Insertion<'_> {
                 *self.forest.lost.entry(key).or_default() += 1;
             }
             Kind::Private => {
-                let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+                let tree = match event.thread {
+                    slot::LIBRARY => LIBRARY,
+                    thread => self.cursors.get(&thread).map_or(ANYONE, |c| c.tree),
+                };
                 let end = event.object.saturating_add(event.value);
                 self.forest.touch(event.object, end, tree, event.size != 0);
             }

@@ -36,7 +36,7 @@ pub fn operates(kind: Kind) -> bool {
     use Kind::*;
     matches!(
         kind,
-        SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | BarrierArrive
+        SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy | BarrierArrive
     ) || matches!(kind, OnceEnter | OnceDone | ExitNext | AtExit)
 }
 
@@ -198,7 +198,15 @@ impl Formula<'_> {
         let mut lefts: Vec<(Bool, BV)> = Vec::new();
         for &id in nodes {
             let action = self.forest.node(id).action();
-            let value = action.map_or_else(|| found.clone(), |action| left(action, &found));
+            let value = match action {
+                // It begins anew with what every semaphore here begins with (see `contents`); nobody
+                // uses it in between (see `hazards`).
+                Some(action) if action.kind == Kind::SemDestroy => {
+                    number(self.forest.contents.get(&object).copied().unwrap_or(0))
+                }
+                Some(action) => left(action, &found),
+                None => found.clone(),
+            };
             match lefts.iter_mut().find(|l| l.1 == value) {
                 Some(same) => same.0 = any(&[same.0.clone(), self.executed(id)]),
                 None => lefts.push((self.executed(id), value)),

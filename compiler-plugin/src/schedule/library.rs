@@ -6,9 +6,9 @@ use crate::access::Access;
 use crate::convert::widened;
 use crate::ir::{Context, Emit, Kind, Module, Opcode, Place, Value};
 use crate::locations;
-use raddle_protocol::effects::{self, DIRECT, Effect, Extent, Known, NONE, Row, keeps_state};
+use raddle_protocol::effects::{self, DIRECT, Effect, Extent, Known, Lent, NONE, Row, keeps_state};
 use raddle_protocol::hooks::call::{ARGUMENTS, PRIVATE, PRIVATE_LEN, STATE, WORDS};
-use raddle_protocol::hooks::{MODE_ACCESSES, MODE_STATES};
+use raddle_protocol::hooks::{MODE_ACCESSES, MODE_LENT, MODE_STATES};
 use raddle_protocol::library::stores_early;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -136,7 +136,7 @@ fn given(call: Value) -> impl Iterator<Item = (u32, Value)> {
 /// Says of the pointers that the call is given that nobody knows of them afterwards: a variable whose
 /// address only such calls get stays the function's own.
 pub fn keep_private(call: Value) {
-    let Some((_, row)) = told(call).and_then(|told| told.row) else {
+    let Some((name, (_, row))) = told(call).and_then(|told| Some((told.name, told.row?))) else {
         return;
     };
     let returns = call.ty().kind() == Kind::LLVMPointerTypeKind && call.first_use().is_some();
@@ -148,7 +148,7 @@ pub fn keep_private(call: Value) {
             Number(_) | Floating | Token(_) | Field(_) | Vector(_) | Message
         )
     });
-    let keeps = row.names().any(|name| ["putenv", "strtok"].contains(&name));
+    let keeps = name == "strtok" || Lent::of(&name).is_some();
     if returns || keeps {
         return;
     }
@@ -183,6 +183,8 @@ impl Schedule<'_> {
             (None, Some(false)) => MODE_STATES,
             _ => MODE_ACCESSES,
         };
+        let is_lent = Lent::of(&told.name).is_some() || Lent::ends(&told.name);
+        let wanted = wanted | if is_lent { MODE_LENT } else { 0 };
         let number = row.map_or(0, |(number, _)| u64::from(number) + 1);
         let state = if told.state.is_some() { STATE } else { 0 };
         let private = (0..PRIVATE_LEN).filter(|&index| private(index));

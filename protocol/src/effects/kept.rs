@@ -264,6 +264,26 @@ pub const STATES: &[State] = &[
             "pthread_key_create pthread_key_delete tss_create tss_delete",
         )],
     ),
+    only_with(
+        "pthread_key_delete tss_delete",
+        state(
+            "whether a key of thread-local data is there",
+            &[
+                (
+                    Process,
+                    Looks,
+                    Always,
+                    "pthread_setspecific pthread_getspecific tss_set tss_get",
+                ),
+                (
+                    Process,
+                    Changes,
+                    Always,
+                    "pthread_key_create pthread_key_delete tss_create tss_delete",
+                ),
+            ],
+        ),
+    ),
     state(
         "the mappings of memory",
         &[

@@ -33,7 +33,8 @@ const NOTHING: &str = "
     pthread_getspecific tss_get _dl_find_object _dl_mcount_wrapper_check dlerror gai_strerror
     hstrerror sigabbrev_np sigdescr_np strerrordesc_np strerrorname_np towlower towupper
     mlock mlock2 munlock madvise posix_madvise mprotect pkey_mprotect msync signal sigset ssignal
-    sysv_signal __sysv_signal bsd_signal fmtmsg addseverity";
+    sysv_signal __sysv_signal bsd_signal fmtmsg addseverity
+    setbuf setbuffer setvbuf initstate setstate";
 
 const OTHERWISE: &str = "
     memcpy memmove memset __memcpy_chk __memmove_chk __memset_chk malloc calloc free realloc
@@ -58,10 +59,10 @@ const OTHERWISE: &str = "
 
 /// An argument stands behind a colon.
 const UNKNOWN: &str = "
-    setbuf:1 setbuffer:1 setvbuf:1 fmemopen fopencookie open_memstream open_wmemstream
+    fmemopen fopencookie open_memstream open_wmemstream
     aio_cancel aio_cancel64 aio_error aio_error64 aio_fsync aio_fsync64 aio_init aio_read aio_read64
     aio_return aio_return64 aio_suspend aio_suspend64 aio_write aio_write64 lio_listio lio_listio64
-    initstate initstate_r setstate setstate_r srandom_r random_r
+    initstate_r setstate_r srandom_r random_r
     hcreate_r hdestroy_r hsearch_r lsearch insque remque tdestroy twalk twalk_r
     getdate getdate_r dlinfo profil sigreturn clock_adjtime
     fgetgrent fgetgrent_r fgetpwent fgetpwent_r getgrnam getgrgid getgrent getpwnam getpwuid getpwent

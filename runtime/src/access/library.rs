@@ -435,6 +435,17 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let count = (frame.count as usize).min(ARGUMENTS);
         let arguments = frame.arguments;
         let places = states::used_by(name, &arguments[..count]);
+        // SAFETY: the caller's promise.
+        let lent = unsafe { states::lent::used_by(name, &arguments[..count]) };
+        for region in lent.iter().flatten() {
+            let span = Span {
+                at: region.at,
+                len: region.len,
+                writes: region.writes,
+                exact: false,
+            };
+            known &= note(frame, &mut told, span, 0);
+        }
         let alone = maps::whole_step(name, &arguments[..count], places.uses());
         if gate::exhaustive() && alone.is_none() {
             all_used.join(places.uses());
@@ -588,12 +599,20 @@ unsafe extern "C-unwind" fn before(what: u64, name: Address, frame: Address, pc:
     // SAFETY: by the contract of the hook.
     let frame = unsafe { &mut *frame.cast::<Frame>() };
     frame.told = 0;
-    if !shadowed() && scheduled() {
+    if shadowed() {
+        return;
+    }
+    // SAFETY: as above.
+    let name = unsafe { CStr::from_ptr(name.cast::<c_char>()) };
+    if scheduled() {
+        let key = frame as *mut Frame as usize;
         // SAFETY: as above.
-        unsafe {
-            let key = frame as *mut Frame as usize;
-            begin(what, CStr::from_ptr(name.cast::<c_char>()), frame, key, pc);
-        }
+        unsafe { begin(what, name, frame, key, pc) };
+    } else if gate::active() {
+        let count = (frame.count as usize).min(ARGUMENTS);
+        let name = name.to_str().unwrap_or_default();
+        // SAFETY: as above.
+        unsafe { states::lent::used_by(name, &frame.arguments[..count]) };
     }
 }
 

@@ -139,6 +139,11 @@ fn resume(slot: Slot) {
     }
 }
 
+/// Does a call of this thread that is under way find in all of these bytes what was read for it?
+pub fn finds(slot: Slot, at: u64, len: u64) -> bool {
+    any() && calls_of(slot).any(|n| record(n).made && Call(n).unread(at, len).is_none())
+}
+
 /// Calls of this thread whose frames lie below `limit` will not return: a jump, or the end of the thread,
 /// leads out of them.
 pub fn abandon(slot: Slot, limit: usize) {

@@ -71,6 +71,11 @@ fn asked() -> &'static mut Asked {
     unsafe { &mut ASKED.get()[gate::me()] }
 }
 
+/// Where the running thread last asked to exit.
+pub(super) fn asked_at() -> usize {
+    asked().pc
+}
+
 /// Notes where and with which status the thread asks to exit, and decides on a symbolic status. `list`:
 /// what runs before the end.
 fn ask(status: c_int, expression: u32, list: Option<List>, pc: usize) {
@@ -106,6 +111,9 @@ fn ask(status: c_int, expression: u32, list: Option<List>, pc: usize) {
 unsafe extern "C-unwind" fn after_handlers(status: c_int, _: *mut c_void) {
     if ends_here() {
         handlers::install_after(after_handlers);
+        if handlers::any_more(List::Exit, asked().pc) {
+            return;
+        }
         super::announce_exit(status, asked().pc);
         finish(status);
     }
@@ -114,6 +122,9 @@ unsafe extern "C-unwind" fn after_handlers(status: c_int, _: *mut c_void) {
 unsafe extern "C-unwind" fn after_quick_handlers(_: *mut c_void) {
     if ends_here() {
         handlers::install_after_quick(after_quick_handlers);
+        if handlers::any_more(List::QuickExit, asked().pc) {
+            return;
+        }
         super::announce_exit(asked().status, asked().pc);
         finish(asked().status);
     }
@@ -121,8 +132,13 @@ unsafe extern "C-unwind" fn after_quick_handlers(_: *mut c_void) {
 
 /// Is the end of the list the end of the process, and has nobody ended it?
 fn ends_here() -> bool {
+    gate::active() && !has_ended()
+}
+
+/// Is the outcome written?
+pub(super) fn has_ended() -> bool {
     // SAFETY: a plain flag.
-    gate::active() && !unsafe { *ENDED.get() }
+    unsafe { *ENDED.get() }
 }
 
 /// Looks through the heap and writes the outcome.

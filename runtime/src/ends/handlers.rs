@@ -5,7 +5,7 @@
 //! meanwhile: who gets which is a matter of the schedule. So going on to the next one is a step, and so
 //! is a registration once there are several threads.
 
-use crate::gate;
+use crate::gate::{self, hooked::asks_for};
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
 use core::ffi::{CStr, c_int, c_void};
@@ -142,12 +142,53 @@ pub(super) fn next(list: List, pc: usize) {
     if handlers().ever[n] == 0 && (list == List::QuickExit || !removes_others()) {
         return;
     }
+    // Where nothing is left, that is told at the end of the list.
+    if !(ends_are_looked_at(list) && handlers().left[n] == 0) {
+        take(list, pc);
+    }
+}
+
+/// The step itself. Was there one?
+fn take(list: List, pc: usize) -> bool {
+    let n = list as usize;
     inside().0 = list as u8;
     if super::are_ends_steps() {
         gate::ask_to_end();
         gate::simple(Kind::ExitNext, n as u64, pc);
         gate::log(Kind::ExitNext, n as u64, handlers().left[n], pc);
     }
+    handlers().left[n] > 0
+}
+
+/// The running thread has run all handlers of the list. Has another thread registered one meanwhile, which
+/// it has to run as well? Where that may be, a step: what is registered behind it is never run.
+pub(super) fn any_more(list: List, pc: usize) -> bool {
+    ends_are_looked_at(list) && take(list, pc)
+}
+
+/// Functions by which a program registers handlers, by list.
+const REGISTRATION: [&str; 3] = [
+    "",
+    "atexit __cxa_atexit on_exit",
+    "at_quick_exit __cxa_at_quick_exit",
+];
+
+/// Whether a module asks for them.
+static ASKED_FOR: Serial<[bool; 3]> = Serial::new([false; 3]);
+
+/// A library was loaded, or all are that the program begins with.
+pub(super) fn look_for_registration() {
+    // SAFETY: the running thread; not kept.
+    let asked_for = unsafe { ASKED_FOR.get() };
+    for (names, asked_for) in REGISTRATION.iter().zip(asked_for) {
+        *asked_for = !names.is_empty() && asks_for(names);
+    }
+}
+
+/// Is it a step of its own that a list is at its end?
+fn ends_are_looked_at(list: List) -> bool {
+    // SAFETY: a plain flag.
+    super::are_explored() && unsafe { ASKED_FOR.get()[list as usize] }
 }
 
 /// Behind the last handler of `exit` the modules' own ends follow, with which those of `quick_exit` are
@@ -190,6 +231,10 @@ unsafe fn run(number: *mut c_void, status: c_int) {
     let Some(handler) = handlers().all.get(number as usize - 1).copied().flatten() else {
         return;
     };
+    // It was registered when the list had come to its end.
+    if gate::active() && super::exit::has_ended() {
+        return;
+    }
     let n = handler.list as usize;
     handlers().left[n] = handlers().left[n].saturating_sub(1);
     // SAFETY: what the program has registered, with its own argument.
@@ -202,7 +247,7 @@ unsafe fn run(number: *mut c_void, status: c_int) {
     // A module that is unloaded runs its handlers, too, and then nothing is over.
     let more = !handler.last || handler.list == List::Exit && removes_others();
     if gate::active() && more && inside().0 == handler.list as u8 {
-        next(handler.list, 0);
+        next(handler.list, super::exit::asked_at());
     }
 }
 

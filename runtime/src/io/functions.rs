@@ -4,7 +4,9 @@ use super::table::{self, Object, Sort};
 use super::transfer::{self, Way};
 use super::wait::{FOLLOWED, answer, is_followed, tell_moved};
 use super::{credentials, random};
+use crate::access::staged;
 use crate::foreign::tsan::{filled, reads};
+use crate::gate;
 use crate::intercept;
 use crate::os::syscall;
 use crate::shadow::one_body;
@@ -46,10 +48,15 @@ pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> is
         // SAFETY: the caller's promise.
         return unsafe { write_silently(fd, from, len, pc) };
     }
-    // What goes away is read before the step, and decided upon.
+    // What goes away is read before the step, and decided upon, unless the caller has done so.
     let mut bytes = [0u8; FOLLOWED];
+    let is_read = staged::finds(gate::me(), from as u64, len as u64);
     for (at, byte) in (from as u64..).zip(&mut bytes[..len]) {
-        *byte = one_body::read(Kind::Read, at, 1, pc) as u8;
+        *byte = match is_read {
+            // SAFETY: the caller's promise.
+            true => unsafe { (at as *const u8).read() },
+            false => one_body::read(Kind::Read, at, 1, pc) as u8,
+        };
     }
     // SAFETY: so many bytes were read.
     let result = unsafe { write_silently(fd, bytes.as_ptr().cast(), len, pc) };

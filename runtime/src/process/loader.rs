@@ -264,6 +264,7 @@ unsafe fn seen(handle: *mut c_void) -> *mut c_void {
     tell();
     crate::states::forget_names();
     crate::vars::look_for_rare_states();
+    crate::ends::look_for_registration();
     let exhaustive = gate::flags() & (flags::EXACT_SPINS | flags::SYMBOLIC) != 0;
     if exhaustive && !handle.is_null() {
         // SAFETY: glibc's handles are pointers to this structure; the name is a text.

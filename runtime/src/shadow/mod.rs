@@ -27,6 +27,7 @@ mod suspicion;
 mod tests;
 
 pub use calls::find as find_modelled;
+pub use library::states::call as use_states;
 pub use library::{forget_names, formats};
 pub use outside::{begin as begin_outside, want as want_outside};
 pub mod one_body;
@@ -37,6 +38,7 @@ use crate::gate;
 use crate::serial::Serial;
 use cells::Cells;
 use nodes::{Expr, Nodes, mask};
+use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Node, Why};
 use raddle_protocol::shared::{Control, NODES};
@@ -163,9 +165,14 @@ fn built(expr: Expr, pc: usize) -> Expr {
 
 /// Notes a touch of local bytes; reports those that turn out to be shared.
 fn touch(address: u64, len: u64, write: bool, pc: usize) {
+    touch_by(gate::me(), address, len, write, pc);
+}
+
+/// The same by another one than the running thread.
+fn touch_by(slot: Slot, address: u64, len: u64, write: bool, pc: usize) {
     world()
         .cells
-        .touch(address, len, gate::me(), write, |offset, len| {
+        .touch(address, len, slot, write, |offset, len| {
             gate::log_full(Event {
                 kind: Kind::Shared as u8,
                 object: address + offset,

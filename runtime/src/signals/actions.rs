@@ -5,6 +5,7 @@
 use super::world::{Action, Default, LAST, Set, Signal, bit, default_of};
 use super::{read_set, world, write_set};
 use crate::serial::Serial;
+use crate::shadow;
 use crate::{ends, gate, intercept, os, time};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -207,15 +208,28 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
         keep(unsafe { read_info(info) });
         return;
     }
+    if gate::obeys() {
+        // Who changes what becomes of it comes before, or behind.
+        gate::ask(kept::action_of(signal as u32), false, 0);
+        if crate::vars::symbolic() {
+            shadow::use_states("raise", &[], 0);
+        }
+    }
     let action = world(|w| w.actions[signal as usize]).unwrap_or(Action::DEFAULT);
+    if !action.handles() {
+        // The instruction is executed again, and `abort` sends the signal again: they meet what is set
+        // now.
+        if signal == libc::SIGPIPE {
+            super::act_by_default(signal);
+        }
+        return;
+    }
     if action.flags & libc::SA_RESETHAND != 0 {
         set_action(signal, Action::DEFAULT);
     }
-    if action.handles() {
-        // SAFETY: the program gave this function for this signal.
-        let handler = unsafe { core::mem::transmute::<usize, Handler>(action.handler) };
-        handler(signal, info, context);
-    }
+    // SAFETY: the program gave this function for this signal.
+    let handler = unsafe { core::mem::transmute::<usize, Handler>(action.handler) };
+    handler(signal, info, context);
 }
 
 /// See [`super::have_arrived`].

@@ -12,7 +12,7 @@ mod options;
 mod reads;
 mod scan;
 mod sort;
-mod states;
+pub mod states;
 pub mod stepwise;
 mod streams;
 mod strings;

@@ -8,12 +8,13 @@ use crate::shadow::access::Access;
 use crate::shadow::atomic;
 use crate::shadow::one_body;
 use crate::shadow::simplify::Operand;
-use crate::shadow::{touch, world};
+use crate::shadow::{blocks, touch, touch_by, world};
 use crate::states::{self, Place};
-use crate::{access::Update, gate, maps};
+use crate::{access::Update, gate, maps, threads};
 use raddle_protocol::effects::{DIRECT, Direct, Use, direct, through};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
+use raddle_protocol::slot;
 
 /// After so many decisions on one state its changes are no more told of but by name: there would be
 /// too many orders.
@@ -55,6 +56,7 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
     let Some((name, values)) = through(name, values) else {
         return;
     };
+    use_lent(name, values, pc);
     let used = states::used_by(name, values);
     // The call comes with the last step, so nobody may come between these.
     let steps = used.iter().count() + usize::from(maps::acts_on_pages(name, values));
@@ -68,6 +70,32 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
     maps::announce(name, values, pc);
     if several {
         atomic::leave(pc);
+    }
+}
+
+/// The call uses what the program has handed to the library. What the library writes there is not
+/// followed: it counts as a thread of its own, so that it shares with whatever thread looks.
+fn use_lent(name: &str, values: &[u64], pc: usize) {
+    let several = threads::any_unjoined();
+    // SAFETY: the call is about to be made.
+    let used = unsafe { states::lent::used_by(name, values) };
+    for region in used.iter().flatten() {
+        let (at, len) = (region.at, region.len);
+        if !region.writes {
+            blocks::will_read(at, len, pc);
+            continue;
+        }
+        if region.new && !world().cells.any_shared(at, len) {
+            // SAFETY: memory of the program.
+            unsafe { world().cells.renew(at, len) };
+        }
+        touch_by(slot::LIBRARY, at, len, true, pc);
+        if several && world().cells.any_shared(at, len) {
+            lose(name.as_bytes(), pc);
+        }
+    }
+    if several && states::lent::is_on_memory(name, values) {
+        lose(name.as_bytes(), pc);
     }
 }
 

@@ -1,0 +1,36 @@
+//! Memory that a function of the C library keeps for later calls: do exhaustive searches and `verify` try
+//! accesses of other threads before and after these calls, and are they unbounded where there are none?
+
+mod common;
+
+use common::{Compiler, compile, in_parallel, run};
+use raddle_protocol::effects::Lent;
+
+#[test]
+fn what_later_calls_use_is_accessed_before_and_after_them() {
+    let program = compile(Compiler::RaddleCc, "tests/lent/lent.c", &["-O0", "-w"]);
+    let gives_back = |name: &str| name.starts_with("set") || name == "initstate";
+    let cases: Vec<(&str, &str)> = Lent::names()
+        .flat_map(|name| [(name, "used"), (name, "left"), (name, "ended")])
+        .filter(|&(name, how)| how != "ended" || gives_back(name))
+        .collect();
+    in_parallel(&cases, |&(name, how)| {
+        for mode in [&["run", "--policy", "dpor"][..], &["verify"]] {
+            let options = [mode, &["--races=off", "--no-shrink"]].concat();
+            let run = run(&options, &program, &[name, how]);
+            let right: &[i32] = match (how, mode[0]) {
+                // What the library writes there `verify` does not follow, but it says so.
+                ("used", "verify") => &[66, 69],
+                ("used", _) => &[66],
+                // A clock is looked at, too.
+                _ if name == "openlog" && mode[0] == "verify" => &[0, 69],
+                _ => &[0],
+            };
+            if !right.contains(&run.output.status) {
+                let (shown, all) = (&run.shown, run.output.all());
+                return Err(format!("{shown}: {right:?} is right\n{all}"));
+            }
+        }
+        Ok(())
+    });
+}
