@@ -149,7 +149,7 @@ pub const ROWS: &[Row] = &[
     row("tempnam", &[PATH, SECOND]),
     // Names of files.
     row(
-        "getenv hsearch secure_getenv unsetenv putenv system unlink remove rmdir mkdir chdir chmod lchmod chown \
+        "getenv secure_getenv unsetenv putenv system unlink remove rmdir mkdir chdir chmod lchmod chown \
          lchown truncate truncate64 mkfifo mknod access eaccess euidaccess opendir dlopen shm_open \
          shm_unlink sem_open sem_unlink mq_open mq_unlink creat creat64 open open64 __open_2 __open64_2 \
          pathconf acct chroot revoke openlog if_nametoindex inet_addr inet_network ftok memfd_create \

@@ -63,7 +63,7 @@ const UNKNOWN: &str = "
     aio_cancel aio_cancel64 aio_error aio_error64 aio_fsync aio_fsync64 aio_init aio_read aio_read64
     aio_return aio_return64 aio_suspend aio_suspend64 aio_write aio_write64 lio_listio lio_listio64
     initstate_r setstate_r srandom_r random_r
-    hcreate_r hdestroy_r hsearch_r lsearch insque remque tdestroy twalk twalk_r
+    hcreate_r hdestroy_r hsearch hsearch_r lsearch insque remque tdestroy twalk twalk_r
     getdate getdate_r dlinfo profil sigreturn clock_adjtime
     fgetgrent fgetgrent_r fgetpwent fgetpwent_r getgrnam getgrgid getgrent getpwnam getpwuid getpwent
     getpw putgrent putpwent getutmp getutmpx getutxent getutxid getutxline pututxline updwtmpx
