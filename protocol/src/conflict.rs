@@ -47,7 +47,7 @@
 
 use crate::descriptor::{What, what_of};
 use crate::event::{Event, Kind, RW_READ, RW_WRITERS_FIRST, SIGNAL_OWN};
-use crate::uses::{Manner, Uses, place_of_object};
+use crate::uses::{Uses, place_of_object};
 use crate::{Slot, slot};
 
 /// Where the things lie that operations touch: [`Part::space`].
@@ -113,28 +113,61 @@ pub struct Part {
     pub end: u64,
     /// See [`space`].
     pub space: u32,
-    /// An [`Access`] as a number.
-    pub writes: u32,
+    /// An [`Access`] as a number; what is none counts as a change.
+    pub access: u32,
 }
 
-/// What an operation does with a part.
+/// What an operation does with something that others use too: with a part of its footprint, with a
+/// state of the C library or the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Access {
-    /// It only looks.
-    Looks = 0,
-    /// It changes it.
-    Changes = 1,
+    /// It only looks: it depends on it and leaves it as it is.
+    Looks = 1,
     /// It changes it in a way that commutes with all others of this kind, and neither its result nor
     /// what it changes depends on them.
     Adds = 2,
+    /// It depends on it and changes it, or its place among other changes matters.
+    Changes = 3,
 }
 
 impl Access {
-    const fn changes(changes: bool) -> Access {
+    /// Inverse of the number.
+    pub const fn of(number: u32) -> Option<Access> {
+        match number {
+            1 => Some(Access::Looks),
+            2 => Some(Access::Adds),
+            3 => Some(Access::Changes),
+            _ => None,
+        }
+    }
+
+    const fn changing(changes: bool) -> Access {
         match changes {
             true => Access::Changes,
             false => Access::Looks,
+        }
+    }
+
+    /// Does it leave it as it is?
+    pub const fn is_look(self) -> bool {
+        matches!(self, Access::Looks)
+    }
+
+    /// Does the order of these two matter? The only place where this is said.
+    pub const fn conflicts(self, other: Access) -> bool {
+        !matches!(
+            (self, other),
+            (Access::Looks, Access::Looks) | (Access::Adds, Access::Adds)
+        )
+    }
+
+    /// What one operation does that does both.
+    #[must_use]
+    pub const fn and(self, other: Access) -> Access {
+        match self.conflicts(other) {
+            true => Access::Changes,
+            false => self,
         }
     }
 }
@@ -144,11 +177,11 @@ impl Part {
         first: 0,
         end: 0,
         space: space::MEMORY,
-        writes: Access::Looks as u32,
+        access: Access::Looks as u32,
     };
 
     const fn new(space: u32, first: u64, len: u64, changes: bool) -> Part {
-        Part::with(space, first, len, Access::changes(changes))
+        Part::with(space, first, len, Access::changing(changes))
     }
 
     const fn with(space: u32, first: u64, len: u64, access: Access) -> Part {
@@ -156,19 +189,27 @@ impl Part {
             first,
             end: first.saturating_add(len),
             space,
-            writes: access as u32,
+            access: access as u32,
         }
     }
 
     /// Is a byte of memory from `first` until before `end` changed?
     pub const fn is_written_in(&self, first: u64, end: u64) -> bool {
-        self.writes != 0 && self.space == space::MEMORY && self.first < end && first < self.end
+        let within = self.space == space::MEMORY && self.first < end && first < self.end;
+        within && !self.access().is_look()
+    }
+
+    const fn access(&self) -> Access {
+        match Access::of(self.access) {
+            Some(access) => access,
+            None => Access::Changes,
+        }
     }
 
     /// Does this part conflict with all that looking at `other` conflicts with?
     const fn covers(&self, other: &Part) -> bool {
         let within = self.first <= other.first && other.end <= self.end;
-        self.space == other.space && within && self.writes != Access::Adds as u32
+        self.space == other.space && within && !matches!(self.access(), Access::Adds)
     }
 
     fn of_uses(uses: Uses) -> Option<Part> {
@@ -177,7 +218,7 @@ impl Part {
             first,
             end,
             space: space::STATES,
-            writes: uses.changes() as u32,
+            access: Access::changing(uses.changes()) as u32,
         })
     }
 
@@ -186,15 +227,15 @@ impl Part {
         (self.space == space::STATES).then(|| Uses::of_range(self.first, self.end))
     }
 
-    fn meets(&self, other: &Part) -> bool {
+    fn conflicts(&self, other: &Part) -> bool {
         if self.space == space::STATES {
             let both = self.uses().zip(other.uses());
-            return both.is_some_and(|(mine, its)| mine.meets(its));
+            return both.is_some_and(|(mine, its)| mine.conflicts(its));
         }
         self.first < other.end
             && other.first < self.end
             && self.space == other.space
-            && (self.writes != other.writes || self.writes == Access::Changes as u32)
+            && self.access().conflicts(other.access())
     }
 }
 
@@ -343,7 +384,8 @@ impl Footprint {
                 let round = Part::new(space::ROUNDS, at, 1, true);
                 ([whole(size::BARRIER), round], 0)
             }
-            Kind::SemPost if event.value == 0 => (adds(size::SEM), 0),
+            // Close to the greatest count there is, one post may let the other fail.
+            Kind::SemPost if event.value == 0 && event.aux < MANY_TOKENS => (adds(size::SEM), 0),
             Kind::SemWait | Kind::SemPost | Kind::SemDestroy => ([whole(size::SEM), Part::NONE], 0),
             Kind::SemTryWait => (attempt(size::SEM), 0),
             Kind::SemTimedWait => (attempt(size::SEM), marks::CLOCK),
@@ -392,8 +434,8 @@ impl Footprint {
             },
             Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Poll if is_plain(event) => {
                 let (manner, clock) = match kind {
-                    Kind::Poll => (Manner::Looks, marks::CLOCK),
-                    _ => (Manner::Changes, 0),
+                    Kind::Poll => (Access::Looks, marks::CLOCK),
+                    _ => (Access::Changes, 0),
                 };
                 match Part::of_uses(Uses::one(place_of_object(at), manner)) {
                     Some(uses) => ([uses, Part::NONE], clock),
@@ -473,7 +515,7 @@ impl Footprint {
             || self
                 .parts
                 .iter()
-                .any(|mine| other.parts.iter().any(|its| mine.meets(its)))
+                .any(|mine| other.parts.iter().any(|its| mine.conflicts(its)))
     }
 }
 
@@ -504,6 +546,10 @@ const OWNER_DEAD: u64 = 130;
 pub const fn is_taken(result: u64) -> bool {
     result == 0 || result == OWNER_DEAD
 }
+
+/// A semaphore's count from which on posts conflict. The greatest one is 2^31 - 1, and no execution has
+/// so many steps as lie between.
+const MANY_TOKENS: u32 = 1 << 30;
 
 fn timed_out(kind: Kind, value: u64) -> bool {
     let may = matches!(kind, Kind::RwRead | Kind::RwWrite | Kind::FutexResume);

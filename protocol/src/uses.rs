@@ -2,36 +2,7 @@
 //! ([`crate::effects::State`]), and to the objects behind descriptors that others may wait for, in two
 //! words: so a call is one step, whatever it uses.
 
-/// What a call does to one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Manner {
-    /// It depends on it.
-    Looks = 1,
-    /// It adds to it: its place among other additions does not matter.
-    Adds = 2,
-    /// It depends on it, or its place among other changes matters.
-    Changes = 3,
-}
-
-impl Manner {
-    const fn of(bits: u64) -> Option<Manner> {
-        match bits {
-            1 => Some(Manner::Looks),
-            2 => Some(Manner::Adds),
-            3 => Some(Manner::Changes),
-            _ => None,
-        }
-    }
-
-    /// Does their order matter?
-    const fn meets(self, other: Manner) -> bool {
-        !matches!(
-            (self, other),
-            (Manner::Looks, Manner::Looks) | (Manner::Adds, Manner::Adds)
-        )
-    }
-}
+use crate::conflict::Access;
 
 /// The places that stand for states are below this one; those of objects behind descriptors follow.
 pub const OBJECTS: usize = 288;
@@ -71,14 +42,14 @@ impl Uses {
     pub const NONE: Uses = Uses { words: [0; 2] };
 
     /// Just one.
-    pub fn one(place: usize, manner: Manner) -> Uses {
+    pub fn one(place: usize, access: Access) -> Uses {
         let mut uses = Uses::NONE;
-        uses.add(place, manner);
+        uses.add(place, access);
         uses
     }
 
     /// Adds a place below [`PLACES`]; one that is there already is changed if both differ.
-    pub fn add(&mut self, place: usize, manner: Manner) {
+    pub fn add(&mut self, place: usize, access: Access) {
         let place = (place % PLACES) as u64;
         for word in &mut self.words {
             for n in 0..IN_WORD {
@@ -86,12 +57,10 @@ impl Uses {
                 let entry = *word >> shift & ENTRY;
                 let known = entry >> 2 == place && entry != 0;
                 if entry == 0 || known {
-                    let manner = match entry & 3 {
-                        before if known && before != manner as u64 => Manner::Changes,
-                        _ => manner,
-                    };
+                    let before = Access::of((entry & 3) as u32).filter(|_| known);
+                    let access = before.map_or(access, |before| before.and(access));
                     *word &= !(ENTRY << shift);
-                    *word |= (place << 2 | manner as u64) << shift;
+                    *word |= (place << 2 | access as u64) << shift;
                     return;
                 }
             }
@@ -101,8 +70,8 @@ impl Uses {
 
     /// All of another call's, too.
     pub fn join(&mut self, other: Uses) {
-        for (place, manner) in other.iter() {
-            self.add(place, manner);
+        for (place, access) in other.iter() {
+            self.add(place, access);
         }
         self.words[1] |= other.words[1] & TOO_MANY;
     }
@@ -165,36 +134,36 @@ impl Uses {
     }
 
     /// What is used, and how.
-    pub fn iter(self) -> impl Iterator<Item = (usize, Manner)> {
+    pub fn iter(self) -> impl Iterator<Item = (usize, Access)> {
         let entries = self
             .words
             .into_iter()
             .flat_map(|word| (0..IN_WORD).map(move |n| word >> (n * BITS) & ENTRY));
-        entries.filter_map(|entry| Some(((entry >> 2) as usize, Manner::of(entry & 3)?)))
+        entries.filter_map(|entry| Some(((entry >> 2) as usize, Access::of((entry & 3) as u32)?)))
     }
 
     /// Is anything changed or added to?
     pub fn changes(self) -> bool {
-        self.words[1] & TOO_MANY != 0 || self.iter().any(|(_, manner)| manner != Manner::Looks)
+        self.words[1] & TOO_MANY != 0 || self.iter().any(|(_, access)| !access.is_look())
     }
 
     /// Does the order of two such calls matter?
-    pub fn meets(self, other: Uses) -> bool {
+    pub fn conflicts(self, other: Uses) -> bool {
         (self.words[1] | other.words[1]) & TOO_MANY != 0
-            || self.iter().any(|(place, manner)| {
-                let same = |&(its, _): &(usize, Manner)| its == place;
+            || self.iter().any(|(place, access)| {
+                let same = |&(its, _): &(usize, Access)| its == place;
                 other
                     .iter()
                     .find(same)
-                    .is_some_and(|(_, its)| manner.meets(its))
+                    .is_some_and(|(_, its)| access.conflicts(its))
             })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Manner::*;
     use super::*;
+    use Access::{Adds, Changes, Looks};
 
     #[test]
     fn what_is_added_is_there_once() {
@@ -209,7 +178,7 @@ mod tests {
         let (object, value) = uses.record();
         assert!(Uses::is_object(object) && !Uses::is_object(value));
         let uses = Uses::of_record(object, value);
-        let changed: [(usize, Manner); 1] = [(51, Changes)];
+        let changed: [(usize, Access); 1] = [(51, Changes)];
         assert!(uses.iter().filter(|one| one.1 != Looks).eq(changed));
         let (first, end) = uses.as_range().expect("there is place");
         assert!(first < end && Uses::of_range(first, end) == uses);
@@ -228,11 +197,11 @@ mod tests {
         for (a, b, expected) in table {
             for (a, b) in [(a, b), (b, a)] {
                 assert_eq!(
-                    Uses::one(7, a).meets(Uses::one(7, b)),
+                    Uses::one(7, a).conflicts(Uses::one(7, b)),
                     expected,
                     "{a:?} {b:?}"
                 );
-                assert!(!Uses::one(7, a).meets(Uses::one(8, b)));
+                assert!(!Uses::one(7, a).conflicts(Uses::one(8, b)));
             }
         }
     }
@@ -245,7 +214,7 @@ mod tests {
         }
         assert!(uses.changes() && uses.as_range().is_none());
         let (object, value) = uses.record();
-        assert!(Uses::of_record(object, value).meets(Uses::one(500, Looks)));
+        assert!(Uses::of_record(object, value).conflicts(Uses::one(500, Looks)));
     }
 
     #[test]

@@ -10,10 +10,11 @@ use crate::{io, maps, os};
 use core::cell::Cell;
 use core::ffi::c_int;
 use raddle_protocol::Slot;
+use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::{Of, State, Use, Used, Variable, When, through};
 use raddle_protocol::hash::Fnv1a;
 use raddle_protocol::shared::flags;
-use raddle_protocol::uses::{Manner, Uses, place_of_object};
+use raddle_protocol::uses::{Uses, place_of_object};
 
 /// Places of states, at most.
 pub const MOST: usize = 256;
@@ -81,7 +82,7 @@ fn world() -> &'static mut World {
 pub struct Place {
     pub number: usize,
     pub state: &'static State,
-    pub used: Use,
+    pub used: Access,
 }
 
 /// The states that a call uses.
@@ -89,8 +90,8 @@ pub struct Places {
     all: [Option<Place>; MOST_USED],
     len: usize,
     /// The object behind a descriptor that the call asks or sets, and by which threads pass on bytes:
-    /// its number, and whether it is changed.
-    object: Option<(u64, bool)>,
+    /// its number, and what is done to it.
+    object: Option<(u64, Access)>,
 }
 
 impl Places {
@@ -103,23 +104,18 @@ impl Places {
     pub fn uses(&self) -> Uses {
         let mut uses = Uses::NONE;
         for place in self.iter() {
-            uses.add(place.number, manner(place.used));
+            uses.add(place.number, place.used);
         }
-        if let Some((object, changes)) = self.object {
-            let manner = if changes {
-                Manner::Changes
-            } else {
-                Manner::Looks
-            };
-            uses.add(place_of_object(object), manner);
+        if let Some((object, used)) = self.object {
+            uses.add(place_of_object(object), used);
         }
         uses
     }
 
     /// What stands for all states of a kind, of which one is used in this way.
-    fn add_kinds(&mut self, way: &Used, used: Use) {
-        let changed = (used != Use::Looks).then_some(way.any).flatten();
-        let kinds = [(way.all, Use::Looks), (changed, Use::Adds)];
+    fn add_kinds(&mut self, way: &Used, used: Access) {
+        let changed = (used != Access::Looks).then_some(way.any).flatten();
+        let kinds = [(way.all, Access::Looks), (changed, Access::Adds)];
         for (number, used) in kinds {
             let known = number.map(|number| (number, &State::all()[number]));
             if let Some((number, state)) = known
@@ -138,22 +134,12 @@ impl Places {
     fn add(&mut self, new: Place) {
         let mut known = self.all[..self.len].iter_mut().flatten();
         match known.find(|old| old.number == new.number) {
-            Some(old) if old.used != new.used => old.used = Use::Changes,
-            Some(_) => {}
+            Some(old) => old.used = old.used.and(new.used),
             None => {
                 self.all[self.len] = Some(new);
                 self.len += 1;
             }
         }
-    }
-}
-
-/// As steps tell of it.
-pub fn manner(used: Use) -> Manner {
-    match used {
-        Use::Looks => Manner::Looks,
-        Use::Adds => Manner::Adds,
-        Use::Changes | Use::Writes => Manner::Changes,
     }
 }
 
@@ -175,8 +161,13 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
             continue;
         }
         if let Some(object) = call.object_of(way.of) {
-            let changed = places.object.is_some_and(|(_, changed)| changed);
-            places.object = Some((object, changed || way.used != Use::Looks));
+            // The other end is told of what is added, in its order.
+            let used = match way.used {
+                Use::Looks => Access::Looks,
+                _ => Access::Changes,
+            };
+            let before = places.object.map_or(used, |(_, before)| before);
+            places.object = Some((object, before.and(used)));
         }
         let key = call.key_of(way.of);
         // Calls on a descriptor that threads pass on bytes by are steps of their own.
@@ -193,7 +184,7 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
                 places.add(Place {
                     number: place(number, fd as u64),
                     state: &State::all()[number],
-                    used: Use::Changes,
+                    used: Access::Changes,
                 });
             }
         }
@@ -209,7 +200,7 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
             places.add(Place {
                 number: place(number, 0),
                 state,
-                used: Use::Looks,
+                used: Access::Looks,
             });
         }
     }
@@ -221,12 +212,12 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
 pub fn is_unknown(place: Place, me: Slot) -> bool {
     let (adder, me) = (&mut world().adders[place.number], u32::from(me) + 1);
     match place.used {
-        Use::Adds => {
+        Access::Adds => {
             *adder = if [0, me].contains(adder) { me } else { SEVERAL };
             false
         }
-        Use::Looks => place.state.ordered && *adder == SEVERAL,
-        Use::Changes | Use::Writes => false,
+        Access::Looks => place.state.ordered && *adder == SEVERAL,
+        Access::Changes => false,
     }
 }
 
@@ -521,7 +512,7 @@ impl Call<'_> {
     }
 
     /// What the call does to a state in this way.
-    fn used(&self, way: &Used) -> Use {
+    fn used(&self, way: &Used) -> Access {
         let fd = match way.of {
             Of::Position(index) | Of::File(index) => self.argument(index).map(|fd| fd as c_int),
             Of::PositionOfStream(index) | Of::FileOfStream(index) | Of::Stream(index) => {
@@ -531,13 +522,14 @@ impl Call<'_> {
         };
         let is_file = matches!(way.of, Of::File(_) | Of::FileOfStream(_));
         let is_ordered = gate::flags() & flags::ORDERED_WRITES != 0;
-        match (way.used, fd.map(|fd| self.known(fd).access)) {
+        let opened = fd.map(|fd| self.known(fd).access);
+        let writes = matches!(way.used, Use::Writes | Use::Adds);
+        if is_file && writes && opened == Some(libc::O_RDONLY) {
             // Nothing that is to be written can be left.
-            (Use::Writes | Use::Adds, Some(libc::O_RDONLY)) if is_file => Use::Looks,
-            (Use::Writes, Some(libc::O_WRONLY)) if !is_ordered => Use::Adds,
-            (Use::Writes, _) => Use::Changes,
-            (used, _) => used,
+            return Access::Looks;
         }
+        way.used
+            .access(opened == Some(libc::O_WRONLY) && !is_ordered)
     }
 }
 

@@ -45,6 +45,11 @@ impl Context<'_> {
         if let Some(value) = self.result(step) {
             event.value = value;
         }
+        if event.kind() == Some(Kind::SemPost)
+            && let Some(count) = self.locks.count(event.object, self.holds)
+        {
+            event.aux = count.saturating_add(1);
+        }
         // The signal may have another action there.
         if self.lacking.is_some()
             && matches!(event.kind(), Some(Kind::SignalSend | Kind::SignalHandler))

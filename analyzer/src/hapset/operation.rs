@@ -170,7 +170,7 @@ impl Operation {
     /// Do the two touch the same object?
     pub fn overlaps(&self, other: &Operation) -> bool {
         if let (Some(mine), Some(its)) = (self.uses(), other.uses()) {
-            return mine.meets(its);
+            return mine.conflicts(its);
         }
         self.object < other.end && other.object < self.end
     }

@@ -11,6 +11,8 @@ const READS: u64 = 78;
 /// Signal 10, of the thread to itself.
 const OWN: u64 = 1 << 8 | 10;
 const NOBODY: u64 = slot::NONE as u64;
+/// Of a post: the count is close to the greatest one.
+const MANY: u64 = 79;
 
 fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
     let event = Event {
@@ -21,12 +23,16 @@ fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
         },
         thread,
         aux: match kind {
+            SemPost if value == MANY => i32::MAX as u32 - 1,
             RwUnlock if value == READS => RW_READ,
             SignalSend | SignalHandler | SignalReturn if value == OWN => SIGNAL_OWN,
             _ => 0,
         },
         object,
-        value,
+        value: match value {
+            MANY => 0,
+            _ => value,
+        },
         ..Event::default()
     };
     let beside = Unrecorded {
@@ -42,8 +48,8 @@ fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
 fn the_relation() {
     /// Kind, object and value.
     type Done = (Kind, u64, u64);
-    let [looks, changes] = [Manner::Looks, Manner::Changes].map(|how| Uses::one(7, how).record());
-    let others = Uses::one(8, Manner::Changes).record();
+    let [looks, changes] = [Access::Looks, Access::Changes].map(|how| Uses::one(7, how).record());
+    let others = Uses::one(8, Access::Changes).record();
     let pipe = |k| crate::descriptor::object(What::Pipe, 0, k);
     let socket = crate::descriptor::object(What::Network, 0, 1);
     let table: &[(Done, Done, bool)] = &[
@@ -190,6 +196,8 @@ fn the_relation() {
         ((SemPost, 0x100, 0), (SemWait, 0x100, 0), true),
         ((SemPost, 0x100, 0), (SemPost, 0x100, 0), false),
         ((SemPost, 0x100, 0), (SemPost, 0x100, 75), true),
+        ((SemPost, 0x100, MANY), (SemPost, 0x100, MANY), true),
+        ((SemPost, 0x100, MANY), (SemPost, 0x100, 0), true),
         ((SemPost, 0x100, 0), (SemTryWait, 0x100, 0), true),
         ((SemPost, 0x100, 0), (SemDestroy, 0x100, 0), true),
         ((SemPost, 0x100, 0), (AtomicRead, 0x100, 0), true),

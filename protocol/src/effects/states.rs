@@ -3,19 +3,30 @@
 
 use super::DIRECT;
 use super::kept::STATES;
+use crate::conflict::Access;
 
-/// What a call does to such a state.
+/// What a row says that calls do to such a state: an [`Access`], or one that depends on the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It depends on it.
     Looks,
-    /// It depends on it, or its place among other changes matters.
     Changes,
-    /// It adds to it: its place among other additions does not matter, or matters only to who looks
-    /// at them later ([`State::ordered`]).
+    /// Its place among other additions does not matter, or matters only to who looks at them later
+    /// ([`State::ordered`]).
     Adds,
-    /// The same if nobody can read by the descriptor or the stream; otherwise it changes it.
+    /// It adds if nobody can read by the descriptor or the stream; otherwise it changes it.
     Writes,
+}
+
+impl Use {
+    /// What a call does. `added`: may what it writes count as added?
+    pub const fn access(self, added: bool) -> Access {
+        match self {
+            Use::Looks => Access::Looks,
+            Use::Adds => Access::Adds,
+            Use::Writes if added => Access::Adds,
+            Use::Changes | Use::Writes => Access::Changes,
+        }
+    }
 }
 
 /// Which calls of a function do that.

@@ -23,9 +23,8 @@ use crate::maps;
 use crate::serial::Serial;
 use crate::states;
 use core::ffi::{CStr, c_char};
-use raddle_protocol::effects::{
-    self, DIRECT, Direct, Effect, Place, Row, Use, direct, keeps_state,
-};
+use raddle_protocol::conflict::Access;
+use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
@@ -120,20 +119,20 @@ fn used(uses: Uses) -> Span {
 }
 
 /// The bytes that stand for what the library keeps; where that is told of in one, the same in its way.
-fn kept(place: usize, used: Use) -> Span {
+fn kept(place: usize, used: Access) -> Span {
     if gate::exhaustive() {
-        return self::used(Uses::one(place, states::manner(used)));
+        return self::used(Uses::one(place, used));
     }
     // SAFETY: the address alone is used.
     let at = unsafe { PLACES.get() }[place].as_ptr() as u64;
     let (offset, len) = match used {
-        Use::Adds => (1 + u64::from(gate::me()) % (PLACE as u64 - 1), 1),
+        Access::Adds => (1 + u64::from(gate::me()) % (PLACE as u64 - 1), 1),
         _ => (0, PLACE as u64),
     };
     Span {
         at: at + offset,
         len,
-        writes: !matches!(used, Use::Looks),
+        writes: !used.is_look(),
         exact: false,
     }
 }
@@ -363,7 +362,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let is = |place: fn(&Place) -> bool| row.effects.iter().any(|effect| place(&effect.place));
         if is(|place| matches!(place, Place::Own)) {
             // Only then is it certain where that is, or that nobody knows.
-            tell(kept(own_place(number), Use::Changes), pc);
+            tell(kept(own_place(number), Access::Changes), pc);
         }
         let whole = *frame;
         let call = call_of(what, &whole, number, None);
@@ -425,9 +424,14 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         if is(|place| matches!(place, Place::Kept(_))) {
             frame.end = call.text_end();
             if gate::exhaustive() {
-                all_used.add(own_place(number), uses::Manner::Changes);
+                all_used.add(own_place(number), Access::Changes);
             } else {
-                known &= note(frame, &mut told, kept(own_place(number), Use::Changes), 0);
+                known &= note(
+                    frame,
+                    &mut told,
+                    kept(own_place(number), Access::Changes),
+                    0,
+                );
             }
         }
     }
@@ -461,7 +465,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                 let span = Span {
                     at,
                     len,
-                    writes: place.used != Use::Looks,
+                    writes: !place.used.is_look(),
                     exact: false,
                 };
                 known &= note(frame, &mut told, span, 0);

@@ -4,7 +4,7 @@
 use super::{Branch, Leaf, Node, ROOT, Sequence, Tree, Wakeup};
 use crate::dpor::races::{Item, Last};
 use crate::words::{Row, put_list};
-use raddle_protocol::conflict::{Footprint, Part};
+use raddle_protocol::conflict::{Access, Footprint, Part};
 use std::collections::{BTreeSet, HashMap};
 
 /// Steps in the order in which they were met.
@@ -37,7 +37,7 @@ fn put_item(row: &mut Vec<u64>, item: &Item) {
     row.extend([thread, marks, about].map(u64::from));
     for part in parts {
         row.extend([part.first, part.end]);
-        row.extend([part.space, part.writes].map(u64::from));
+        row.extend([part.space, part.access].map(u64::from));
     }
 }
 
@@ -46,12 +46,13 @@ fn take_item(row: &mut Row<'_>) -> Option<Item> {
     let picks = row.list(Row::number)?;
     let (actor, marks, about) = (row.number()?, row.number()?, row.number()?);
     let mut part = || {
-        Some(Part {
+        let part = Part {
             first: row.number()?,
             end: row.number()?,
             space: row.number()?,
-            writes: row.number()?,
-        })
+            access: row.number()?,
+        };
+        Access::of(part.access).map(|_| part)
     };
     let foot = Footprint {
         thread: actor,

@@ -11,7 +11,8 @@ use crate::shadow::simplify::Operand;
 use crate::shadow::{blocks, touch, touch_by, world};
 use crate::states::{self, Place};
 use crate::{access::Update, gate, maps, threads};
-use raddle_protocol::effects::{DIRECT, Direct, Use, direct, through};
+use raddle_protocol::conflict;
+use raddle_protocol::effects::{DIRECT, Direct, direct, through};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
 use raddle_protocol::slot;
@@ -117,8 +118,8 @@ fn use_state(place: Place, name: &str, pc: usize) {
     // As long as one thread only has used it, nothing is decided.
     let shared = world().cells.any_shared(at, size_of::<u64>() as u64);
     let is_unknown = states::is_unknown(place, gate::me());
-    if shared && place.used != Use::Adds {
-        let looks = usize::from(place.used == Use::Looks);
+    if shared && place.used != conflict::Access::Adds {
+        let looks = usize::from(place.used == conflict::Access::Looks);
         let decisions = &mut word().decisions[looks];
         *decisions += 1;
         let too_many = *decisions > [CHANGES, LOOKS][looks];
@@ -131,16 +132,16 @@ fn use_state(place: Place, name: &str, pc: usize) {
     }
     for (at, len) in states::variables(place) {
         // What the library writes there is not followed.
-        touch(at, len, place.used != Use::Looks, pc);
+        touch(at, len, place.used != conflict::Access::Looks, pc);
         if world().cells.any_shared(at, len) {
             lose(name.as_bytes(), pc);
         }
     }
     match place.used {
-        Use::Changes | Use::Writes => {
+        conflict::Access::Changes => {
             one_body::update(at, 8, Update::Add, 1, pc);
         }
-        Use::Adds => {
+        conflict::Access::Adds => {
             Access::new(Kind::Rmw, at, 8, pc).update(|nodes, old| {
                 let one = Operand { expr: 0, value: 1 };
                 (
@@ -149,7 +150,7 @@ fn use_state(place: Place, name: &str, pc: usize) {
                 )
             });
         }
-        Use::Looks => {
+        conflict::Access::Looks => {
             one_body::read(Kind::AtomicRead, at, 8, pc);
         }
     }
