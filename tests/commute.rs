@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Random, compile, in_parallel, output, run, scratch};
+use common::{Compiler, LIMIT, Random, Run, compile, in_parallel, output, run, scratch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -254,6 +254,61 @@ fn triples_of_operations_come_out_as_with_brute_force() {
     in_parallel(&groups, |picks| {
         let program = program_for(&kinds[picks[0].kind], &programs);
         compare(&kinds, program, picks)
+    });
+}
+
+/// Of a pick alone: how executions ended, which stands for the outcome where they ended by themselves.
+fn ends(options: &[&str], program: &Path, pick: &Pick) -> Run {
+    let statuses: Vec<String> = (1..128).map(|n| n.to_string()).collect();
+    let statuses = statuses.join(",");
+    let always = [
+        "-q",
+        "--races=off",
+        "--no-shrink",
+        "--accept-exit",
+        &statuses,
+    ];
+    run(
+        &[options, &always].concat(),
+        program,
+        &["-", &pick.argument()],
+    )
+}
+
+#[test]
+fn verify_comes_to_the_same_or_says_what_bounds_it() {
+    let programs = programs();
+    let hooked = compile(
+        Compiler::RaddleCc,
+        "tests/commute/objects.c",
+        &["-O2", "-w", "-DHOOKED"],
+    );
+    let kinds = kinds(&programs[0]);
+    let picks: Vec<Pick> = groups(&kinds, &pairs(&kinds), 2, &mut Random(3)).concat();
+    in_parallel(&picks, |pick| {
+        let brute = "run --policy dfs --keep-going --no-lock-order --leaked-threads=off";
+        let brute: Vec<&str> = brute.split(' ').collect();
+        let all = ends(&brute, program_for(&kinds[pick.kind], &programs), pick);
+        let verified = ends(&["verify"], &hooked, pick);
+        let (all_ends, mut ends) = (all.summary.outcomes, verified.summary.outcomes);
+        // What bounds it, executions that were planned may not follow.
+        let bounded = verified.output.status == 69;
+        if bounded {
+            ends.remove("diverged");
+        }
+        let within = ends.keys().all(|end| all_ends.contains_key(end));
+        let right = match verified.output.status {
+            0 => all_ends.keys().eq(ends.keys()),
+            66 => all.output.status == 66,
+            _ => bounded && within,
+        };
+        match right {
+            true => Ok(()),
+            false => {
+                let (pick, said) = (pick.shown(&kinds), verified.output.all());
+                Err(format!("{pick}: verify {ends:?}, dfs {all_ends:?}\n{said}"))
+            }
+        }
     });
 }
 

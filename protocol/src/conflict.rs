@@ -105,7 +105,7 @@ pub mod kept {
 }
 
 /// Some of what an operation touches: `first..end` in a space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Part {
     pub first: u64,
@@ -169,6 +169,13 @@ impl Access {
             true => Access::Changes,
             false => self,
         }
+    }
+}
+
+impl Default for Part {
+    /// One that is not there.
+    fn default() -> Part {
+        Part::NONE
     }
 }
 

@@ -91,20 +91,14 @@ pub fn wake(address: *const u32, most: usize, pc: usize) -> Option<usize> {
     let (lock, queue) = of(address as u64, pc)?;
     // SAFETY: as in `wait`.
     unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };
-    let waiting = cond::waiting(queue);
-    match most {
-        0..slot::COUNT => {
-            for _ in 0..most {
-                cond::signal(queue, pc);
-            }
-        }
-        _ => {
-            cond::broadcast(queue, pc);
-        }
-    }
+    // Whose time runs out before the step that would wake it is not woken.
+    let woken = match most {
+        0..slot::COUNT => (0..most).filter(|_| cond::wake_one(queue, pc)).count(),
+        _ => cond::wake_all(queue, pc),
+    };
     // SAFETY: as above.
     unsafe { mutex::unlock(lock, pc) };
-    Some(most.min(waiting))
+    Some(woken)
 }
 
 /// Before a wake that is not followed: who waits at this word goes on, and has to look at it again, as

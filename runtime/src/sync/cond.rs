@@ -263,6 +263,12 @@ pub fn waiting(c: *mut pthread_cond_t) -> usize {
 
 /// Wakes one waiter; which one is a choice.
 pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
+    wake_one(c, pc);
+    returning(0, pc)
+}
+
+/// The step of [`signal`]: was there one?
+pub fn wake_one(c: *mut pthread_cond_t, pc: usize) -> bool {
     let object = c as u64;
     gate::simple(Kind::CondSignal, object, pc);
     // SAFETY: the program's condition.
@@ -288,11 +294,17 @@ pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     if waiting >= 2 {
         gate::log_choice(picked, waiting);
     }
-    returning(0, pc)
+    woken.is_some()
 }
 
 /// Wakes all waiters.
 pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
+    wake_all(c, pc);
+    returning(0, pc)
+}
+
+/// The step of [`broadcast`]: how many there were.
+pub fn wake_all(c: *mut pthread_cond_t, pc: usize) -> usize {
     let object = c as u64;
     gate::simple(Kind::CondBroadcast, object, pc);
     // SAFETY: the program's condition.
@@ -308,8 +320,8 @@ pub fn broadcast(c: *mut pthread_cond_t, pc: usize) -> c_int {
             real::pthread_cond_broadcast(c);
         }
     }
-    gate::log(Kind::CondBroadcast, object, woken, pc);
-    returning(0, pc)
+    gate::log(Kind::CondBroadcast, object, woken as u64, pc);
+    woken
 }
 
 /// Destroys. Threads that were signalled and do not have their mutex back are no obstacle: they
