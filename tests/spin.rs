@@ -550,3 +550,32 @@ fn exhaustive_search_ends_on_loops_that_ask_the_system() {
         }
     });
 }
+
+/// What a thread does in the rounds of a loop (letters of `spin/asking.c`).
+const ROUNDS: [&str; 15] = [
+    "r", "g", "y", "n", "u", "e", "c", "l", "t", "s", "a", "o", "S", "rg", "ry",
+];
+
+/// What a loop does is a function of the schedule: whatever a search makes of what it has seen can be
+/// followed.
+#[test]
+fn exhaustive_searches_can_follow_their_schedules_through_loops() {
+    let asking = "tests/spin/asking.c";
+    let asking = compile(Compiler::RaddleCc, asking, &["-O0", "-w"]);
+    let stop = "tests/spin/stop_callback.cpp";
+    let stop = compile(Compiler::RaddleCxx, stop, &["-O0", "-std=c++20"]);
+    let loops = ROUNDS.iter().flat_map(|round| {
+        let numbers = [["1", "0"], ["1", "2"], ["2", "1"]];
+        numbers.map(|[waiters, steps]| (&asking, vec![*round, waiters, steps], "40"))
+    });
+    let all: Vec<_> = loops.chain([(&stop, Vec::new(), "2000")]).collect();
+    in_parallel(&all, |(program, arguments, limit)| {
+        let options = ["run", "--policy", "dpor", "-q", "--races=off", "-n", limit];
+        let found = run(&options, program, arguments);
+        let ends = !arguments.is_empty() || found.summary.complete == Some(true);
+        match [0, 69].contains(&found.output.status) && ends {
+            true => Ok(()),
+            false => Err(format!("{}: {}", found.shown, found.output.all())),
+        }
+    });
+}

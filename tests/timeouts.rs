@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{Compiler, compile, in_parallel, replay_fails, run};
+use common::{Compiler, compile, empty, in_parallel, replay_fails, run};
+use std::collections::BTreeSet;
 
 const PROGRAM: &str = "tests/timeouts/watchdog.c";
 const WAITS: [&str; 13] = [
@@ -165,4 +166,48 @@ fn files_say_the_same() {
         level == "warning" && message.contains("fails only if a wait of 1 s"),
         "{results}"
     );
+}
+
+/// Threads of `moments.c`: what they wait for, and when they look at the clock.
+const MOMENTS: [&str; 11] = [
+    "uL,LL", "LnL,LL", "L,c,L", "pL,LL", "sL,L,u", "eL,LuL", "fL,LL", "tL,LL", "mL,LL", "dL,L,u",
+    "uu,n,L",
+];
+/// The same with timers, which conflict with all that others do: without hooks there is less of that.
+const TIMERS: [&str; 5] = ["aLg,Lu", "arr,u", "ag,n", "gu,auL", "rr,ap"];
+
+/// When a wait of so long begins decides when it ends, also before the wait itself is a step.
+#[test]
+fn exhaustive_searches_see_all_that_clocks_show() {
+    let source = "tests/timeouts/moments.c";
+    let compiled = |compiler| compile(compiler, source, &["-O0", "-w"]);
+    let (hooked, plain) = (compiled(Compiler::RaddleCc), compiled(Compiler::Gcc));
+    let all = MOMENTS.iter().map(|threads| (&hooked, threads));
+    let all: Vec<_> = all
+        .chain(TIMERS.iter().map(|threads| (&plain, threads)))
+        .collect();
+    in_parallel(&all, |&(program, threads)| {
+        let dir = empty(&format!("moments-{}", threads.replace(',', "-")));
+        let seen = |policy, limit| {
+            let file = dir.join(policy);
+            let place = file.to_string_lossy().into_owned();
+            let options = ["run", "-q", "--races=off", "--policy", policy, "-n", limit];
+            let done = run(&options, program, &[threads, &place]);
+            let lines = std::fs::read_to_string(&file).unwrap_or_default();
+            let lines: BTreeSet<String> = lines.lines().map(str::to_owned).collect();
+            (done, lines)
+        };
+        let (sampled, some) = seen("random", "500");
+        let (explored, all) = seen("dpor", "3000");
+        let missing: Vec<&String> = some.difference(&all).collect();
+        let complete = explored.summary.complete == Some(true);
+        match !some.is_empty() && missing.is_empty() && complete {
+            true => Ok(()),
+            false => Err(format!(
+                "{threads}: {missing:?}\n{}\n{}",
+                sampled.output.all(),
+                explored.output.all()
+            )),
+        }
+    });
 }

@@ -278,6 +278,9 @@ pub mod look {
     pub const MOVED: u64 = 1;
     /// The clock had moved since the thread's last look.
     pub const LATER: u64 = 2;
+    /// A wait of so long begins, whose end lies as far from here. The thread itself has seen nothing:
+    /// where nobody looks at the clock in another way, it is no matter when that was.
+    pub const BEGINS: u64 = 3;
 }
 
 /// All that decides with what an operation conflicts.

@@ -300,7 +300,8 @@ kinds! {
     /// It may have changed since, and then nothing is waited for.
     Parked = 201, false, "waits for a change";
     /// Not a step: the thread goes round a loop at `pc` of which too little is known; another one
-    /// goes first, if there is one. Schedules in which none does are left out.
+    /// goes first, if there is one. Schedules in which none does are left out. `value`: 1 where the next
+    /// step is not this thread's if another thread can take one; 0 where it waits as [`Kind::Parked`] says.
     PassedOver = 202, false, "lets others go first";
 
     /// The threads from which the next step was chosen. `size`: how many slots are in this record

@@ -126,8 +126,14 @@ pub fn deadline(clock: Clock, at: &timespec) -> Option<u64> {
     Some(moment(clock, nanoseconds(at)?, wall()))
 }
 
-/// The deadline for a wait of so many nanoseconds.
+/// The deadline for a wait of so many nanoseconds, which begins now. Where schedules are explored that
+/// is a step of its own: what moves the clock may come before it or after it, though the wait itself
+/// comes later.
 pub fn deadline_in(ns: u64) -> u64 {
+    gate::ask(kept::CLOCK, false, 0);
+    if gate::flags() & flags::EXHAUSTIVE != 0 {
+        gate::log(Kind::ClockRead, 0, look::BEGINS, 0);
+    }
     gate::now().saturating_add(ns).max(1)
 }
 
@@ -178,6 +184,15 @@ fn note_look(clock: Clock) -> u64 {
     value
 }
 
+/// [`gate::now`], where what the running thread has just done tells the program of it.
+pub fn told() -> u64 {
+    gate::gives(given::CLOCK);
+    if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
+        gate::log(Kind::ClockRead, 0, look::FIRST, 0);
+    }
+    gate::now()
+}
+
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     // That is no place to switch, and nothing that the program learns.
@@ -206,7 +221,7 @@ pub fn sleep_until(deadline: u64, pc: usize) -> Option<u64> {
     if wake == Wake::Cancelled {
         crate::threads::cancel_now();
     }
-    (wake == Wake::Interrupted).then(|| deadline.saturating_sub(gate::now()))
+    (wake == Wake::Interrupted).then(|| deadline.saturating_sub(told()))
 }
 
 /// Lets others go first.

@@ -39,6 +39,10 @@ pub struct Step {
     pub looked_later: bool,
     /// It had a deadline, so that it could be taken at any time.
     pub timed: bool,
+    /// The step behind it is another thread's, unless none could be taken ([`Kind::PassedOver`]).
+    pub gives_way: bool,
+    /// It was taken because nobody else could take a step: all that came before it makes it possible.
+    pub last_resort: bool,
     /// The step that made this one possible, where that is no matter of a lock's state.
     pub enabler: Option<usize>,
     /// The thread was parked before it: what it awaited, any of which makes it possible. All of it
@@ -186,6 +190,7 @@ impl Execution {
     /// Computes the clocks.
     fn order(&mut self) {
         let mut touched = Touched::default();
+        let mut latest: HashMap<Slot, usize> = HashMap::new();
         let threads = self.dense.len();
         for j in 0..self.steps.len() {
             stop::point();
@@ -197,6 +202,11 @@ impl Execution {
             if let Some(enabler) = step.enabler {
                 join(&mut clock, &self.clocks[enabler]);
             }
+            if step.last_resort {
+                let others = latest.values().map(|&i: &usize| &self.clocks[i]);
+                others.for_each(|other| join(&mut clock, other));
+            }
+            latest.insert(step.thread, j);
             for i in touched.candidates(&step.foot) {
                 stop::point();
                 if !self.reached(i, &clock) && self.steps[i].foot.conflicts(&step.foot) {
@@ -276,7 +286,7 @@ impl Reader {
             Some(Kind::Enabled) => self.gathering.extend(event.enabled_slots()),
             Some(Kind::Timed) => self.timed = Some(event.thread),
             Some(Kind::ClockRead) => {
-                self.looks = true;
+                self.looks |= event.value != look::BEGINS;
                 if let Some(&last) = self.last.get(&event.thread) {
                     let step = &mut self.steps[last];
                     step.foot.marks |= marks::of_look(event.value);
@@ -292,6 +302,11 @@ impl Reader {
                 }
             }
             Some(Kind::Parked) => self.park(event),
+            Some(Kind::PassedOver) if event.value != 0 => {
+                if let Some(&last) = self.last.get(&event.thread) {
+                    self.steps[last].gives_way = true;
+                }
+            }
             Some(Kind::Pending) => self.announce(event),
             Some(kind) if kind.is_step() => self.step(event, kind),
             _ => {}
@@ -360,9 +375,11 @@ impl Reader {
         let mut awaited = self.awaited.remove(&event.thread).unwrap_or_default();
         let unchanged =
             || has_changed(event.thread, &awaited, &self.steps, &|_| true) == Some(false);
-        if !awaited.is_empty() && unchanged() {
+        let mut last_resort = !awaited.is_empty() && unchanged();
+        if last_resort {
             awaited.clear();
         }
+        last_resort |= index > 0 && previous == Some(index - 1) && self.steps[index - 1].gives_way;
         let enabler = match awaited.is_empty() {
             true => self.enabler(event, kind, &wait, previous, index),
             false => None,
@@ -380,6 +397,8 @@ impl Reader {
             beside,
             looked_later: false,
             timed,
+            gives_way: false,
+            last_resort,
             enabler,
             awaited,
             orphans: Vec::new(),
@@ -547,6 +566,8 @@ impl Reader {
             looked_later: false,
             timed: record.aux & PENDING_TIMED != 0
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
+            gives_way: false,
+            last_resort: false,
             enabler,
             awaited,
             orphans: Vec::new(),

@@ -40,7 +40,11 @@ impl Item {
                 [pick] => pick.of,
                 _ => u16::MAX,
             },
-            foot: step.foot,
+            // What may come next, or has to have come before, no footprint says.
+            foot: match step.gives_way || step.last_resort {
+                true => Footprint::everything(step.thread),
+                false => step.foot,
+            },
             seen: true,
         }
     }
@@ -176,6 +180,9 @@ pub fn reversals(
 impl Races<'_> {
     /// Races of `later`, which has the number `j` ([`Race::later`]).
     fn of(&mut self, later: &Step, j: usize, touched: &Touched) {
+        if later.last_resort {
+            return;
+        }
         let execution = self.execution;
         // What happens before it for another reason than that it conflicts with it.
         let mut clock = match later.previous {

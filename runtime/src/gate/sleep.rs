@@ -129,7 +129,7 @@ impl<O: Os> Gate<O> {
     }
 
     /// The running thread performed the step of this record (or looked at the clock as part of
-    /// it).
+    /// it, or lets others go first behind it).
     #[cold]
     pub(super) fn wake_sleepers(&mut self, event: &Event) {
         let kind = event.kind();
@@ -137,7 +137,10 @@ impl<O: Os> Gate<O> {
             self.sleep.operands = Some(*event);
             return;
         }
-        let step = if kind == Some(Kind::ClockRead) {
+        let step = if kind == Some(Kind::PassedOver) && event.value != 0 {
+            // Another step has to come next: this one commutes with none.
+            Footprint::everything(self.running())
+        } else if kind == Some(Kind::ClockRead) {
             Footprint {
                 thread: self.running(),
                 marks: marks::of_look(event.value),

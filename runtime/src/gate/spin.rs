@@ -563,7 +563,7 @@ impl<O: Os> Gate<O> {
         track.polls |= polls;
         if core::mem::take(&mut spins.passes) {
             (track.pc, track.parked, track.found) = (0, false, spins.operations);
-            self.lets_others_go(me, Kind::PassedOver, pc);
+            self.lets_others_go(me, true, pc);
             return may_wait;
         }
         spins.operations += 1;
@@ -630,7 +630,7 @@ impl<O: Os> Gate<O> {
             track.since = self.spins.operations;
             self.parks(me, pc);
         } else if passes {
-            self.lets_others_go(me, Kind::PassedOver, pc);
+            self.lets_others_go(me, true, pc);
         }
         passes || (parks && current)
     }
@@ -654,7 +654,7 @@ impl<O: Os> Gate<O> {
         }
         if self.flags & flags::DOUBT_SPINS != 0 {
             // Iterations that are left out may have an effect.
-            self.lets_others_go(me, Kind::PassedOver, pc);
+            self.lets_others_go(me, false, pc);
         }
     }
 
@@ -667,10 +667,12 @@ impl<O: Os> Gate<O> {
         seen.iter().map(|seen| self.thing(seen))
     }
 
-    fn lets_others_go(&mut self, me: Slot, kind: Kind, pc: usize) {
+    /// `next`: the next step is another thread's, if there is one.
+    fn lets_others_go(&mut self, me: Slot, next: bool, pc: usize) {
         self.spins.parked.set(me, true);
         self.log(Event {
-            kind: kind as u8,
+            kind: Kind::PassedOver as u8,
+            value: next.into(),
             pc: pc as u64,
             ..Event::default()
         });
@@ -792,9 +794,7 @@ impl<O: Os> Gate<O> {
 
     /// Is anybody parked?
     pub(super) fn anybody_spins(&self) -> bool {
-        self.spins
-            .parked
-            .iter()
-            .any(|s| self.is_alive(s) && self.is_spinning(s))
+        let mut parked = self.spins.parked.iter();
+        parked.any(|s| self.is_alive(s) && self.is_spinning(s))
     }
 }

@@ -227,10 +227,18 @@ fn schedule(clock: Clock, absolute: bool, new: &itimerspec) -> Option<Schedule> 
     Some(Schedule { next, interval })
 }
 
+/// How long until it expires next, which the program learns; 0: disarmed.
+fn remaining(schedule: Schedule) -> u64 {
+    match schedule.next {
+        0 => 0,
+        _ => schedule.remaining(time::told()),
+    }
+}
+
 fn spec_of(schedule: Schedule) -> itimerspec {
     itimerspec {
         it_interval: time::timespec_of(schedule.interval),
-        it_value: time::timespec_of(schedule.remaining(gate::now())),
+        it_value: time::timespec_of(remaining(schedule)),
     }
 }
 
@@ -407,7 +415,7 @@ fn value_of(schedule: Schedule) -> itimerval {
     };
     itimerval {
         it_interval: part(schedule.interval),
-        it_value: part(schedule.remaining(gate::now())),
+        it_value: part(remaining(schedule)),
     }
 }
 
@@ -459,7 +467,7 @@ fn alarm_in(after: u64, every: u64, pc: usize) -> u64 {
     };
     let interval = every;
     let before = set(place, Schedule { next, interval }, pc);
-    before.remaining(gate::now())
+    remaining(before)
 }
 
 /// `timerfd_create`: a descriptor or -1.
