@@ -42,3 +42,12 @@ fn what_later_calls_use_is_accessed_before_and_after_them() {
         Ok(())
     });
 }
+
+#[test]
+fn a_text_that_nobody_has_given_yet_is_a_fault() {
+    let program = compile(Compiler::RaddleCc, "tests/lent/token.c", &["-O0"]);
+    for mode in [&["run", "--policy", "dpor"][..], &["verify"]] {
+        let run = run(&[mode, &["--races=off"]].concat(), &program, &[]);
+        assert_eq!(run.output.status, 66, "{}", run.output.all());
+    }
+}

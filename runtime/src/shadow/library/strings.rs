@@ -208,15 +208,13 @@ pub fn append(m: &mut impl Machine, to: u64, from: u64, limit: u64) {
     m.write(end + len, Val::byte(0));
 }
 
-/// strtok_r. `state` is where the rest of the text is kept.
+/// strtok_r. `state` is where the rest of the text is kept; where nothing is kept, it reads at 0 as
+/// glibc's does.
 pub fn token(m: &mut impl Machine, text: u64, set: u64, state: u64) -> u64 {
     let text = match text {
         0 => m.read_word(state),
         text => text,
     };
-    if text == 0 {
-        return 0;
-    }
     let start = text + span(m, text, set, true);
     let byte = m.read(start);
     if m.is(byte, 0) {
