@@ -342,3 +342,49 @@ fn others_come_between_what_one_call_reads_or_writes() {
         check_torn(&program, number, name, file)
     });
 }
+
+/// What is accessed, a result, and whether it comes of some execution.
+const ACROSS_LINES: [(&str, &str, bool); 11] = [
+    ("60", "0", true),
+    ("60", "1112131415161718", true),
+    ("60", "15161718", true),
+    ("60", "1112131400000000", true),
+    // Three bytes and five: each part is one access.
+    ("61", "161718", true),
+    ("61", "1112131415000000", true),
+    ("61", "1718", false),
+    ("61", "15161718", false),
+    // In one line.
+    ("52", "15161718", false),
+    ("56", "15161718", false),
+    ("56", "1112131400000000", false),
+];
+
+#[test]
+fn an_access_across_two_lines_of_the_cache_is_two_steps() {
+    let program = compile(Compiler::RaddleCc, "tests/copies/lines.c", &["-O0"]);
+    let modes = [&["run", "--policy", "dpor"][..], &["verify"]];
+    let status = |mode: &[&str], arguments: &[&str]| {
+        let options = [mode, &["-q", "--no-shrink", "--races=off"]].concat();
+        let run = run(&options, &program, arguments);
+        (
+            run.output.status,
+            format!("{}: {}", run.shown, run.output.all()),
+        )
+    };
+    in_parallel(&ACROSS_LINES, |&(offset, result, comes)| {
+        for mode in modes {
+            let (status, said) = status(mode, &[offset, result]);
+            if status != if comes { 66 } else { 0 } {
+                return Err(said);
+            }
+        }
+        Ok(())
+    });
+    for mode in modes {
+        for (result, expected) in [("11", 66), ("22", 66), ("12", 69), ("21", 69)] {
+            let (status, said) = status(mode, &["twice", result]);
+            assert_eq!(status, expected, "{said}");
+        }
+    }
+}

@@ -18,7 +18,7 @@ const SEARCHED: usize = 60;
 /// Pairs that are searched in any case, by how their texts begin: what they share shows in no name (both
 /// ends of a terminal, signals that are kept though they are ignored), or the library does not look at
 /// it by itself alone.
-const ALWAYS: [[&str; 2]; 5] = [
+const ALWAYS: [[&str; 2]; 13] = [
     [
         "struct termios x; R = tcgetattr(master",
         "struct termios x = cooked_mode;",
@@ -32,6 +32,19 @@ const ALWAYS: [[&str; 2]; 5] = [
     [
         "unsigned char v[4]; R = mincore(pm4",
         "R = munmap(pm4, 4096)",
+    ],
+    // Calls by number.
+    ["R = syscall(SYS_read", "R = syscall(SYS_read"],
+    ["R = syscall(SYS_pwrite64", "R = pread("],
+    ["R = syscall(SYS_chdir", "char *r = getcwd(b"],
+    ["R = syscall(SYS_unlink", "R = stat(\"f\""],
+    // What acts on all of a kind, and on what belongs to a stream or directory.
+    ["R = fflush(0)", "int o = open(\"z\", O_RDONLY)"],
+    ["R = setvbuf(z, 0", "int o = open(\"z\", O_RDONLY)"],
+    ["R = close(rd2fd)", "R = readdir(rd2) ? 1"],
+    [
+        "R = pwrite(m, \"z\", 1, 8000)",
+        "R = fcntl(m, F_ADD_SEALS, F_SEAL_GROW",
     ],
 ];
 

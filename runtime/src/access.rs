@@ -11,7 +11,8 @@ mod table;
 pub mod wide;
 
 pub use copy::{
-    copied, copied_between, filled, most_steps, read, tell_long, vectors_are_atomic, write,
+    copied, copied_between, filled, most_steps, read, tell_long, try_read, try_write,
+    vectors_are_atomic, write,
 };
 pub use library::{begin, end};
 pub use memory::{Update, cut, load, order, store};

@@ -524,6 +524,19 @@ pub fn try_read(from: usize, to: &mut [u8]) -> bool {
     copied == to.len() as isize
 }
 
+/// Copies into memory that may not be writable; false: it is not.
+///
+/// # Safety
+/// Nobody has a reference to what is written.
+pub unsafe fn try_write(to: usize, from: &[u8]) -> bool {
+    let (here, there) = ([from.as_ptr() as usize, from.len()], [to, from.len()]);
+    let (here, there) = (here.as_ptr() as usize, there.as_ptr() as usize);
+    let call = libc::SYS_process_vm_writev;
+    // SAFETY: the caller's promise; the kernel checks the memory.
+    let copied = unsafe { syscall(call, process() as usize, here, 1, there, 1, 0) };
+    copied == from.len() as isize
+}
+
 /// Copies a page that may not be readable; false: it is not.
 ///
 /// # Safety

@@ -207,6 +207,13 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
     places
 }
 
+/// Does the kernel do what the function with this name does, and may somebody take the pages away that it
+/// accesses?
+pub fn needs_pages(name: &str) -> bool {
+    let mut ways = ways_of(name).all.iter().flatten();
+    ways.any(|way| way.state.name == State::PAGES && may_change(way.number, way.state))
+}
+
 /// A thread adds to what lies at this place, or looks at it. Is it unknown what it finds, since several
 /// threads have added to that in an order that only this execution has?
 pub fn is_unknown(place: Place, me: Slot) -> bool {

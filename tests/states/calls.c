@@ -104,7 +104,7 @@
 
 #define LIST(X) \
   NUMBERS(X) FILES(X) NAMES(X) STREAMS(X) LOCALES(X) CLOCKS(X) ENVIRONMENT(X) RANDOM(X) TABLES(X) THREADS(X) \
-  SIGNALS(X) TIMERS(X) LIMITS(X) SOCKETS(X) OBJECTS(X) MAPPINGS(X)
+  SIGNALS(X) TIMERS(X) LIMITS(X) SOCKETS(X) OBJECTS(X) MAPPINGS(X) DIRECT(X)
 
 #define ENTRY_OF(needs, ...) {needs, #__VA_ARGS__},
 static const struct { const char *needs, *text; } calls[] = {LIST(ENTRY_OF)};
@@ -306,7 +306,7 @@ static void prepare(char what) {
     sigprocmask(SIG_BLOCK, &set, 0);
     sf = HIDDEN(signalfd)(-1, &set, SFD_NONBLOCK);
     break;
-  case 'N': signal(SIGALRM, SIG_IGN); break;
+  case 'N': signal(SIGALRM, SIG_IGN), signal(SIGVTALRM, SIG_IGN); break;
   case 'n': timer_create(CLOCK_MONOTONIC, &none, &timer); tf = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK); break;
   case 'c':
     signal(SIGPIPE, SIG_IGN);
@@ -540,7 +540,7 @@ static int order_of(const char *directory, const char *tag, int a, int b, int tu
     pthread_t threads[2];
     atexit(note_exit);
     /* As executions are. */
-    setsid();
+    setpgid(0, 0);
     setpriority(PRIO_PROCESS, 0, 0);
     begin(directory, tag, a, b);
     for (long i = 0; i < 2; i++) sem_init(&turns[i], 0, 0);

@@ -8,7 +8,7 @@
 
 #define TIMERS(X) \
   X("N", R = alarm(100)) X("N", R = alarm(0) != 0) X("N", struct itimerval v = {{0}, {50}}; R = setitimer(ITIMER_REAL, &v, 0)) X("N", struct itimerval v; R = getitimer(ITIMER_REAL, &v); R = v.it_value.tv_sec > 0) X("", struct itimerval v = {{0}, {60}}; R = setitimer(ITIMER_PROF, &v, 0)) X("", struct itimerval v; R = getitimer(ITIMER_PROF, &v); R = v.it_value.tv_sec > 0) \
-  X("", struct itimerval v = {{0}, {70}}; R = setitimer(ITIMER_VIRTUAL, &v, 0)) X("", struct itimerval v; R = getitimer(ITIMER_VIRTUAL, &v); R = v.it_value.tv_sec > 0) X("N", R = ualarm(900000, 0) != 0) X("n", struct itimerspec v = {{0}, {80}}; R = timer_settime(timer, 0, &v, 0)) X("n", struct itimerspec v = {{0}}; R = timer_gettime(timer, &v); R = R ? R : v.it_value.tv_sec > 0) \
+  X("N", struct itimerval v = {{0}, {70}}; R = setitimer(ITIMER_VIRTUAL, &v, 0)) X("N", struct itimerval v; R = getitimer(ITIMER_VIRTUAL, &v); R = v.it_value.tv_sec > 0) X("N", R = ualarm(900000, 0) != 0) X("n", struct itimerspec v = {{0}, {80}}; R = timer_settime(timer, 0, &v, 0)) X("n", struct itimerspec v = {{0}}; R = timer_gettime(timer, &v); R = R ? R : v.it_value.tv_sec > 0) \
   X("n", R = timer_delete(timer)) X("n", R = timer_getoverrun(timer)) X("n", struct itimerspec v = {{0}, {90}}; R = timerfd_settime(tf, 0, &v, 0)) X("n", struct itimerspec v = {{0}}; R = timerfd_gettime(tf, &v); R = v.it_value.tv_sec > 0) X("n", struct itimerspec v = {{0}}; R = timerfd_settime(tf, 0, &v, 0)) X("n", uint64_t v; R = read(tf, &v, 8))
 
 #define LIMITS(X) \
@@ -53,3 +53,8 @@
   X("M", R = Z(mmap(pm4, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MAP_FAILED)) X("Mp", R = read(p[0], pm4, 1)) X("Mp", R = write(p[1], pm4, 1)) X("M", R = mlockall(MCL_CURRENT | MCL_ONFAULT)) X("M", R = munlockall()) X("M", int k = pkey_alloc(0, 0); R = k) X("M", R = pkey_free(1)) X("Mf", R = Z(mmap(pm4, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, f, 0) != MAP_FAILED)) X("Mf", R = write(g, pm4, 4)) \
   X("Mf", R = Z(mmap(0, 4096, PROT_READ, MAP_SHARED, f, 0) != MAP_FAILED)) X("", R = (char *)sbrk(0) - top) X("", R = Z(sbrk(4096) != (void *)-1)) X("", R = (char *)sbrk(8192) - top) X("", R = brk(top + 12288)) X("", R = Z(sbrk(-4096) != (void *)-1)) X("m", R = Z(mmap(0, 4096, 3, MAP_SHARED, m, 0) != MAP_FAILED)) X("m", R = fstat(m, &st); R = st.st_size) X("m", R = pread(m, b, 4, 0); R = H(b, 4)) \
   X("M", struct rlimit l = {4096, 4096}; R = setrlimit(RLIMIT_MEMLOCK, &l)) X("M", R = Z(mmap(0, 1 << 22, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)) X("M", struct rlimit l = {0, 1 << 30}; R = setrlimit(RLIMIT_DATA, &l))
+
+/* By their numbers, and what acts on all of a kind. */
+#define DIRECT(X) \
+  X("f", R = syscall(SYS_read, f, b, 1); R = R < 0 ? R : b[0]) X("f", R = syscall(SYS_pwrite64, f, "N", 1, 0L)) X("f", R = syscall(SYS_chdir, "d")) X("f", R = syscall(SYS_unlink, "f")) X("f", R = syscall(SYS_close, f)) \
+  X("", R = syscall(SYS_pipe2, two, 0); R = R ? R : two[0]) X("", R = syscall(SYS_umask, 077)) X("M", R = syscall(SYS_munmap, pm4, 4096)) X("z", R = setvbuf(z, 0, _IONBF, 0)) X("y", R = close(rd2fd)) X("y", R = readdir(rd2) ? 1 : -1)

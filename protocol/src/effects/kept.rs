@@ -305,7 +305,7 @@ pub const STATES: &[State] = &[
     only_with(
         "mprotect pkey_mprotect munmap mremap",
         state(
-            "which memory may be accessed",
+            State::PAGES,
             &[
                 (
                     Process,

@@ -179,6 +179,8 @@ impl State {
     pub const WAYS: usize = 24;
     /// Name of the state which numbers of descriptors are open.
     pub const NUMBERS: &str = "which descriptors are open";
+    /// Name of the state which memory may be accessed by the kernel.
+    pub const PAGES: &str = "which memory may be accessed";
     /// Name of the states of single descriptors.
     pub const DESCRIPTOR: &str = "a descriptor";
 

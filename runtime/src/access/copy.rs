@@ -11,6 +11,7 @@
 use super::pieces::{self, Carry, Part, Pieces, WORD};
 use super::{Address, Byte, check, enter, log, scheduled, shadowed};
 use crate::gate;
+use crate::os;
 use crate::serial::Serial;
 use crate::shadow::one_body;
 use core::arch::x86_64::__cpuid;
@@ -311,6 +312,27 @@ pub unsafe fn write_torn(at: Address, size: u64, first: u64, value: u64, pc: usi
         side.write(0, first, value & (1 << (8 * first)) - 1);
         side.write(first, size - first, value >> (8 * first));
     }
+}
+
+/// The same as [`read`] for a system call, which finds out that the memory is not there: `None`.
+pub fn try_read(at: u64, size: u64, pc: usize) -> Option<u64> {
+    let mut bytes = [0; 8];
+    Side::new(at as Address, size, false, pc).enter(Kind::Read, 0, size);
+    let is_there = os::try_read(at as usize, &mut bytes[..size as usize]);
+    let value = u64::from_le_bytes(bytes);
+    log(Kind::Read, at as Address, size as u32, value, pc);
+    is_there.then_some(value)
+}
+
+/// The same as [`write`] for a system call: what is not there any more is not written.
+///
+/// # Safety
+/// As [`write`], if it is there.
+pub unsafe fn try_write(at: u64, size: u64, value: u64, pc: usize) {
+    Side::new(at as Address, size, false, pc).enter(Kind::Write, 0, size);
+    // SAFETY: the caller's promise.
+    unsafe { os::try_write(at as usize, &value.to_le_bytes()[..size as usize]) };
+    log(Kind::Write, at as Address, size as u32, value, pc);
 }
 
 /// Announces an access to a block by such a function, which is one step only for its length.

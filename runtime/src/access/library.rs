@@ -20,6 +20,7 @@ use super::staged::{self, Call as Staged};
 use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long};
 use crate::gate;
 use crate::maps;
+use crate::os;
 use crate::serial::Serial;
 use crate::states;
 use core::ffi::{CStr, c_char};
@@ -365,11 +366,20 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
             tell(kept(own_place(number), Access::Changes), pc);
         }
         let whole = *frame;
+        let kernel = what & STATE != 0 && states::needs_pages(name);
         let call = call_of(what, &whole, number, None);
         if gate::several() {
-            staged = staged::open(key, most_steps().min(STEPS));
+            staged = staged::open(key, most_steps().min(STEPS), kernel);
         }
-        for effect in row.effects.iter().filter(|effect| !effect.writes) {
+        // It will fail, and access nothing.
+        let kernel_fails = |effect: &Effect| {
+            let at = effect
+                .argument()
+                .and_then(|n| whole.arguments.get(usize::from(n)));
+            kernel && at.is_some_and(|&at| at != 0 && !os::try_read(at as usize, &mut [0]))
+        };
+        let reads = row.effects.iter().filter(|effect| !effect.writes);
+        for effect in reads.filter(|effect| !kernel_fails(effect)) {
             let how = if has_steps(effect) { WHOLE } else { 0 };
             let tell = |span: Span| known &= note(frame, &mut told, span, how);
             // SAFETY: the caller's promise.
@@ -388,7 +398,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
             unsafe { read_again(staged, &call, row, pc) };
         }
         let writes = row.effects.iter().enumerate();
-        for (index, effect) in writes.filter(|(_, effect)| effect.writes) {
+        for (index, effect) in writes.filter(|(_, effect)| effect.writes && !kernel_fails(effect)) {
             let after = effect.is_after() && !effect.may;
             let may_fail = effect.may || !after && !Row::is_of_memory(number);
             // SAFETY: the caller's promise.

@@ -8,9 +8,10 @@
 //! where it does not read.
 
 use super::pieces::{self, WORD};
-use super::{read, tell_long, write};
+use super::{read, tell_long, try_read, try_write, write};
 use crate::gate;
 use crate::heap::{self, State};
+use crate::os;
 use crate::serial::Serial;
 use crate::shadow::is_mapped;
 use crate::spare;
@@ -63,6 +64,9 @@ struct Record {
     slot: Slot,
     /// It has been made, and has not returned.
     made: bool,
+    /// The kernel does it, which finds out that memory is not there; and that may be, since others act on
+    /// pages.
+    kernel: bool,
     count: usize,
     places: [Place; PLACES],
     used: usize,
@@ -164,8 +168,9 @@ pub fn find(key: usize) -> Option<Call> {
         .map(Call)
 }
 
-/// A call is about to be made. `None`: there is no place for it.
-pub fn open(key: usize, most: u64) -> Option<Call> {
+/// A call is about to be made; `kernel`: by the kernel, while pages may be taken away. `None`: there is no
+/// place for it.
+pub fn open(key: usize, most: u64, kernel: bool) -> Option<Call> {
     let me = gate::me();
     // Stacks grow downwards: others with frames here or below are no more.
     abandon(me, key + 1);
@@ -180,7 +185,7 @@ pub fn open(key: usize, most: u64) -> Option<Call> {
     let record = unsafe { &mut **place };
     (record.key, record.slot) = (key, me);
     (record.made, record.count, record.used, record.left) = (false, 0, 0, most);
-    record.full = false;
+    (record.full, record.kernel) = (false, kernel);
     Some(Call(n))
 }
 
@@ -194,12 +199,28 @@ unsafe fn memory<'a>(place: &Place) -> &'a mut [u8] {
 }
 
 /// Writes only what differs: some memory can be read only. Nobody finds anything in what was freed, which
-/// may be because of the call itself.
-fn put(place: &Place, from: &[u8]) {
+/// may be because of the call itself. `kernel`: the memory may not be there.
+fn put(place: &Place, from: &[u8], kernel: bool) {
+    if kernel {
+        // SAFETY: the call accesses the place.
+        unsafe { os::try_write(place.at as usize, from) };
+        return;
+    }
     // SAFETY: the call accesses the place.
     let to = unsafe { memory(place) };
     if to != from && !is_freed(place.at) {
         to.copy_from_slice(from);
+    }
+}
+
+/// Copies what is there; `kernel`: as [`put`].
+fn look(place: &Place, into: &mut [u8], kernel: bool) {
+    match kernel {
+        true => {
+            os::try_read(place.at as usize, into);
+        }
+        // SAFETY: the call accesses the place.
+        false => into.copy_from_slice(unsafe { memory(place) }),
     }
 }
 
@@ -212,11 +233,10 @@ impl Record {
     fn put_in(&mut self) {
         let places = &self.places[..self.count];
         for place in places {
-            // SAFETY: places that the call accesses.
-            self.others[place.bytes()].copy_from_slice(unsafe { memory(place) });
+            look(place, &mut self.others[place.bytes()], self.kernel);
         }
         for place in places.iter().filter(|place| place.own) {
-            put(place, &self.own[place.bytes()]);
+            put(place, &self.own[place.bytes()], self.kernel);
         }
     }
 
@@ -224,14 +244,13 @@ impl Record {
     fn take_out(&mut self) {
         self.keep();
         for place in self.places[..self.count].iter().filter(|place| place.own) {
-            put(place, &self.others[place.bytes()]);
+            put(place, &self.others[place.bytes()], self.kernel);
         }
     }
 
     fn keep(&mut self) {
         for place in &self.places[..self.count] {
-            // SAFETY: as above.
-            self.own[place.bytes()].copy_from_slice(unsafe { memory(place) });
+            look(place, &mut self.own[place.bytes()], self.kernel);
         }
     }
 
@@ -293,9 +312,12 @@ impl Call {
         while done < len && record(self.0).left > 0 {
             let size = pieces::size(at + done, len - done, piece);
             gate::within_call(super::most_steps() + 1 - record(self.0).left);
-            let value = read_piece(at + done, size, exact, pc);
+            let value = match record(self.0).kernel {
+                true => try_read(at + done, size, pc),
+                false => Some(read_piece(at + done, size, exact, pc)),
+            };
             gate::within_call(0);
-            if !self.found(at + done, size, value) {
+            if !value.is_some_and(|value| self.found(at + done, size, value)) {
                 break;
             }
             done += size;
@@ -310,7 +332,12 @@ impl Call {
             let size = pieces::size(at + done, len - done, piece);
             // No longer the first one of the call.
             gate::within_call(2);
-            same = read_piece(at + done, size, true, pc) == self.left(at + done, size);
+            same = match record(self.0).kernel {
+                true => {
+                    try_read(at + done, size, pc).is_none_or(|it| it == self.left(at + done, size))
+                }
+                false => read_piece(at + done, size, true, pc) == self.left(at + done, size),
+            };
             gate::within_call(0);
             done += size;
         }
@@ -408,7 +435,7 @@ impl Call {
         record.made = false;
         record.keep();
         for place in &record.places[..record.count] {
-            put(place, &record.others[place.bytes()]);
+            put(place, &record.others[place.bytes()], record.kernel);
         }
     }
 
@@ -445,14 +472,24 @@ impl Call {
                     tell_long(Kind::WriteRange, here, size, pc);
                     let at = here as *mut u8;
                     // SAFETY: the call has written there.
-                    unsafe { at.copy_from(record.own[range].as_ptr(), size as usize) };
+                    unsafe {
+                        match record.kernel {
+                            true => _ = os::try_write(here as usize, &record.own[range]),
+                            false => at.copy_from(record.own[range].as_ptr(), size as usize),
+                        }
+                    };
                 } else {
                     let value = bytes
                         .iter()
                         .rev()
                         .fold(0, |value, &byte| value << 8 | u64::from(byte));
                     // SAFETY: as above.
-                    unsafe { write(here, size, value, pc) };
+                    unsafe {
+                        match record.kernel {
+                            true => try_write(here, size, value, pc),
+                            false => write(here, size, value, pc),
+                        }
+                    };
                 }
             }
             here += size;

@@ -322,7 +322,7 @@ impl UnderWay {
     /// What it finds and what it has stored; `None`: there is no place for it. Made when first asked for.
     fn record(self) -> Option<staged::Call> {
         self.found()
-            .or_else(|| staged::open(self.key, most_steps()))
+            .or_else(|| staged::open(self.key, most_steps(), false))
     }
 
     fn found(self) -> Option<staged::Call> {

@@ -325,6 +325,9 @@ pub const CONTENT: State = all_in(
             ),
             (File(1), Looks, Always, "sendfile"),
             (File(4), Looks, Given(4), "mmap"),
+            // What may be done to it belongs to the file, too.
+            (File(0), Looks, Command(1, &[F_GET_SEALS]), "fcntl"),
+            (File(0), Changes, Command(1, &[F_ADD_SEALS]), "fcntl"),
             (
                 File(0),
                 Writes,

@@ -57,7 +57,15 @@ pub unsafe extern "C-unwind" fn call(
         false => name_of(callee as usize),
     };
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
-    reads_and_stores(name, shape, named, values, exprs, pc);
+    // A system call that finds its memory gone accesses nothing.
+    let is_gone = |&at: &u64| at >= 4096 && !os::try_read(at as usize, &mut [0]);
+    let pointers = (0..count.min(32)).filter(|&i| shape >> i & 1 != 0);
+    let fails = shape & FOREIGN_STATE != 0
+        && crate::states::needs_pages(known)
+        && pointers.map(|i| values[i]).any(|at| is_gone(&at));
+    if !fails {
+        reads_and_stores(name, shape, named, values, exprs, pc);
+    }
     // Only now: nobody comes between the state and the call.
     if shape & FOREIGN_STATE != 0 || !named {
         states::call(known, values, pc);

@@ -21,6 +21,7 @@ mod tests;
 
 use super::access::Access;
 use super::blocks::UnderWay;
+use crate::os;
 use crate::vars;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -91,7 +92,14 @@ unsafe extern "C-unwind" fn library(
         real: real as u64,
     };
     let mut plain = Plain::default();
+    // A system call that finds its memory gone accesses nothing.
+    let is_gone = |&(&ty, &at): &(&Ty, &u64)| {
+        ty == Ty::Ptr && at != 0 && !os::try_read(at as usize, &mut [0])
+    };
+    let fails = crate::states::needs_pages(model.names()[0])
+        && model.params().iter().zip(values).any(|pair| is_gone(&pair));
     let result = match call.unfortified(&mut plain) {
+        Ok(call) if fails => Val::word(call.call_it()),
         Ok(call) => call.followed(),
         Err(call) => {
             foreign::lose(model.names()[0].as_bytes(), pc);
