@@ -7,6 +7,7 @@ use common::{Compiler, compile, empty, in_parallel, replay_fails, run};
 use std::collections::BTreeSet;
 
 const PROGRAM: &str = "tests/timeouts/watchdog.c";
+const BY_SLEEPING: &str = "tests/timeouts/by_sleeping.c";
 const WAITS: [&str; 13] = [
     "cond",
     "clockcond",
@@ -85,7 +86,10 @@ fn what_needs_an_early_time_out_is_told_apart() {
     // The sleeper's time comes first, however short: that the wait ends before is early as well.
     let sleeps = (&cpp, vec!["sleeps"], told.clone());
     let cpp = (&cpp, Vec::new(), told);
-    let cases: Vec<_> = c.into_iter().chain([cpp, sleeps]).collect();
+    let by_hand = compile(Compiler::RaddleCc, BY_SLEEPING, &[]);
+    let told = "a wait of 10 ms (by_sleeping.c:".to_string();
+    let poll = (&by_hand, vec!["poll"], told);
+    let cases: Vec<_> = c.into_iter().chain([cpp, sleeps, poll]).collect();
     in_parallel(&cases, |(program, args, told)| {
         let found = run(&["run", "-n", "300"], program, args);
         let all = found.output.all();
@@ -117,7 +121,12 @@ fn what_does_not_need_an_early_time_out_fails() {
     let program = compile(Compiler::Gcc, PROGRAM, &["-DSECONDS=1", "-w"]);
     let cpp = compile(Compiler::Gxx, "tests/timeouts/wait_for.cpp", &[]);
     let bugs = WAITS.iter().map(|&wait| (&program, vec![wait, "bug"]));
-    let others = [(&cpp, vec!["bug"]), (&program, vec!["sleep"])];
+    let by_hand = compile(Compiler::RaddleCc, BY_SLEEPING, &[]);
+    let others = [
+        (&cpp, vec!["bug"]),
+        (&program, vec!["sleep"]),
+        (&by_hand, vec!["jitter"]),
+    ];
     let cases: Vec<_> = bugs.chain(others).collect();
     in_parallel(&cases, |(program, args)| {
         for policy in ["steer", "random"] {
@@ -133,6 +142,19 @@ fn what_does_not_need_an_early_time_out_fails() {
         }
         Ok(())
     });
+}
+
+/// Seconds do not pass while a thread that could go on gets no step, however short the sleeps are.
+#[test]
+fn sleeps_in_a_row_are_no_time_for_others_to_starve() {
+    let program = compile(Compiler::RaddleCc, BY_SLEEPING, &[]);
+    for policy in ["steer", "random", "pct:3"] {
+        let options = ["run", "-n", "1000", "--policy", policy];
+        let found = run(&options, &program, &["watchdog"]);
+        found.expect(0, 0, 0);
+    }
+    let asked = run(&["run", "--eager-time"], &program, &["watchdog"]);
+    assert_eq!(asked.output.status, 66, "{}", asked.output.all());
 }
 
 /// Exhaustive policies are asked for all ends of waits, unless they are told otherwise.

@@ -128,7 +128,7 @@ pub struct Gate<O: Os> {
     look: u64,
     pub(super) choices: u64,
     pub(super) steps: u64,
-    switches: u64,
+    pub(super) switches: u64,
     preemptions: u64,
     pub(super) created: u64,
     /// See [`Gate::several`].
@@ -662,6 +662,7 @@ impl<O: Os> Gate<O> {
         }
         let control = self.pages.control();
         control.steps.store(self.steps, Ordering::Relaxed);
+        self.hurry.steps(next);
         if next == self.running {
             if self.timed.contains(next) {
                 self.let_time_pass(next);

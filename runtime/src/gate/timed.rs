@@ -3,9 +3,12 @@
 //! A short one may end at any step, since nobody knows how fast the others are. One of over a second
 //! is there for when something has gone wrong (a watchdog, a time-out of a test): it ends only when
 //! nobody else can go on, and no short one can end. Sleeps always count as short: what a sleeper
-//! does afterwards is part of the test. An exhaustive search tries all ends, as does a job with
-//! [`flags::EAGER_TIME`]. What ended by its time while others could go on is counted: a failure may
-//! need that ([`flags::LATE_TIMEOUTS`] asks).
+//! does afterwards is part of the test. But short ones in a row are a long one: no more than
+//! [`SHORT`] passes while a thread that could go on does not get a step. An exhaustive search tries
+//! all ends, as does a job with [`flags::EAGER_TIME`]. What ended by its time while others could go
+//! on is counted: a failure may need that ([`flags::LATE_TIMEOUTS`] asks). So is a sleep in a row
+//! with another one of the same thread, without a step of anybody else: that is a timed wait made by
+//! hand.
 
 use super::Pending;
 use super::core::Gate;
@@ -41,11 +44,31 @@ pub struct Hurry {
     ahead: u64,
     /// Time-outs that came early, so far.
     pub(super) early: u64,
+    /// Who could go on when the clock was moved all the same, and has not got a step since.
+    overtaken: SlotSet,
+    /// Nanoseconds that have passed since the first of them could go on.
+    starved: u64,
+    /// Whose sleep was over last, and [`Gate::switches`] then.
+    slept: (Slot, u64),
 }
 
 impl Hurry {
     /// No time has passed.
-    pub const NONE: Hurry = Hurry { ahead: 0, early: 0 };
+    pub const NONE: Hurry = Hurry {
+        ahead: 0,
+        early: 0,
+        overtaken: SlotSet::EMPTY,
+        starved: 0,
+        slept: (slot::NONE, 0),
+    };
+
+    /// `s` takes a step.
+    #[inline]
+    pub(super) fn steps(&mut self, s: Slot) {
+        if !self.overtaken.is_empty() {
+            self.overtaken.set(s, false);
+        }
+    }
 }
 
 impl<O: Os> Gate<O> {
@@ -53,8 +76,7 @@ impl<O: Os> Gate<O> {
     #[inline]
     pub(super) fn measure(&mut self, s: Slot) {
         let p = self.pending(s);
-        let every_end = flags::EXHAUSTIVE | flags::SYMBOLIC | flags::EAGER_TIME;
-        let long = p.deadline > self.clock().saturating_add(SHORT) && self.flags & every_end == 0;
+        let long = p.deadline > self.clock().saturating_add(SHORT) && !self.tries_every_end();
         let patient = p.kind != Kind::Sleep && (long || self.late_only());
         self.threads[s].patient = patient;
         self.threads[s].since = self.clock();
@@ -75,11 +97,36 @@ impl<O: Os> Gate<O> {
         self.flags & flags::LATE_TIMEOUTS != 0
     }
 
-    /// With [`flags::LATE_TIMEOUTS`]: would the time of `s` take the clock past the deadline of
-    /// somebody who waits patiently, while others can go on?
+    /// Is whatever waits for its time to end at any step?
+    fn tries_every_end(&self) -> bool {
+        self.flags & (flags::EXHAUSTIVE | flags::SYMBOLIC | flags::EAGER_TIME) != 0
+    }
+
+    /// While others can go on, would the time of `s` starve one of them? With
+    /// [`flags::LATE_TIMEOUTS`] also: would it take the clock past the deadline of somebody who waits
+    /// patiently, or is it another sleep in a row?
     #[inline]
     pub(super) fn overtakes(&self, s: Slot) -> bool {
-        self.late_only() && !self.nobody_is_ready() && self.passes_patient(s)
+        let late = || self.late_only() && (self.passes_patient(s) || self.sleeps_on(s));
+        !self.nobody_is_ready() && (late() || self.starves(s)) && !self.oversleeps(s)
+    }
+
+    /// Would more than [`SHORT`] pass while somebody who can go on gets no step?
+    fn starves(&self, s: Slot) -> bool {
+        let hurry = &self.hurry;
+        let more = self.pending(s).deadline.saturating_sub(self.clock());
+        !hurry.overtaken.is_empty()
+            && hurry.starved.saturating_add(more) > SHORT
+            && !self.tries_every_end()
+            && hurry
+                .overtaken
+                .iter()
+                .any(|other| self.ready.contains(other))
+    }
+
+    /// Has nobody else got a step since another sleep of `s` was over?
+    fn sleeps_on(&self, s: Slot) -> bool {
+        self.pending(s).kind == Kind::Sleep && self.hurry.slept == (s, self.switches)
     }
 
     fn passes_patient(&self, s: Slot) -> bool {
@@ -138,12 +185,22 @@ impl<O: Os> Gate<O> {
     /// `s` goes on because its time is over: the clock moves.
     pub(super) fn let_time_pass(&mut self, s: Slot) {
         let deadline = self.pending(s).deadline;
-        self.hurry.ahead = match self.nobody_is_ready() {
+        let in_time = self.nobody_is_ready();
+        let passed = match in_time {
             // Up to the first deadline the time would have passed in any case.
             true => deadline.saturating_sub(self.earliest_deadline().unwrap_or(deadline)),
-            false => self.hurry.ahead + deadline.saturating_sub(self.clock()),
+            false => deadline.saturating_sub(self.clock()),
         };
+        self.hurry.ahead = passed + if in_time { 0 } else { self.hurry.ahead };
         self.advance_to(deadline);
+        if in_time || self.hurry.overtaken.is_empty() {
+            self.hurry.starved = 0;
+            self.hurry
+                .overtaken
+                .difference(&self.ready, &SlotSet::EMPTY);
+            self.hurry.overtaken.set(s, false);
+        }
+        self.hurry.starved += passed;
     }
 
     /// The wait of the running thread ended by its time: notes whether that was early.
@@ -152,7 +209,12 @@ impl<O: Os> Gate<O> {
         let me = self.running();
         let p = *self.pending(me);
         let due = self.clock() - self.hurry.ahead.min(self.clock());
-        if p.kind == Kind::Sleep || p.deadline <= due {
+        let is_sleep = p.kind == Kind::Sleep;
+        let in_a_row = self.sleeps_on(me);
+        if is_sleep {
+            self.hurry.slept = (me, self.switches);
+        }
+        if is_sleep && !in_a_row || p.deadline <= due {
             return;
         }
         self.hurry.early += 1;
