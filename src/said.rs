@@ -2,6 +2,7 @@
 //! tells this failure from others, as it stands and as it stays from execution to execution.
 
 use crate::report::base_name;
+use std::path::Path;
 
 /// So much of each stream is looked at, from its end.
 const TAIL: usize = 256 << 10;
@@ -35,17 +36,21 @@ impl Said {
         }
     }
 
-    /// The parts that two executions with the same defect have in common.
-    pub fn stable(&self) -> impl Iterator<Item = String> + '_ {
-        let test = self
-            .test
-            .iter()
-            .map(|name| format!("test {}", masked(name)));
-        let line = self
-            .line
-            .iter()
-            .map(|line| format!("said {}", masked(line)));
-        test.chain(line)
+    /// The parts that two executions with the same defect have in common, wherever they ran:
+    /// `directory` is where these did.
+    pub fn stable(&self, directory: &Path) -> impl Iterator<Item = String> {
+        let directory = directory.to_string_lossy().into_owned();
+        let parts = [("test", &self.test), ("said", &self.line)];
+        let parts = parts.map(|(what, text)| {
+            let text = text.as_ref()?;
+            // All paths begin with the root.
+            let elsewhere = match directory.len() > 1 {
+                true => text.replace(&directory, "."),
+                false => text.clone(),
+            };
+            Some(format!("{what} {}", masked(&elsewhere)))
+        });
+        parts.into_iter().flatten()
     }
 
     /// For people; nothing if nothing was said.

@@ -50,7 +50,8 @@ pub fn identity(
         Class::Livelock | Class::Timeout | Class::Output => {}
         Class::Exit => {
             texts.push(format!("status {}", outcome.code));
-            texts.extend(Said::of(&trace.stdout, &trace.stderr).stable());
+            let here = std::env::current_dir().unwrap_or_default();
+            texts.extend(Said::of(&trace.stdout, &trace.stderr).stable(&here));
             let mut places = innermost(stack, symbols);
             if !places.iter().any(|&site| is_the_users(site, symbols)) {
                 deep = true;

@@ -1,15 +1,16 @@
-//! The library's own `memcpy`, `memmove` and `memset`, hidden from everybody else: those of the
-//! program may be intercepted (by us for ThreadSanitizer builds, by AddressSanitizer), and what the
-//! runtime copies is no access of the program's.
+//! The library's own `memcpy`, `memmove`, `memset`, `bcmp` and `strlen`, hidden from everybody else:
+//! those of the program may be its own, or intercepted (by us for ThreadSanitizer builds, by
+//! AddressSanitizer), and what the runtime copies and compares is no access of the program's.
 //!
 //! Up to 32 bytes are copied by two overlapping words, more by the string instructions.
 
 #[cfg(not(test))]
 core::arch::global_asm!(
     ".pushsection .text.raddle_blocks, \"ax\", @progbits",
-    ".hidden memcpy; .hidden memmove; .hidden memset",
-    ".globl memcpy; .globl memmove; .globl memset",
+    ".hidden memcpy; .hidden memmove; .hidden memset; .hidden bcmp; .hidden strlen",
+    ".globl memcpy; .globl memmove; .globl memset; .globl bcmp; .globl strlen",
     ".type memcpy, @function; .type memmove, @function; .type memset, @function",
+    ".type bcmp, @function; .type strlen, @function",
     "memcpy:",
     "memmove:",
     "mov rax, rdi",
@@ -68,6 +69,55 @@ core::arch::global_asm!(
     "mov rcx, rdx",
     "rep stosb",
     "mov rax, r8",
+    "ret",
+    // Words, then bytes; 1 where they differ.
+    "bcmp:",
+    "xor eax, eax",
+    "2: cmp rdx, 8",
+    "jb 3f",
+    "mov rcx, [rdi]",
+    "cmp rcx, [rsi]",
+    "jne 4f",
+    "add rdi, 8",
+    "add rsi, 8",
+    "sub rdx, 8",
+    "jmp 2b",
+    "3: test rdx, rdx",
+    "jz 5f",
+    "mov cl, [rdi]",
+    "cmp cl, [rsi]",
+    "jne 4f",
+    "inc rdi",
+    "inc rsi",
+    "dec rdx",
+    "jmp 3b",
+    "4: mov eax, 1",
+    "5: ret",
+    // Sixteen bytes at a time from an aligned address on, which cross no page; of the first ones
+    // those before the text do not count.
+    "strlen:",
+    "pxor xmm0, xmm0",
+    "mov rdx, rdi",
+    "and rdx, -16",
+    "movdqa xmm1, [rdx]",
+    "pcmpeqb xmm1, xmm0",
+    "pmovmskb eax, xmm1",
+    "mov ecx, edi",
+    "and ecx, 15",
+    "shr eax, cl",
+    "test eax, eax",
+    "jz 2f",
+    "bsf eax, eax",
+    "ret",
+    "2: add rdx, 16",
+    "movdqa xmm1, [rdx]",
+    "pcmpeqb xmm1, xmm0",
+    "pmovmskb eax, xmm1",
+    "test eax, eax",
+    "jz 2b",
+    "bsf eax, eax",
+    "add rax, rdx",
+    "sub rax, rdi",
     "ret",
     ".size memcpy, . - memcpy",
     ".popsection",

@@ -68,13 +68,15 @@ __attribute__((noinline)) static void end(void)
 /// Is the sum wrong?
 static int count(int *value, const char *what)
 {
+    static char here[4096];
     pthread_t one, two;
     pthread_create(&one, 0, increment, value);
     pthread_create(&two, 0, increment, value);
     pthread_join(one, 0);
     pthread_join(two, 0);
     if (SAY && *value != 2)
-        fprintf(stderr, "%s: %s is wrong: %d at %p\n", __FILE__, what, *value, (void *)value);
+        fprintf(stderr, "%s: %s in %s is wrong: %d at %p\n", __FILE__, what, getcwd(here, sizeof here),
+                *value, (void *)value);
     return *value != 2;
 }
 
