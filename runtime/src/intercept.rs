@@ -27,7 +27,7 @@ macro_rules! intercept {
                     }
                     let _ = $pc;
                     // SAFETY: the arguments are what the C function's contract says of them.
-                    #[allow(unused_unsafe)]
+                    #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
                     unsafe { $body }
                 }
             )*

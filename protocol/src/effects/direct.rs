@@ -70,7 +70,7 @@ const FIRST: [&str; 335] = words(
      timerfd_create eventfd fallocate timerfd_settime timerfd_gettime accept4 ? eventfd epoll_create1 \
      dup3 pipe2 inotify_init1 preadv pwritev ? ? recvmmsg fanotify_init fanotify_mark prlimit \
      name_to_handle_at open_by_handle_at clock_adjtime syncfs sendmmsg setns getcpu process_vm_readv \
-     process_vm_writev ? ? ? ? renameat2 ? getrandom memfd_create ? ? . userfaultfd . mlock2 \
+     process_vm_writev ? ? sched_setattr sched_getattr renameat2 ? getrandom memfd_create ? ? . userfaultfd . mlock2 \
      copy_file_range ? ? pkey_mprotect pkey_alloc pkey_free statx ? .",
 );
 

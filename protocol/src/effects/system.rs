@@ -155,6 +155,8 @@ pub const ROWS: &[Row] = &[
     row("sched_setparam", &[reads(1, Size(4))]),
     row("sched_setscheduler", &[reads(2, Size(4))]),
     row("sched_rr_get_interval", &[writes(1, Size(16))]),
+    row("sched_setattr", &[reads(1, Size(48))]),
+    row("sched_getattr", &[writes(1, Bytes(2))]),
     row("getcpu", &[writes(0, Size(4)), writes(1, Size(4))]),
     row("__sched_cpucount", &[reads(1, Bytes(0))]),
     // Signals.

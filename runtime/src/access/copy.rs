@@ -309,7 +309,7 @@ pub unsafe fn write_torn(at: Address, size: u64, first: u64, value: u64, pc: usi
     let mut side = Side::new(at, size, false, pc);
     // SAFETY: the caller's promise.
     unsafe {
-        side.write(0, first, value & (1 << (8 * first)) - 1);
+        side.write(0, first, value & ((1 << (8 * first)) - 1));
         side.write(first, size - first, value >> (8 * first));
     }
 }

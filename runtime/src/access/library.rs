@@ -305,8 +305,8 @@ unsafe fn read_again(staged: Staged, call: &Call, row: &Row, pc: usize) {
             let others = all[..n].iter().enumerate();
             let others =
                 others.filter(|(other, (.., place))| *other >= before || *place != effect.place);
-            let both = others.map(|(_, &(its, its_end, _))| (at.max(its), end.min(its_end)));
-            if let Some((from, to)) = both.filter(|(from, to)| from < to).next()
+            let mut both = others.map(|(_, &(its, its_end, _))| (at.max(its), end.min(its_end)));
+            if let Some((from, to)) = both.find(|(from, to)| from < to)
                 && !staged.read_again(from, to - from, piece(effect), pc)
                 && gate::exhaustive()
             {
