@@ -8,6 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Says why what is under way is to stop; `None`: it is not. Asked from any thread.
 pub type Asked = dyn Fn() -> Option<&'static str> + Send + Sync;
@@ -19,10 +20,14 @@ thread_local! {
     static ASKED: RefCell<Option<Arc<Asked>>> = const { RefCell::new(None) };
     /// Points that are passed before it is asked again.
     static LEFT: Cell<u32> = const { Cell::new(0) };
+    /// How many that were the last time, and when that was.
+    static PACE: Cell<(u32, Option<Instant>)> = const { Cell::new((0, None)) };
 }
 
-/// It is asked at one point in so many.
+/// It is asked at one point in so many at the least …
 const SELDOM: u32 = 256;
+/// … and more often where so many take longer than this.
+const LONG: Duration = Duration::from_millis(10);
 
 /// Puts back what was asked before.
 struct Before(Option<Arc<Asked>>);
@@ -61,9 +66,23 @@ pub fn point() {
     let left = LEFT.get();
     LEFT.set(left.wrapping_sub(1));
     if left == 0 {
-        LEFT.set(SELDOM);
+        LEFT.set(pace());
         ask();
     }
+}
+
+/// How many points to pass from here: twice as many as the last time, or, if those took long, as few
+/// as would not have.
+fn pace() -> u32 {
+    let (last, then) = PACE.get();
+    let now = Instant::now();
+    let took = then.map_or(Duration::ZERO, |then| now.duration_since(then));
+    let next = match took > LONG {
+        true => (f64::from(last) * LONG.as_secs_f64() / took.as_secs_f64()) as u32,
+        false => (last.saturating_mul(2) + 1).min(SELDOM),
+    };
+    PACE.set((next, Some(now)));
+    next
 }
 
 #[cold]
@@ -77,7 +96,7 @@ fn ask() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     #[test]
     fn work_is_given_up_at_a_point_in_any_thread() {
@@ -99,5 +118,30 @@ mod tests {
         });
         assert_eq!(in_thread, None);
         points(10_000);
+    }
+
+    #[test]
+    fn slow_rounds_are_asked_more_often() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        let asked: Arc<Asked> = Arc::new(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            None
+        });
+        let times = |rounds: usize, each: Duration| {
+            count.store(0, Ordering::SeqCst);
+            unless(&asked, || {
+                for _ in 0..rounds {
+                    std::thread::sleep(each);
+                    point();
+                }
+            });
+            count.load(Ordering::SeqCst)
+        };
+        let quick = times(100_000, Duration::ZERO);
+        assert!(quick >= 100_000 / (SELDOM as usize + 1), "{quick}");
+        // The first of these may still be passed at the old pace, and some of the next.
+        times(2 * SELDOM as usize, LONG / 10);
+        assert!(times(40, LONG * 2) >= 20);
     }
 }
