@@ -434,6 +434,15 @@ fn own_functions_of_a_program_are_its_own() {
         let seen = run(options, &program, &[]).output;
         assert_eq!(seen.status, 0, "{}", seen.all());
     }
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/verify/own_heap.c",
+        &["-O0", "-w"],
+    );
+    for options in [&["verify", "--time", "10s"][..], &["run", "-n", "20"]] {
+        let seen = run(options, &program, &[]).output;
+        assert!([0, 69].contains(&seen.status), "{}", seen.all());
+    }
 }
 
 #[test]

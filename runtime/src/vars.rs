@@ -55,6 +55,15 @@ pub fn set_mode(bits: u32, on: bool) {
     }
 }
 
+/// Calls `f`, which may call back an allocator of the program's: it runs as it would natively.
+pub fn without_hooks<R>(f: impl FnOnce() -> R) -> R {
+    let before = mode();
+    set_mode(before, false);
+    let result = f();
+    set_mode(before, true);
+    result
+}
+
 /// Tells of states that few programs change ([`crate::states::any_rare`]) in those.
 pub fn look_for_rare_states() {
     set_mode(MODE_STATES, crate::states::any_rare());
