@@ -72,7 +72,10 @@ pub fn failure(class: Class, trace: &Trace, symbols: &mut Symbols) -> Failure {
     let callers = all_callers(trace);
     let notes = match stack.is_empty() && outcome.end == End::Signal {
         // The kernel ended the process at once.
-        true => last_operation(same::last_step(trace, symbols).first().copied()),
+        true => match same::origin(trace, symbols) {
+            (Some(by), places) => at(&format!("sent by {}", name_of(by)), places.first()),
+            (None, places) => at(LAST, places.first()),
+        },
         false => notes(class, outcome, &callers, symbols),
     };
     let message = panic_message(class, trace).unwrap_or_else(|| message(class, trace));
@@ -171,18 +174,28 @@ fn signal_name(number: i32) -> String {
     }
 }
 
-fn last_operation(site: Option<u32>) -> Vec<Note> {
-    let note = |site| Note {
-        text: "its last controlled operation".to_string(),
+const LAST: &str = "its last controlled operation";
+
+fn at(text: &str, site: Option<&u32>) -> Vec<Note> {
+    let note = |&site| Note {
+        text: text.to_string(),
         site: Some(site),
     };
     site.map(note).into_iter().collect()
 }
 
+fn name_of(thread: Slot) -> String {
+    match thread {
+        slot::MAIN => "main".to_string(),
+        slot::TIMERS => "timers".to_string(),
+        n => format!("T{n}"),
+    }
+}
+
 fn notes(class: Class, outcome: &Outcome, callers: &Callers, symbols: &mut Symbols) -> Vec<Note> {
     let cut_off = matches!(outcome.end, End::Signal | End::Exit | End::None);
     if class == Class::Timeout && cut_off && outcome.detail[1] != 0 {
-        return last_operation(Some(symbols.site(outcome.detail[1])));
+        return at(LAST, Some(&symbols.site(outcome.detail[1])));
     }
     let freed = matches!(outcome.end, End::UseAfterFree | End::DoubleFree);
     let [address, block, freed_at, freed_by] = outcome.detail;
@@ -190,11 +203,7 @@ fn notes(class: Class, outcome: &Outcome, callers: &Callers, symbols: &mut Symbo
         return Vec::new();
     }
     let within = address.wrapping_sub(block);
-    let thread = match freed_by as u16 {
-        slot::MAIN => "main".to_string(),
-        slot::TIMERS => "timers".to_string(),
-        n => format!("T{n}"),
-    };
+    let thread = name_of(freed_by as Slot);
     let which = match within {
         0 => format!("the block at {block:#x}"),
         _ => format!("the block at {block:#x}, whose byte {within} this is,"),

@@ -29,6 +29,14 @@ const GRACE: Duration = Duration::from_millis(1000);
 /// How often it is looked whether the time is up.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Has a signal come that [`Interrupt::install`] took?
+static CAME: AtomicBool = AtomicBool::new(false);
+
+/// Has a signal asked this command to end? For what waits where no [`Interrupt`] is at hand.
+pub fn came() -> bool {
+    CAME.load(Ordering::SeqCst)
+}
+
 /// The signals that ask a command to end.
 const ASKING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
@@ -104,6 +112,7 @@ impl Interrupt {
             let flags = interrupt.clone();
             let count = AtomicU32::new(0);
             let handler = move || {
+                CAME.store(true, Ordering::SeqCst);
                 flags.asked.store(true, Ordering::SeqCst);
                 flags.search.set();
                 if count.fetch_add(1, Ordering::SeqCst) > 0 {

@@ -8,7 +8,8 @@ use crate::report::base_name;
 use crate::said::Said;
 use crate::symbols::{Symbols, is_own};
 use raddle_analyzer::fingerprint;
-use raddle_protocol::event::Event;
+use raddle_protocol::Slot;
+use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -62,7 +63,8 @@ pub fn identity(
         // A signal for which the kernel ended the process at once.
         _ if stack.is_empty() && outcome.end == End::Signal => {
             deep = true;
-            texts.extend(names(&last_step(trace, symbols), symbols));
+            let (_, places) = origin(trace, symbols);
+            texts.extend(names(&places, symbols));
         }
         _ => {
             texts.extend(names(&innermost(stack, symbols), symbols));
@@ -104,24 +106,46 @@ fn operation(pc: u64, called_from: &[u64], symbols: &mut Symbols) -> Vec<u32> {
 }
 
 /// Where the thread that ended the process did its last step, if that was recorded.
-pub fn last_step(trace: &Trace, symbols: &mut Symbols) -> Vec<u32> {
+fn last_step(trace: &Trace, symbols: &mut Symbols) -> Vec<u32> {
     let thread = trace.outcome.thread;
-    let of_thread = |e: &&Event| e.thread == thread && e.pc != 0;
     let is_step = |e: &Event| e.kind().is_some_and(|kind| kind.is_step());
-    let mut callers = Callers::default();
-    let mut last = None;
-    for event in &trace.events {
-        callers.learn(event);
-        if Some(event).filter(of_thread).is_some_and(is_step) {
-            last = Some(event);
-        }
+    let last = |e: &Event| e.thread == thread && e.pc != 0 && is_step(e);
+    place_of_last(last, trace, symbols).map_or(Vec::new(), |(_, places)| places)
+}
+
+/// What brought the signal about for which the kernel ended the process at once, if that was
+/// recorded: the call that sent it, and by whom, or else the last step of the thread that it met.
+pub fn origin(trace: &Trace, symbols: &mut Symbols) -> (Option<Slot>, Vec<u32>) {
+    let signal = trace.outcome.code as u64;
+    let sends = |e: &Event| e.kind() == Some(Kind::SignalSend) && e.value & 0xff == signal;
+    if let Some((by, places)) = place_of_last(sends, trace, symbols) {
+        return (Some(by), places);
     }
-    let Some(last) = last else {
-        return Vec::new();
-    };
-    let called_from = callers.of_step(thread, last.pc, last.object).to_vec();
-    let stack = callers::stack(last.pc, &called_from, symbols);
-    innermost(&stack, symbols)
+    // Where a timer's signal meets a thread says nothing.
+    let of_timers = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
+    match of_timers.contains(&trace.outcome.code) {
+        true => (None, Vec::new()),
+        false => (None, last_step(trace, symbols)),
+    }
+}
+
+/// The places of the last such record by which it is known, and whose it is.
+fn place_of_last(
+    is_one: impl Fn(&Event) -> bool,
+    trace: &Trace,
+    symbols: &mut Symbols,
+) -> Option<(Slot, Vec<u32>)> {
+    let at = trace.events.iter().rposition(is_one)?;
+    let mut callers = Callers::default();
+    trace.events[..=at]
+        .iter()
+        .for_each(|event| callers.learn(event));
+    let event = &trace.events[at];
+    let called_from = callers
+        .of_step(event.thread, event.pc, event.object)
+        .to_vec();
+    let stack = callers::stack(event.pc, &called_from, symbols);
+    Some((event.thread, innermost(&stack, symbols)))
 }
 
 /// The innermost places of a stack by which it is told from others: in the user's own code, by

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::interrupt;
 use raddle_protocol::hash::LongHash;
 use raddle_protocol::witness::{DecodeError, Witness, decode, encode};
 use std::fs::{File, OpenOptions};
@@ -21,6 +22,8 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// So long a pipe that the user named may give or take nothing, in milliseconds.
 const PATIENCE: libc::c_int = 10_000;
+/// So often it is looked whether a signal has come.
+const LOOK: libc::c_int = 50;
 
 /// A file that the user named: a regular one, a pipe or a device. A read fails where nothing comes
 /// for [`PATIENCE`], or a signal does.
@@ -265,15 +268,24 @@ fn is_ready(file: &File, events: libc::c_short) -> io::Result<bool> {
         events,
         revents: 0,
     };
-    // SAFETY: one structure, which lives longer than the call.
-    match unsafe { libc::poll(&mut polled, 1, PATIENCE) } {
-        0 => Ok(false),
-        n if n > 0 => Ok(true),
-        _ => match io::Error::last_os_error() {
-            e if e.kind() == io::ErrorKind::Interrupted => Err(io::Error::other(Asked)),
-            e => Err(e),
-        },
+    // In parts: a signal may come just before the call.
+    for _ in 0..PATIENCE / LOOK {
+        if interrupt::came() {
+            return Err(io::Error::other(Asked));
+        }
+        // SAFETY: one structure, which lives longer than the call.
+        match unsafe { libc::poll(&mut polled, 1, LOOK) } {
+            0 => {}
+            n if n > 0 => return Ok(true),
+            _ => match io::Error::last_os_error() {
+                e if e.kind() == io::ErrorKind::Interrupted => {
+                    return Err(io::Error::other(Asked));
+                }
+                e => return Err(e),
+            },
+        }
     }
+    Ok(false)
 }
 
 /// Where witnesses go.

@@ -400,3 +400,23 @@ fn another_way_of_rounding_is_named() {
         }
     });
 }
+
+/// What a program defines in the place of the C library's functions is called by itself alone.
+#[test]
+fn own_functions_of_a_program_are_its_own() {
+    let flags = ["-O0", "-fno-builtin", "-w"];
+    let program = compile(Compiler::RaddleCc, "tests/models/own_functions.c", &flags);
+    for options in [&["verify"][..], &["run", "-n", "20"]] {
+        let seen = run(options, &program, &[]).output;
+        assert_eq!(seen.status, 0, "{}", seen.all());
+    }
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/models/own_heap.c",
+        &["-O0", "-w"],
+    );
+    for options in [&["verify", "--time", "10s"][..], &["run", "-n", "20"]] {
+        let seen = run(options, &program, &[]).output;
+        assert!([0, 69].contains(&seen.status), "{}", seen.all());
+    }
+}
