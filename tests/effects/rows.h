@@ -162,15 +162,20 @@ static int outcome(const char *file_name, int call_first) {
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+/* Which came first is seen, and not by chance (a random name): so it is every time. */
+static int shows(const char *file_name) {
+  for (int time = 0; time < 3; time++)
+    if (outcome(file_name, 1) != 41 || outcome(file_name, 0) != 42) return 0;
+  return 1;
+}
 static int find_for(int number, const char *file_name) {
   static const int offsets[] = {0, 1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48}, values[] = {'7', 0, 'z', 33};
   for (unsigned o = 0; o < sizeof offsets / sizeof *offsets; o++)
     for (unsigned v = 0; v < (writes ? 4 : 1); v++) {
       offset = offsets[o];
       value = values[v];
-      int first = outcome(file_name, 1);
-      if (first == -1) return 0;
-      if (first == 41 && outcome(file_name, 0) == 42) {
+      if (outcome(file_name, 1) == -1) return 0;
+      if (shows(file_name)) {
         printf("%d %d %d %d\n", number, writes, offset, value);
         return 1;
       }
