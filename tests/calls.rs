@@ -45,7 +45,7 @@ struct Program {
 
 const CPP20: &[&str] = &["-std=c++20"];
 
-const USER_SIGNAL: i32 = 128 + 10;
+const USER_SIGNAL: i32 = 128 + libc::SIGUSR1;
 
 const WAITS: &[Mode] = &[
     ("ppoll_open", All, &[1]),
@@ -414,8 +414,11 @@ fn check(
     };
     let signals = expected.iter().filter(|&&status| status > 128);
     let named = |status: &i32| {
-        let signal = format!("signal {}", status - 128);
-        findings.iter().any(|found| found.message.contains(&signal))
+        let signal = match *status {
+            USER_SIGNAL => "SIGUSR1",
+            other => panic!("which signal is {other}?"),
+        };
+        findings.iter().any(|found| found.message.contains(signal))
     };
     match right && (matches!(how, Few | Followed) || signals.into_iter().all(named)) {
         true => Ok(()),
