@@ -84,7 +84,7 @@ const PROGRAMS: &[Program] = &[
     program("early_exit", &[], 35, 10, Some(3)),
     program("late_use", &[], 15, 8, Some(4)),
     program("late_crash", &[], 10, 7, Some(6)),
-    program("sleepers", &[], 126, 4, Some(4)),
+    program("sleepers", &[], 462, 4, Some(4)),
     program("polled_words", &[], 126, 6, None),
 ];
 
