@@ -8,6 +8,7 @@ use raddle_protocol::hooks::{CALLS, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SOURCE: &str = "tests/states/calls.c";
 
@@ -229,8 +230,14 @@ fn missing(pair: &Pair, verify: bool, reached: &BTreeSet<Came>) -> Vec<String> {
     missing
 }
 
-/// Searches for both orders of the pair; says what is wrong.
-fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Result<(), String> {
+/// Searches for both orders of the pair; whether `dpor` and `verify` claimed to have tried all, or what
+/// is wrong.
+fn search(
+    program: &Path,
+    texts: &BTreeMap<usize, String>,
+    pair: &Pair,
+) -> Result<[bool; 2], String> {
+    let mut claimed = [false; 2];
     for verify in [false, true] {
         let [a, b] = pair.calls;
         let name = format!("states-{a}-{b}-{verify}");
@@ -262,6 +269,7 @@ fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Resul
         let found = run(&options, program, &arguments);
         let missing = missing(pair, verify, &reached(&record));
         let is_whole = verify || found.summary.complete == Some(true);
+        claimed[usize::from(verify)] = is_whole && found.output.status == 0;
         let is_right = match found.output.status {
             0 => !is_whole || missing.is_empty(),
             69 => true,
@@ -277,7 +285,7 @@ fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Resul
             ));
         }
     }
-    Ok(())
+    Ok(claimed)
 }
 
 #[test]
@@ -302,10 +310,24 @@ fn both_orders_of_calls_that_share_a_state_are_reached() {
     assert!(unknown.len() < 100, "{unknown:?}");
     let known = program(Some(&texts.values().map(bit).collect::<String>()));
     let pairs = chosen(&whole, &texts);
+    let claims = [AtomicUsize::new(0), AtomicUsize::new(0)];
     in_parallel(&pairs, |pair| {
         let are_known = pair.calls.iter().all(|call| is_known(&texts[call]));
         let found = search(if are_known { &known } else { &whole }, &texts, pair);
         // Of many pairs, it is told at once.
-        found.inspect_err(|wrong| eprintln!("{wrong}"))
+        let claimed = found.inspect_err(|wrong| eprintln!("{wrong}"))?;
+        for (claims, claimed) in claims.iter().zip(claimed) {
+            claims.fetch_add(usize::from(claimed), Ordering::Relaxed);
+        }
+        Ok(())
     });
+    let claims = claims.map(AtomicUsize::into_inner);
+    let all = pairs.len();
+    println!("dpor and verify were not bounded for {claims:?} of {all}");
+    // What is bounded may leave out an order.
+    let [dpor, verify] = claims;
+    assert!(
+        2 * dpor > all && 5 * verify > all,
+        "{dpor} and {verify} of {all}"
+    );
 }

@@ -35,7 +35,7 @@ impl Foreign {
             .filter(|_| callee.is_some_and(Value::is_declaration));
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
         let more = |name: &str| {
-            matches!(Known::of(name), Some(Known::Unknown(_))) || rest(name, told).next().is_some()
+            matches!(Known::of(name), Some(Known::Unknown)) || rest(name, told).next().is_some()
         };
         let known = flag(
             outside.is_some_and(|name| reads(name).next().is_some()),

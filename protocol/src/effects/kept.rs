@@ -2,8 +2,9 @@
 //! [`State::used_by`] looks them up.
 
 mod files;
+mod requests;
 
-use super::states::{Of, State, Use, Variable, When};
+use super::states::{Of, State, Streams, Use, Variable, When};
 use Of::{Process, Relative};
 use Use::{Adds, Changes, Looks};
 use When::{Always, Creates, CreatesAs, Given, Null};
@@ -20,6 +21,15 @@ const fn state(name: &'static str, functions: &'static [Row]) -> State {
         all: "",
         any: "",
         functions,
+        streams: (Of::Stream, &[]),
+    }
+}
+
+/// One that functions of streams use, too.
+const fn by_stream(of: fn(u32) -> Of, uses: &'static [(Use, Streams)], state: State) -> State {
+    State {
+        streams: (of, uses),
+        ..state
     }
 }
 

@@ -120,8 +120,11 @@ impl Variable {
     }
 }
 
+/// Functions of streams: the argument that the stream is, and their names.
+pub type Streams = &'static [(u32, &'static str)];
+
 /// A kind of state.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct State {
     /// What people call it.
     pub name: &'static str,
@@ -139,6 +142,8 @@ pub struct State {
     pub any: &'static str,
     /// Whose it is for the functions with these names, what they do to it, and when.
     pub(super) functions: &'static [(Of, Use, When, &'static str)],
+    /// The same for functions of streams: whose it is, by the argument that the stream is.
+    pub(super) streams: (fn(u32) -> Of, &'static [(Use, Streams)]),
 }
 
 /// One way in which calls of a function use a state.
@@ -189,10 +194,10 @@ impl State {
         let name = bare(name);
         let all = STATES.iter().enumerate();
         all.flat_map(move |(number, state)| {
-            let rows = state.functions.iter();
+            let rows = state.rows();
             let rows =
                 rows.filter(move |row| row.3.split_ascii_whitespace().any(|one| one == name));
-            rows.map(move |&(of, used, when, _)| Used {
+            rows.map(move |(of, used, when, _)| Used {
                 number,
                 state,
                 all: State::number(state.all),
@@ -202,6 +207,16 @@ impl State {
                 when,
             })
         })
+    }
+
+    /// Whose it is, what is done to it, when, and the names of the functions that do that.
+    fn rows(&self) -> impl Iterator<Item = (Of, Use, When, &'static str)> {
+        let (of, uses) = self.streams;
+        let by_stream = uses.iter().flat_map(move |(used, functions)| {
+            let functions = functions.iter();
+            functions.map(move |&(argument, names)| (of(argument), *used, When::Always, names))
+        });
+        self.functions.iter().copied().chain(by_stream)
     }
 
     /// All of them.
@@ -246,7 +261,7 @@ mod tests {
                 assert!(State::number(other).is_some(), "{other}");
             }
             let mut rows = BTreeSet::new();
-            for (of, _, when, functions) in state.functions {
+            for (of, _, when, functions) in state.rows() {
                 for name in functions.split_ascii_whitespace() {
                     assert_eq!(bare(name), name, "{}", state.name);
                     let row = (name, format!("{of:?} {when:?}"));

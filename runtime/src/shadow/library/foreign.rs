@@ -196,9 +196,8 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
 /// it stores.
 fn does_more(name: &str, told: bool, values: &[u64], pc: usize) -> bool {
     let several = threads::any_unjoined();
-    if let Some(Known::Unknown(argument)) = Known::of(name) {
-        let at = argument.map(|argument| values.get(usize::from(argument)));
-        return several && at != Some(Some(&0));
+    if Known::of(name) == Some(Known::Unknown) {
+        return several;
     }
     let call = access::Call {
         arguments: values,
