@@ -217,6 +217,7 @@ fn called(name: &'static str, arguments: &[u64], pc: usize) {
         return;
     };
     if name != "mincore" {
+        crate::gone::pages_change();
         leaves_ours(name, at as *const c_void, len, pc);
     }
     // SAFETY: the running thread; the reference is not kept.

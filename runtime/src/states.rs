@@ -214,6 +214,17 @@ pub fn needs_pages(name: &str) -> bool {
     ways.any(|way| way.state.name == State::PAGES && may_change(way.number, way.state))
 }
 
+/// May the program take pages away, or protect them?
+pub fn pages_may_go() -> bool {
+    static NUMBER: Serial<Option<usize>> = Serial::new(None);
+    // SAFETY: the running thread; the reference is not kept.
+    let number = unsafe { NUMBER.get() };
+    if number.is_none() {
+        *number = State::number(State::PAGES);
+    }
+    number.is_some_and(|number| may_change(number, &State::all()[number]))
+}
+
 /// A thread adds to what lies at this place, or looks at it. Is it unknown what it finds, since several
 /// threads have added to that in an order that only this execution has?
 pub fn is_unknown(place: Place, me: Slot) -> bool {
@@ -394,8 +405,7 @@ impl Call<'_> {
         let flags = |index: u32, flag: c_int| number(index) & flag as u64 != 0;
         let mode = |index: u32| match number(index) as *const u8 {
             mode if mode.is_null() => 0,
-            // SAFETY: the function that is called reads it, too.
-            mode => unsafe { *mode },
+            mode => first_of(mode).unwrap_or(0),
         };
         match when {
             When::Always => true,
@@ -448,8 +458,7 @@ impl Call<'_> {
             }
             Of::Relative(index) => {
                 let path = self.argument(index)? as *const u8;
-                // SAFETY: the function that is called reads it, too.
-                let relative = !path.is_null() && unsafe { *path } != b'/';
+                let relative = !path.is_null() && first_of(path).is_some_and(|byte| byte != b'/');
                 relative.then_some(Key::Of(0))
             }
         }
@@ -588,11 +597,17 @@ fn of_file(fd: c_int, stat: &libc::stat) -> u64 {
     *world().files.entry(mixed.finish() | 1, by_path)
 }
 
+/// The first byte of a text, if it is there: the function that is called may find that it is not.
+fn first_of(text: *const u8) -> Option<u8> {
+    let mut byte = [0];
+    os::try_read(text as usize, &mut byte).then_some(byte[0])
+}
+
 /// The key of the file at a path from a directory.
 fn of_path(directory: c_int, path: u64) -> Option<u64> {
     // SAFETY: the function that is called reads the path, too; nothing is opened but the name.
     unsafe {
-        if path == 0 || *(path as *const u8) == 0 {
+        if path == 0 || first_of(path as *const u8) == Some(0) {
             return io::status(directory).map(|stat| of_file(directory, &stat));
         }
         let flags = (libc::O_PATH | libc::O_CLOEXEC) as usize;

@@ -213,6 +213,7 @@ fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Ca
         result,
         own: led_to(row),
         kept,
+        kernel: false,
     }
 }
 
@@ -367,7 +368,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         }
         let whole = *frame;
         let kernel = what & STATE != 0 && states::needs_pages(name);
-        let call = call_of(what, &whole, number, None);
+        let call = Call {
+            kernel,
+            ..call_of(what, &whole, number, None)
+        };
         if gate::several() {
             staged = staged::open(key, most_steps().min(STEPS), kernel);
         }

@@ -3,6 +3,7 @@
 
 use crate::heap;
 use crate::shadow::formats::{self, Arguments, Given, List};
+use crate::{os, states};
 use core::ffi::{c_char, c_int};
 use raddle_protocol::effects::{Effect, Extent, NONE, Place};
 
@@ -35,6 +36,8 @@ pub struct Call<'a> {
     pub own: u64,
     /// What strtok keeps.
     pub kept: u64,
+    /// The kernel makes it, which finds out that memory is not there; and that may be.
+    pub kernel: bool,
 }
 
 unsafe extern "C" {
@@ -53,12 +56,17 @@ unsafe extern "C" {
 struct Units {
     at: u64,
     size: u64,
+    /// They may not be there; then they end.
+    kernel: bool,
 }
 
 impl Units {
     /// The one at this place.
     fn get(self, n: u64) -> u32 {
         let at = self.at + n * self.size;
+        if self.kernel && !os::try_read(at as usize, &mut [0]) {
+            return 0;
+        }
         // SAFETY: the function that is called reads the same. Volatile: others may change it.
         unsafe {
             match self.size {
@@ -174,6 +182,9 @@ fn find(text: Units, what: Units, fold: bool) -> u64 {
 
 /// A number of so many bytes in memory; 0 behind a null pointer.
 fn number_at(at: u64, bytes: u8) -> u64 {
+    if states::pages_may_go() && !os::try_read(at as usize, &mut [0]) {
+        return 0;
+    }
     // SAFETY: the function that is called reads the same.
     unsafe {
         match (at, bytes) {
@@ -232,7 +243,15 @@ impl Call<'_> {
     /// Where the text ends that a call of strtok is given, or goes on with.
     pub fn text_end(&self) -> u64 {
         match self.start(Place::Kept(0)) {
-            at if is_address(at) => at + Units { at, size: 1 }.text(u64::MAX) - 1,
+            at if is_address(at) => {
+                at + Units {
+                    at,
+                    size: 1,
+                    kernel: false,
+                }
+                .text(u64::MAX)
+                    - 1
+            }
             _ => 0,
         }
     }
@@ -242,7 +261,14 @@ impl Call<'_> {
         match self.result {
             Some(at) if at != 0 => {
                 let at = at as u64;
-                end.min(at + Units { at, size: 1 }.text(u64::MAX))
+                end.min(
+                    at + Units {
+                        at,
+                        size: 1,
+                        kernel: false,
+                    }
+                    .text(u64::MAX),
+                )
             }
             _ => end,
         }
@@ -311,10 +337,12 @@ impl Call<'_> {
     /// Bytes at `at`.
     fn length(&self, effect: &Effect, at: u64) -> u64 {
         let size = u64::from(effect.unit);
-        let text = Units { at, size };
+        let kernel = self.kernel;
+        let text = Units { at, size, kernel };
         let other = |n: u8| Units {
             at: self.argument(n),
             size,
+            kernel,
         };
         let units = match effect.extent {
             Extent::Size(n) => return n.into(),
@@ -423,10 +451,12 @@ impl Call<'_> {
     /// What is written behind other units of a text: from where on, how many bytes.
     fn behind(&self, effect: &Effect, at: u64) -> (u64, u64) {
         let size = u64::from(effect.unit);
-        let text = Units { at, size };
+        let kernel = self.kernel;
+        let text = Units { at, size, kernel };
         let other = |n: u8| Units {
             at: self.argument(n),
             size,
+            kernel,
         };
         let (offset, units) = match effect.extent {
             Extent::TokenEnd(set) => {
@@ -482,6 +512,7 @@ impl Call<'_> {
         let format = Units {
             at: self.argument(argument),
             size,
+            kernel: false,
         };
         if !is_address(format.at) {
             return true;
@@ -504,6 +535,7 @@ impl Call<'_> {
                 let text = Units {
                     at: target.at,
                     size: target.size,
+                    kernel: false,
                 };
                 let len = match (self.result, target.is_text) {
                     (_, false) => target.units,
@@ -521,6 +553,7 @@ impl Call<'_> {
                 let text = Units {
                     at,
                     size: if wide { 4 } else { 1 },
+                    kernel: false,
                 };
                 tell(at, text.text(most) * text.size);
             }

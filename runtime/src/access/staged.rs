@@ -369,10 +369,9 @@ impl Call {
                 return false;
             }
             let place = record.places[record.count - 1];
-            // SAFETY: the caller's promise that the program may write there.
-            let now = unsafe { memory(&place) };
-            record.others[first..first + len as usize].copy_from_slice(now);
-            record.own[first..first + len as usize].copy_from_slice(now);
+            let range = first..first + len as usize;
+            look(&place, &mut record.others[range.clone()], record.kernel);
+            record.own[range.clone()].copy_from_slice(&record.others[range]);
             record.join_last();
         }
         true
@@ -396,8 +395,19 @@ impl Call {
             let mut places = record.places[..record.count].iter();
             *byte = match places.find(|place| place.holds(here)) {
                 Some(place) => record.own[place.first + (here - place.at) as usize],
-                // SAFETY: the call has written there.
-                None => unsafe { *(here as *const u8) },
+                None => {
+                    let mut byte = [0];
+                    let (len, first) = (1, 0);
+                    let place = Place {
+                        at: here,
+                        len,
+                        first,
+                        own: false,
+                        effect: 0,
+                    };
+                    look(&place, &mut byte, record.kernel);
+                    byte[0]
+                }
             };
         }
         u64::from_le_bytes(bytes)

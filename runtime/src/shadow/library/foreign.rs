@@ -98,7 +98,7 @@ fn reads_and_stores(
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
-        let call = UnderWay::with(values.as_ptr().addr());
+        let call = UnderWay::of(known, values.as_ptr().addr());
         let looked = match shape & FOREIGN_READS != 0 || !named {
             true => look(call, known, values, pc),
             false => Looked::default(),
@@ -148,7 +148,7 @@ pub fn forget_names() {
 }
 
 /// The name of a function that is called by a pointer, if it is one that its library exports.
-fn name_of(callee: usize) -> Option<&'static CStr> {
+pub fn name_of(callee: usize) -> Option<&'static CStr> {
     // SAFETY: the running thread; the reference is not kept.
     let met = unsafe { MET.get() };
     if let Some(found) = met.iter().find(|one| one.0 == callee) {
@@ -205,6 +205,7 @@ fn does_more(name: &str, told: bool, values: &[u64], pc: usize) -> bool {
         result: None,
         own: 0,
         kept: 0,
+        kernel: crate::states::needs_pages(name),
     };
     let mut beyond = false;
     for effect in rest(name, told) {
