@@ -395,6 +395,35 @@ mod tests {
         }
     }
 
+    /// The arguments whose pointees have to be read to know where the access is, or how far it goes.
+    fn depends_on(effect: &Effect) -> [u8; 2] {
+        let place = match effect.place {
+            Place::Behind(a) | Place::Either(_, a) => a,
+            _ => NONE,
+        };
+        let extent = match (effect.extent, effect.place) {
+            (Extent::SizeAt(at, _), _) => at,
+            // The vector of the same argument.
+            (Extent::Vector(_) | Extent::Message, Place::Argument(a)) => a,
+            _ => NONE,
+        };
+        [place, extent]
+    }
+
+    /// What decides where a call accesses memory is read before.
+    #[test]
+    fn what_leads_to_an_access_is_read_before() {
+        for row in Row::all() {
+            for (n, effect) in row.effects.iter().enumerate() {
+                for from in depends_on(effect).into_iter().filter(|&a| a != NONE) {
+                    let mut before = row.effects[..n].iter();
+                    let is_read = |e: &Effect| e.place == Place::Argument(from) && !e.writes;
+                    assert!(before.any(is_read), "{:?}: {from}: {effect:?}", row.names);
+                }
+            }
+        }
+    }
+
     #[test]
     fn numbers_find_their_rows() {
         for (number, row) in (0..).zip(Row::all()) {

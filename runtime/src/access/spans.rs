@@ -47,6 +47,7 @@ unsafe extern "C" {
     fn strtod(text: *const c_char, end: *mut *const c_char) -> f64;
     fn wcstod(text: *const c_int, end: *mut *const c_int) -> f64;
     static optarg: *const c_char;
+    static opterr: c_int;
     static optind: c_int;
     static optopt: c_int;
 }
@@ -291,12 +292,12 @@ impl Call<'_> {
             }
         };
         if effect.place == Place::Options {
-            for (at, len) in [
-                (&raw const optarg as u64, 8),
-                (&raw const optind as u64, 4),
-                (&raw const optopt as u64, 4),
-            ] {
-                tell(at, len);
+            tell(&raw const optind as u64, 4);
+            if effect.writes {
+                tell(&raw const optarg as u64, 8);
+                tell(&raw const optopt as u64, 4);
+            } else {
+                tell(&raw const opterr as u64, 4);
             }
             return true;
         }
