@@ -211,6 +211,11 @@ impl Effect {
             )
     }
 
+    /// A text is read up to where it differs from another one.
+    pub const fn is_compared(&self) -> bool {
+        matches!(self.extent, Extent::Common(..) | Extent::CommonFolded(..))
+    }
+
     /// How far it goes is known only after the call.
     pub const fn is_after(&self) -> bool {
         use Extent::*;
@@ -321,6 +326,20 @@ const TABLES: [&[Row]; 5] = [
     system::ROWS,
 ];
 
+/// Goes on with a hash over what rows have which numbers.
+pub(crate) const fn fingerprint(mut hash: u64) -> u64 {
+    let mut table = 0;
+    while table < TABLES.len() {
+        let mut n = 0;
+        while n < TABLES[table].len() {
+            hash = crate::hash(hash, TABLES[table][n].names.as_bytes());
+            n += 1;
+        }
+        table += 1;
+    }
+    hash
+}
+
 impl Row {
     /// Every row; the place in this order is its number.
     pub fn all() -> impl Iterator<Item = &'static Row> {
@@ -401,10 +420,13 @@ mod tests {
             Place::Behind(a) | Place::Either(_, a) => a,
             _ => NONE,
         };
+        use Extent::*;
         let extent = match (effect.extent, effect.place) {
-            (Extent::SizeAt(at, _), _) => at,
+            (SizeAt(at, _) | Without(at) | Within(at) | Find(at) | FindFolded(at), _) => at,
+            (Token(at) | TokenEnd(at) | Field(at) | FieldEnd(at), _) => at,
+            (Copy(at, _) | Append(at, _) | CopyUntil(at, ..), _) => at,
             // The vector of the same argument.
-            (Extent::Vector(_) | Extent::Message, Place::Argument(a)) => a,
+            (Vector(_) | Message, Place::Argument(a)) => a,
             _ => NONE,
         };
         [place, extent]

@@ -239,6 +239,22 @@ const fn hook(name: &'static str, result: Ty, params: &'static [Ty]) -> Hook {
     }
 }
 
+/// Goes on with a hash over the hooks.
+pub(crate) const fn fingerprint(mut hash: u64) -> u64 {
+    let mut n = 0;
+    while n < TABLE.len() {
+        hash = crate::hash(hash, TABLE[n].name.as_bytes());
+        hash = crate::hash(hash, &[TABLE[n].result as u8]);
+        let mut k = 0;
+        while k < TABLE[n].params.len() {
+            hash = crate::hash(hash, &[TABLE[n].params[k] as u8]);
+            k += 1;
+        }
+        n += 1;
+    }
+    hash
+}
+
 /// Codes of atomic read-modify-write operations (`op` of the rmw hooks).
 pub mod rmw {
     pub const XCHG: u32 = 0;

@@ -132,6 +132,11 @@ impl<'f> Elf<'f> {
         self.section(name).is_some()
     }
 
+    /// What is in the section of this name, if it is there and can be read.
+    pub fn content(&self, name: &str) -> Option<Vec<u8>> {
+        content(self.file, self.section(name)?).ok()
+    }
+
     /// Is this among the names that its dynamic symbols have?
     pub fn names(&self, symbol: &str) -> bool {
         let strings = self.section(".dynstr").map(|s| content(self.file, s));

@@ -74,10 +74,10 @@ pub const ROWS: &[Row] = &[
         "memmem",
         &[reads(0, Bytes(1)).may(), reads(2, Bytes(3)).may()],
     ),
-    row("strstr", &[reads(0, Find(1)), SECOND]),
-    row("strcasestr", &[reads(0, FindFolded(1)), SECOND]),
-    row("strspn", &[reads(0, Within(1)), SECOND]),
-    row("strcspn strpbrk", &[reads(0, Without(1)), SECOND]),
+    row("strstr", &[SECOND, reads(0, Find(1))]),
+    row("strcasestr", &[SECOND, reads(0, FindFolded(1))]),
+    row("strspn", &[SECOND, reads(0, Within(1))]),
+    row("strcspn strpbrk", &[SECOND, reads(0, Without(1))]),
     row(
         "strtok_r __strtok_r",
         &[

@@ -235,45 +235,60 @@ fn has_steps(effect: &Effect) -> bool {
     !effect.opaque
 }
 
-/// Reads what the call is sure or likely to read because of this effect; what is left over is told of as a
-/// whole, by `whole`. Is all of it known?
+/// Reads what the call is sure or likely to read because of these effects (if there are several, a unit of
+/// each in turn); what is left over is told of as a whole, by `whole`. Is all of it known?
+///
+/// How far a text goes is looked up again whenever others have run, and only in what was read: so the next
+/// step depends on nothing but what the call has found.
 ///
 /// # Safety
 /// As of [`begin`].
 unsafe fn read(
     staged: Staged,
     call: &Call,
-    effect: &Effect,
+    effects: &[Effect],
     pc: usize,
     mut whole: impl FnMut(Span),
 ) -> bool {
-    loop {
-        let (mut next, mut known) = (None, true);
-        staged.as_found(|| {
-            // SAFETY: the caller's promise.
-            known = unsafe {
-                call.spans(effect, |span| {
-                    next = next.or_else(|| Some((staged.unread(span.at, span.len)?, span)));
-                })
+    let (mut known, mut goes_on) = (true, true);
+    while goes_on {
+        (known, goes_on) = (true, false);
+        for effect in effects {
+            let mut next = None;
+            staged.as_found(|| {
+                // SAFETY: the caller's promise.
+                known &= unsafe {
+                    call.spans(effect, |span| {
+                        next = next.or_else(|| Some((staged.unread(span.at, span.len)?, span)));
+                    })
+                };
+            });
+            let Some(((at, len), span)) = next else {
+                continue;
             };
-        });
-        let Some(((at, len), span)) = next else {
-            return known;
-        };
-        check(Kind::ReadRange, at, len, pc);
-        if staged.read(at, len, piece(effect), span.exact, pc) == len {
-            continue;
+            goes_on = true;
+            check(Kind::ReadRange, at, len, pc);
+            let piece = piece(effect);
+            let len = if effects.len() > 1 {
+                len.min(piece)
+            } else {
+                len
+            };
+            if !staged.read(at, len, piece, span.exact, effect.reads_text(), pc) {
+                // There is no more place.
+                let mut rest = effects.iter();
+                // SAFETY: the caller's promise.
+                return rest.all(|effect| unsafe {
+                    call.spans(effect, |span| {
+                        if let Some((at, len)) = staged.unread(span.at, span.len) {
+                            whole(Span { at, len, ..span });
+                        }
+                    })
+                });
+            }
         }
-        // There is no more place.
-        // SAFETY: the caller's promise.
-        return unsafe {
-            call.spans(effect, |span| {
-                if let Some((at, len)) = staged.unread(span.at, span.len) {
-                    whole(Span { at, len, ..span });
-                }
-            })
-        };
     }
+    known
 }
 
 /// Most places that a call reads of which it is asked whether it reads one twice.
@@ -382,18 +397,23 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                 .and_then(|n| whole.arguments.get(usize::from(n)));
             kernel && at.is_some_and(|&at| at != 0 && !os::try_read(at as usize, &mut [0]))
         };
-        let reads = row.effects.iter().filter(|effect| !effect.writes);
-        for effect in reads.filter(|effect| !kernel_fails(effect)) {
-            let how = if has_steps(effect) { WHOLE } else { 0 };
-            let tell = |span: Span| known &= note(frame, &mut told, span, how);
-            // SAFETY: the caller's promise.
-            let found = unsafe {
-                match staged {
-                    Some(staged) if has_steps(effect) && !effect.is_large() => {
-                        read(staged, &call, effect, pc, tell)
-                    }
-                    _ => call.spans(effect, tell),
-                }
+        let reads = row
+            .effects
+            .chunk_by(|one, next| one.is_compared() && next.is_compared());
+        let reads = reads.filter(|effects| !effects[0].writes && !kernel_fails(&effects[0]));
+        for effects in reads {
+            let steps = has_steps(&effects[0]);
+            let how = if steps { WHOLE } else { 0 };
+            let mut tell = |span: Span| known &= note(frame, &mut told, span, how);
+            let found = match staged {
+                // SAFETY: the caller's promise.
+                Some(staged) if steps && !effects[0].is_large() => unsafe {
+                    read(staged, &call, effects, pc, tell)
+                },
+                // SAFETY: as above.
+                _ => effects
+                    .iter()
+                    .all(|effect| unsafe { call.spans(effect, &mut tell) }),
             };
             known &= found;
         }

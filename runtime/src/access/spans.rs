@@ -5,6 +5,7 @@ use crate::heap;
 use crate::shadow::formats::{self, Arguments, Given, List};
 use crate::{os, states};
 use core::ffi::{c_char, c_int};
+use libc::localeconv;
 use raddle_protocol::effects::{Effect, Extent, NONE, Place};
 
 /// Most bytes of what a call may write, of which it is not known how many there will be.
@@ -44,8 +45,6 @@ unsafe extern "C" {
     fn strstr(text: *const c_char, what: *const c_char) -> *const c_char;
     fn strcasestr(text: *const c_char, what: *const c_char) -> *const c_char;
     fn wcsstr(text: *const c_int, what: *const c_int) -> *const c_int;
-    fn strtod(text: *const c_char, end: *mut *const c_char) -> f64;
-    fn wcstod(text: *const c_int, end: *mut *const c_int) -> f64;
     static optarg: *const c_char;
     static opterr: c_int;
     static optind: c_int;
@@ -141,28 +140,47 @@ fn number(text: Units, base: u64) -> u64 {
     n + text.from(n).up_to(u64::MAX, |_, unit| !is_digit(unit))
 }
 
-/// The same of a floating-point number.
+/// The same of a floating-point number (C17, 7.22.1.3).
 fn floating(text: Units) -> u64 {
-    // SAFETY: the running thread's own variable; the function that is called reads the same text.
-    let end = unsafe {
-        let errno = *libc::__errno_location();
-        let end = match text.size {
-            4 => {
-                let mut end = core::ptr::null();
-                wcstod(text.at as *const c_int, &mut end);
-                end as u64
-            }
-            _ => {
-                let mut end = core::ptr::null();
-                strtod(text.at as *const c_char, &mut end);
-                end as u64
-            }
-        };
-        *libc::__errno_location() = errno;
-        end
+    // SAFETY: a text of the library's own.
+    let point = unsafe { *(*localeconv()).decimal_point } as u8;
+    let is = |n: u64, one: u8| folded(text.get(n)) == u32::from(one);
+    // As far as the text is the same as this one.
+    let word = |n: u64, word: &[u8]| {
+        (0..)
+            .zip(word)
+            .take_while(|&(k, &one)| is(n + k, one))
+            .count() as u64
     };
-    let spaces = text.before(u64::MAX, |_, unit| !is_space(unit));
-    ((end - text.at) / text.size).max(spaces) + 1
+    let digits = |n: u64, base: u32| {
+        let is_digit = |unit: u32| char::from_u32(unit).is_some_and(|c| c.is_digit(base));
+        n + text.from(n).before(u64::MAX, |_, unit| !is_digit(unit))
+    };
+    let signed = |n: u64| n + u64::from(is(n, b'+') || is(n, b'-'));
+    let start = signed(text.before(u64::MAX, |_, unit| !is_space(unit)));
+    let rest = text.from(start);
+    let end = match (word(start, b"infinity"), word(start, b"nan")) {
+        (0, 3) if is(start + 3, b'(') => {
+            let is_name = |unit: u32| {
+                char::from_u32(unit).is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+            };
+            start + 4 + rest.from(4).before(u64::MAX, |_, unit| !is_name(unit))
+        }
+        (0, 0) => {
+            let hexadecimal = is(start, b'0') && is(start + 1, b'x');
+            let (base, exponent) = if hexadecimal { (16, b'p') } else { (10, b'e') };
+            let mut end = digits(start + if hexadecimal { 2 } else { 0 }, base);
+            if is(end, point) {
+                end = digits(end + 1, base);
+            }
+            match is(end, exponent) {
+                true => digits(signed(end + 1), 10),
+                false => end,
+            }
+        }
+        (infinity, nan) => start + infinity.max(nan),
+    };
+    end + 1
 }
 
 /// Units up to the end of a text in this one, or all of it.

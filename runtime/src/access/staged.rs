@@ -305,11 +305,15 @@ impl Call {
         record(self.0).missing(at, len, |place| place.own)
     }
 
-    /// Reads a block, in pieces of so many bytes at most, each a step; how far. `exact`: the call is sure
-    /// to read there.
-    pub fn read(self, at: u64, len: u64, piece: u64, exact: bool, pc: usize) -> u64 {
-        let mut done = 0;
-        while done < len && record(self.0).left > 0 {
+    /// Reads a block, in pieces of so many bytes at most, each a step; only up to where others have run in
+    /// between, if it is a `text`, whose end may be somewhere else then. `exact`: the call is sure to read
+    /// there. `false`: there is no room.
+    pub fn read(self, at: u64, len: u64, piece: u64, exact: bool, text: bool, pc: usize) -> bool {
+        let (mut done, switches) = (0, gate::switches());
+        while done < len {
+            if record(self.0).left == 0 {
+                return false;
+            }
             let size = pieces::size(at + done, len - done, piece);
             gate::within_call(super::most_steps() + 1 - record(self.0).left);
             let value = match record(self.0).kernel {
@@ -318,11 +322,14 @@ impl Call {
             };
             gate::within_call(0);
             if !value.is_some_and(|value| self.found(at + done, size, value)) {
-                break;
+                return false;
             }
             done += size;
+            if text && gate::switches() != switches {
+                break;
+            }
         }
-        done
+        true
     }
 
     /// Reads a block once more, of which the call is to find the same both times. Is it the same?

@@ -76,6 +76,11 @@ pub fn gives(what: u64) {
     gate().gives(what);
 }
 
+/// How often one thread has followed another.
+pub fn switches() -> u64 {
+    gate().switches
+}
+
 /// See [`core::Gate::within_call`](super::core::Gate::within_call).
 pub fn within_call(nth: u64) {
     gate().within_call(nth);

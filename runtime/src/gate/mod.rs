@@ -29,7 +29,9 @@ mod timed;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};
-pub use asking::{access_unseen, ask, ask_unfollowed, gives, remaps, renews, within_call};
+pub use asking::{
+    access_unseen, ask, ask_unfollowed, gives, remaps, renews, switches, within_call,
+};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
 pub use state::{Known, capture};
