@@ -309,7 +309,7 @@ impl Call {
     /// between, if it is a `text`, whose end may be somewhere else then. `exact`: the call is sure to read
     /// there. `false`: there is no room.
     pub fn read(self, at: u64, len: u64, piece: u64, exact: bool, text: bool, pc: usize) -> bool {
-        let (mut done, switches) = (0, gate::switches());
+        let (mut done, switches) = (0, gate::asking::switches());
         while done < len {
             if record(self.0).left == 0 {
                 return false;
@@ -325,7 +325,7 @@ impl Call {
                 return false;
             }
             done += size;
-            if text && gate::switches() != switches {
+            if text && gate::asking::switches() != switches {
                 break;
             }
         }

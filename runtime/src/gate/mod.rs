@@ -1,7 +1,7 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
 mod alone;
-mod asking;
+pub mod asking;
 mod callers;
 mod children;
 mod circles;
@@ -29,9 +29,7 @@ mod timed;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};
-pub use asking::{
-    access_unseen, ask, ask_unfollowed, gives, remaps, renews, switches, within_call,
-};
+pub use asking::{access_unseen, ask, ask_unfollowed, gives, remaps, renews, within_call};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
 pub use state::{Known, capture};
