@@ -510,8 +510,16 @@ fn conclude(
     }
     for unreached in &report.unreached {
         let at = unreached.at.iter().map(|&pc| place_of(pc, symbols));
-        let places = at.collect::<Vec<_>>().join(" and ");
-        bounds.push(format!("not reached: {} at {places}", unreached.what));
+        let places: Vec<String> = at.filter(|place| !place.is_empty()).collect();
+        let places = match places.is_empty() {
+            // Of a timer that expires, for one.
+            true => "no line of the program".to_string(),
+            false => places.join(" and "),
+        };
+        let bound = format!("not reached: {} at {places}", unreached.what);
+        if !bounds.contains(&bound) {
+            bounds.push(bound);
+        }
     }
     bounds.extend(given.bounds);
     bounds.extend(last_decisions(&report.bounded_at, symbols));
@@ -530,9 +538,9 @@ fn conclude(
             name => format!("what {} reads", short(&demangle(name))),
         };
         concretised.push(format!(
-            "{what} at {} ({} times)",
+            "{what} at {} ({})",
             place_of(entry.pc, symbols),
-            entry.count
+            count(entry.count, "time")
         ));
     }
     summary.verify = Some(Verification {

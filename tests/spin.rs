@@ -487,8 +487,8 @@ fn busy_waits_without_instrumentation_end_and_are_named() {
     assert_eq!(again.status, 66, "{}", again.all());
 }
 
-/// In `verify`, loops that try until something comes of it end soon at a bound that is named; what is wrong behind them is
-/// found.
+/// In `verify`, loops that try until something comes of it end soon at a bound that is named; what is wrong
+/// behind them is found.
 #[test]
 fn attempts_without_end_are_cut_soon() {
     let source = "tests/spin/tries.c";

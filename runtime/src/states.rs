@@ -47,7 +47,7 @@ struct World {
     /// Which thread has added to the state at this place: its slot and 1, [`SEVERAL`], 0: none.
     adders: [u32; MOST],
     /// By number of the state, 1: the program may change it; 2: it does not.
-    changeable: [u8; 64],
+    changeable: [u8; State::COUNT],
     /// By variable, the same: the program refers to it.
     referred: [u8; 8],
     /// Standard output and standard error lead elsewhere than where the program was started with.
@@ -66,7 +66,7 @@ static WORLD: Serial<World> = Serial::new(World {
     files: Table::new(),
     duplicates: [0; DESCRIPTORS],
     adders: [0; MOST],
-    changeable: [0; 64],
+    changeable: [0; State::COUNT],
     referred: [0; 8],
     redirected: [false; 2],
     looked_at: 0,
@@ -261,7 +261,7 @@ pub fn closed(fd: c_int) {
 pub fn forget_names() {
     let w = world();
     w.ways.iter_mut().for_each(|ways| ways.name = (0, 0));
-    w.changeable = [0; 64];
+    w.changeable = [0; State::COUNT];
     w.referred = [0; 8];
     w.looked_at = 0;
 }
@@ -306,7 +306,7 @@ fn ways_of(name: &str) -> &'static Ways {
 
 /// May anybody change this state?
 fn may_change(number: usize, state: &State) -> bool {
-    let known = &mut world().changeable[number % 64];
+    let known = &mut world().changeable[number];
     if *known == 0 {
         let may = state.only_with.is_empty() || asks_for(state.only_with);
         *known = if may { 1 } else { 2 };

@@ -180,6 +180,8 @@ fn bare(name: &str) -> &str {
 }
 
 impl State {
+    /// How many there are.
+    pub const COUNT: usize = STATES.len();
     /// Ways in which one function uses states, at most.
     pub const WAYS: usize = 24;
     /// Name of the state which numbers of descriptors are open.

@@ -26,7 +26,7 @@ use crate::states;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
 use raddle_protocol::uses::{self, Uses};
@@ -82,14 +82,6 @@ fn tell(span: Span, pc: usize) {
             false => kind,
         };
         gate::access_unseen(kind, span.at, span.len, pc);
-        gate::log_full(Event {
-            kind: kind as u8,
-            size: Event::NO_ACCESS,
-            object: span.at,
-            value: span.len,
-            pc: pc as u64,
-            ..Event::default()
-        });
     }
 }
 

@@ -17,7 +17,7 @@ use crate::shadow::is_mapped;
 use crate::spare;
 use core::ops::Range;
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 
 /// Most calls under way at the same time; of more, what they access is told of as a whole.
 const CALLS: usize = 32;
@@ -545,14 +545,6 @@ fn read_piece(at: u64, size: u64, exact: bool, pc: usize) -> u64 {
         return unsafe { read(at, size, pc) };
     }
     gate::access_unseen(Kind::ReadRange, at, size, pc);
-    gate::log_full(Event {
-        kind: Kind::ReadRange as u8,
-        size: Event::NO_ACCESS,
-        object: at,
-        value: size,
-        pc: pc as u64,
-        ..Event::default()
-    });
     let mut bytes = [0; 8];
     // SAFETY: as above, if it does read there; a piece has eight bytes at most.
     unsafe { (at as *const u8).copy_to(bytes.as_mut_ptr(), size as usize) };
