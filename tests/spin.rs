@@ -552,8 +552,8 @@ fn exhaustive_search_ends_on_loops_that_ask_the_system() {
 }
 
 /// What a thread does in the rounds of a loop (letters of `spin/asking.c`).
-const ROUNDS: [&str; 15] = [
-    "r", "g", "y", "n", "u", "e", "c", "l", "t", "s", "a", "o", "S", "rg", "ry",
+const ROUNDS: [&str; 17] = [
+    "r", "g", "y", "n", "u", "e", "c", "l", "t", "s", "a", "o", "S", "rg", "ry", "P", "ug",
 ];
 
 /// What a loop does is a function of the schedule: whatever a search makes of what it has seen can be
