@@ -27,7 +27,7 @@ use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_scheduler::{Module, Session};
+use raddle_scheduler::{Module, Sanitizers, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -148,6 +148,7 @@ pub fn verify(
         &mut summary,
         &report,
         job_flags,
+        setup.program.sanitizers,
         given,
         &modules,
         &mut symbols,
@@ -481,6 +482,7 @@ fn conclude(
     summary: &mut Summary,
     report: &Report,
     job_flags: u32,
+    sanitizers: Sanitizers,
     given: Given,
     modules: &[Module],
     symbols: &mut Symbols,
@@ -501,6 +503,7 @@ fn conclude(
     bounds.extend(unseen_modules(modules, &known, |module| {
         module.instrumented
     }));
+    bounds.extend(sanitizers.bound().map(String::from));
     bounds.extend(cpp::unseen_calls(modules));
     let files = unhooked::files(modules);
     bounds.extend(unhooked::bounds(&files));
