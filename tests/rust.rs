@@ -278,7 +278,7 @@ fn programs_run_alone_and_under_raddle() {
 fn nextest_is_told_of_hooks_and_runner() {
     let tools = scratch("nextest");
     let tool = tools.join("cargo-nextest");
-    let script = "#!/bin/sh\necho \"$CARGO_BUILD_TARGET\"\necho \"$RUSTFLAGS\"\nenv | grep _RUNNER=\necho \"$*\"\n";
+    let script = "#!/bin/sh\necho \"$CARGO_BUILD_TARGET\"\necho \"$CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS\"\nenv | grep _RUNNER=\necho \"$*\"\n";
     std::fs::write(&tool, script).expect("the directory is ours");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&tool, executable).expect("the file is ours");
