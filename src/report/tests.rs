@@ -40,7 +40,6 @@ pub fn sample() -> Witness {
             base: 0,
             identity: "build-id:00".into(),
             instrumented: false,
-            stale: false,
         }],
         recipe: Recipe {
             steps: vec![(0, 1), (1, 2), (0, 1)],
