@@ -4,7 +4,7 @@
 mod files;
 mod requests;
 
-use super::states::{Of, State, Streams, Use, Variable, When};
+use super::states::{Of, OfStream, State, Streams, Use, Variable, When};
 use Of::{Process, Relative};
 use Use::{Adds, Changes, Looks};
 use When::{Always, Creates, CreatesAs, Given, Null};
@@ -26,7 +26,7 @@ const fn state(name: &'static str, functions: &'static [Row]) -> State {
 }
 
 /// One that functions of streams use, too.
-const fn by_stream(of: fn(u32) -> Of, uses: &'static [(Use, Streams)], state: State) -> State {
+const fn by_stream(of: OfStream, uses: &'static [(Use, Streams)], state: State) -> State {
     State {
         streams: (of, uses),
         ..state

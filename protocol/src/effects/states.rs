@@ -123,6 +123,9 @@ impl Variable {
 /// Functions of streams: the argument that the stream is, and their names.
 pub type Streams = &'static [(u32, &'static str)];
 
+/// Whose state it is, by the argument that the stream is.
+pub type OfStream = fn(u32) -> Of;
+
 /// A kind of state.
 #[derive(Debug)]
 pub struct State {
@@ -143,7 +146,7 @@ pub struct State {
     /// Whose it is for the functions with these names, what they do to it, and when.
     pub(super) functions: &'static [(Of, Use, When, &'static str)],
     /// The same for functions of streams: whose it is, by the argument that the stream is.
-    pub(super) streams: (fn(u32) -> Of, &'static [(Use, Streams)]),
+    pub(super) streams: (OfStream, &'static [(Use, Streams)]),
 }
 
 /// One way in which calls of a function use a state.
