@@ -47,8 +47,15 @@ pub enum Place {
     Kept(u8),
     /// Where the result leads: memory of the library's own, which is zero at first.
     Own,
+    /// Where results of [`Place::DATES`] lead, which others write, too.
+    Date,
     /// The variables of getopt.
     Options,
+}
+
+impl Place {
+    /// One of the functions that return the date which the library keeps.
+    pub const DATES: &str = "gmtime";
 }
 
 /// How far an access goes. Numbers and texts are those of arguments; a unit is [`Effect::unit`] bytes.
@@ -242,7 +249,7 @@ impl Effect {
         let (first, second) = match self.place {
             Place::Argument(a) | Place::Behind(a) | Place::Kept(a) => (a, NONE),
             Place::Either(a, b) => (a, b),
-            Place::Own | Place::Options => (NONE, NONE),
+            Place::Own | Place::Date | Place::Options => (NONE, NONE),
         };
         let (third, numbers) = match self.extent {
             Bytes(n) | Text(n) | TextUntil(n) | Number(n) | Result(n) | Printed(n) | Written(n)
@@ -271,7 +278,7 @@ impl Effect {
     pub const fn argument(&self) -> Option<u8> {
         match self.place {
             Place::Argument(a) | Place::Behind(a) | Place::Either(a, _) | Place::Kept(a) => Some(a),
-            Place::Own | Place::Options => None,
+            Place::Own | Place::Date | Place::Options => None,
         }
     }
 
@@ -376,6 +383,21 @@ impl Row {
             false if Row::is_of_memory(number) => !is_status || result >= 0,
             false => is_status && !self.steps && result == 0,
         }
+    }
+
+    /// The number of a row whose functions return the same memory of the library's own as those of the row
+    /// with this number: its own where there is no other.
+    pub fn with_results_of(number: u64) -> u64 {
+        let row = Row::numbered(number as u32);
+        let shares = row.is_some_and(|row| row.names == "ctime");
+        let other = shares.then(|| find("asctime")).flatten();
+        other.map_or(number, |(other, _)| other.into())
+    }
+
+    /// Does a call show where memory of the library's own lies, or where the next call goes on?
+    pub fn keeps_place(&self) -> bool {
+        let mut effects = self.effects.iter();
+        effects.any(|effect| matches!(effect.place, Place::Own | Place::Kept(_)))
     }
 
     /// The names of its functions.

@@ -179,7 +179,8 @@ pub const MODE_SYMBOLIC: u32 = 2;
 /// ([`crate::effects::State::only_with`]).
 pub const MODE_STATES: u32 = 4;
 /// Bit of [`MODE`]: of calls by which the C library gets or gives back memory that it keeps
-/// ([`crate::effects::Lent`]) is told also where nothing else is.
+/// ([`crate::effects::Lent`]), or shows where its own lies ([`crate::effects::Row::keeps_place`]), is told
+/// also where nothing else is.
 pub const MODE_LENT: u32 = 8;
 /// `[u32; 64]`.
 pub const ARGS: &str = "raddle_sym_args";

@@ -146,6 +146,9 @@ impl Places {
 /// The states that a call of the function with this name and these arguments uses.
 pub fn used_by(name: &str, values: &[u64]) -> Places {
     let (name, values) = through(name, values).unwrap_or_default();
+    if name == State::MOVES_ROOT {
+        gate::uncontrolled("what the C library finds by paths of its own (chroot)");
+    }
     let mut places = Places {
         all: [None; MOST_USED],
         len: 0,
@@ -417,6 +420,7 @@ impl Call<'_> {
             When::OtherCommand(index, commands) => !commands.contains(&(number(index) as i32)),
             When::Given(index) => number(index) != 0,
             When::Null(index) => number(index) == 0,
+            When::Fixed(index) => flags(index, libc::MAP_FIXED),
         }
     }
 
@@ -438,7 +442,11 @@ impl Call<'_> {
             Of::Process => Some(Key::Of(0)),
             Of::Argument(index) => self.argument(index).map(Key::Of),
             Of::Stream(index) => self.stream(index).map(Key::Of),
-            Of::Descriptor(index) => descriptor(index).map(of_descriptor),
+            // Paths that begin at the working directory are no matter of a descriptor.
+            Of::Descriptor(index) => {
+                let fd = descriptor(index).filter(|&fd| fd != libc::AT_FDCWD);
+                fd.map(of_descriptor)
+            }
             Of::Plain(index) => plain(index).map(of_descriptor),
             Of::Open(index) => descriptor(index).map(of_description),
             Of::Position(index) => plain(index).map(of_description),

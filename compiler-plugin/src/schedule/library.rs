@@ -181,7 +181,8 @@ impl Schedule<'_> {
             _ => MODE_ACCESSES,
         };
         let is_lent = Lent::of(&told.name).is_some() || Lent::ends(&told.name);
-        let wanted = wanted | if is_lent { MODE_LENT } else { 0 };
+        let keeps = row.is_some_and(|(_, row)| row.keeps_place());
+        let wanted = wanted | if is_lent || keeps { MODE_LENT } else { 0 };
         let number = row.map_or(0, |(number, _)| u64::from(number) + 1);
         let state = if told.state.is_some() { STATE } else { 0 };
         let private = (0..PRIVATE_LEN).filter(|&index| private(index));

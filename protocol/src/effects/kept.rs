@@ -7,7 +7,7 @@ mod requests;
 use super::states::{Of, OfStream, State, Streams, Use, Variable, When};
 use Of::{Process, Relative};
 use Use::{Adds, Changes, Looks};
-use When::{Always, Creates, CreatesAs, Given, Null};
+use When::{Always, Creates, CreatesAs, Fixed, Given, Null};
 
 type Row = (Of, Use, When, &'static str);
 
@@ -248,7 +248,7 @@ pub const STATES: &[State] = &[
                 Process,
                 Looks,
                 Always,
-                "pthread_getconcurrency pthread_getattr_default_np",
+                "pthread_getconcurrency pthread_getattr_default_np pthread_attr_getstacksize",
             ),
             (
                 Process,
@@ -329,7 +329,7 @@ pub const STATES: &[State] = &[
         ],
     ),
     only_with(
-        "mprotect pkey_mprotect munmap mremap shmdt brk sbrk",
+        "mprotect pkey_mprotect munmap mremap shmdt brk sbrk mmap mmap64",
         state(
             State::PAGES,
             &[
@@ -340,6 +340,7 @@ pub const STATES: &[State] = &[
                     Always,
                     "mprotect pkey_mprotect munmap mremap shmdt brk sbrk",
                 ),
+                (Process, Changes, Fixed(3), "mmap"),
             ],
         ),
     ),
@@ -372,7 +373,13 @@ pub const STATES: &[State] = &[
                 Always,
                 "dlsym dlvsym dladdr dladdr1 dlinfo dl_iterate_phdr backtrace_symbols backtrace_symbols_fd",
             ),
-            (Process, Changes, Always, "dlopen dlmopen dlclose"),
+            // Character sets are modules, and what unwinds is a library.
+            (
+                Process,
+                Changes,
+                Always,
+                "dlopen dlmopen dlclose iconv_open iconv_close backtrace",
+            ),
         ],
     ),
     state(
@@ -533,6 +540,7 @@ pub const STATES: &[State] = &[
     files::NUMBERS,
     files::DESCRIPTOR,
     files::OPEN_FILE,
+    files::APPENDS,
     files::CONTENT,
     files::KNOWN,
     files::KNOWN_OF_ANY,

@@ -49,6 +49,8 @@ pub enum When {
     Given(u32),
     /// Those where this argument is zero.
     Null(u32),
+    /// Those that map memory where they say, whatever is there: their flags are this argument.
+    Fixed(u32),
 }
 
 /// Whose state it is.
@@ -179,7 +181,10 @@ fn bare(name: &str) -> &str {
     for end in ["_chk", "_2", "_unlocked", "64"] {
         bare = bare.strip_suffix(end).unwrap_or(bare);
     }
-    bare
+    match bare {
+        "readdir64_r" => "readdir_r",
+        bare => bare,
+    }
 }
 
 impl State {
@@ -191,6 +196,9 @@ impl State {
     pub const NUMBERS: &str = "which descriptors are open";
     /// Name of the state which memory may be accessed by the kernel.
     pub const PAGES: &str = "which memory may be accessed";
+    /// What changes which files all paths lead to, those of the library's own and of functions that are
+    /// modelled included.
+    pub const MOVES_ROOT: &str = "chroot";
     /// Name of the states of single descriptors.
     pub const DESCRIPTOR: &str = "a descriptor";
 

@@ -63,6 +63,10 @@ static OWN: Serial<Own> = Serial::new(Own {
 /// adds to it one that is its own.
 const PLACE: usize = 64;
 
+/// Instead of how many accesses were told of before a call and 1: there is no other thread, and it is
+/// asked where its result leads.
+const ALONE: u64 = u64::MAX;
+
 /// Addresses only.
 static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
     Serial::new([[0; PLACE]; states::MOST + RESULTS]);
@@ -137,10 +141,11 @@ fn row_of(what: u64) -> Option<(u64, &'static Row)> {
 
 /// The place of what functions of this row return, if they return memory of the library's own.
 fn own_place(number: u64) -> usize {
-    states::MOST + number as usize % RESULTS
+    states::MOST + Row::with_results_of(number) as usize % RESULTS
 }
 
 fn led_to(number: u64) -> u64 {
+    let number = Row::with_results_of(number);
     // SAFETY: the running thread; the reference is not kept.
     let own = unsafe { OWN.get() };
     let found = own.results.iter().find(|one| one.0 == number + 1);
@@ -199,11 +204,16 @@ fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Ca
     let count = (frame.count as usize).min(ARGUMENTS);
     // SAFETY: the running thread; plain data.
     let kept = unsafe { OWN.get() }.kept;
+    let writes_date = |row: &Row| row.effects.iter().any(|one| one.place == Place::Date);
+    let date = Row::numbered(row as u32)
+        .filter(|row| writes_date(row))
+        .and_then(|_| effects::find(Place::DATES));
     Call {
         arguments: &frame.arguments[..count],
         private: what >> PRIVATE,
         result,
         own: led_to(row),
+        date: date.map_or(0, |(number, _)| led_to(number.into())),
         kept,
         kernel: false,
     }
@@ -526,6 +536,8 @@ struct Written {
     at: u64,
     len: u64,
     effect: usize,
+    /// Only what has changed here and was not told of is: the call was not said to write so far.
+    besides: bool,
 }
 
 /// The call has been made, with this result.
@@ -546,21 +558,25 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
     if let Some((number, row)) = row {
         let call = call_of(what, frame, number, Some(result));
         for (index, effect) in row.effects.iter().enumerate() {
-            let mut add = |at: u64, len: u64| {
+            let mut add = |at: u64, len: u64, besides: bool| {
                 if let Some(free) = written.get_mut(count) {
-                    let effect = index;
-                    *free = Written { at, len, effect };
+                    *free = Written {
+                        at,
+                        len,
+                        effect: index,
+                        besides,
+                    };
                     count += 1;
                 }
             };
-            match staged {
-                _ if effect.is_after() && !effect.may => {
-                    // SAFETY: the caller's promise. What a format asks for is known or was told of
-                    // before.
-                    unsafe { call.spans(effect, |span| add(span.at, span.len)) };
-                }
-                Some(staged) => staged.writes_of(index as u8, add),
-                None => {}
+            let after = effect.is_after() && !effect.may;
+            if after {
+                // SAFETY: the caller's promise. What a format asks for is known or was told of
+                // before.
+                unsafe { call.spans(effect, |span| add(span.at, span.len, false)) };
+            }
+            if let Some(staged) = staged {
+                staged.writes_of(index as u8, |at, len| add(at, len, after));
             }
         }
         remember(number, row, &call, frame.end);
@@ -579,9 +595,15 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
         }
     }
     let Some((number, row)) = row else { return };
-    for Written { at, len, effect } in &written[..count] {
+    for Written {
+        at,
+        len,
+        effect,
+        besides,
+    } in &written[..count]
+    {
         let effect = &row.effects[*effect];
-        let sure = row.has_written(number, effect, result);
+        let sure = !besides && row.has_written(number, effect, result);
         let rest = match staged {
             Some(staged) => staged.write(*at, *len, effect.is_large(), sure, pc),
             None => Some((*at, *len)),
@@ -610,6 +632,7 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
 fn remember(number: u64, row: &Row, call: &Call, end: u64) {
     // SAFETY: the running thread; nothing in here switches.
     let own = unsafe { OWN.get() };
+    let number = Row::with_results_of(number);
     for effect in row.effects {
         match effect.place {
             Place::Own => {
@@ -643,15 +666,35 @@ unsafe extern "C-unwind" fn before(what: u64, name: Address, frame: Address, pc:
         let name = name.to_str().unwrap_or_default();
         // SAFETY: as above.
         unsafe { states::lent::used_by(name, &frame.arguments[..count]) };
+        let keeps = row_of(what).filter(|(_, row)| row.keeps_place());
+        if let Some((number, row)) = keeps {
+            (frame.what, frame.told, frame.end) = (what, ALONE, 0);
+            if row
+                .effects
+                .iter()
+                .any(|effect| matches!(effect.place, Place::Kept(_)))
+            {
+                frame.end = call_of(what, frame, number, None).text_end();
+            }
+        }
     }
 }
 
 unsafe extern "C-unwind" fn after(_: u64, frame: Address, result: u64, pc: usize) {
-    if !shadowed() && scheduled() {
-        // SAFETY: by the contract of the hook.
-        unsafe {
-            let key = frame as usize;
-            end(&mut *frame.cast::<Frame>(), key, result as i64, pc);
+    if shadowed() {
+        return;
+    }
+    // SAFETY: by the contract of the hook.
+    let frame = unsafe { &mut *frame.cast::<Frame>() };
+    if frame.told == ALONE {
+        frame.told = 0;
+        if let Some((number, row)) = row_of(frame.what) {
+            let call = call_of(frame.what, frame, number, Some(result as i64));
+            remember(number, row, &call, frame.end);
         }
+    } else if scheduled() {
+        let key = frame as *mut Frame as usize;
+        // SAFETY: as above.
+        unsafe { end(frame, key, result as i64, pc) };
     }
 }

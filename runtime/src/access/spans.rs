@@ -35,6 +35,8 @@ pub struct Call<'a> {
     pub result: Option<i64>,
     /// Where the result of such calls led before; 0: it is not known.
     pub own: u64,
+    /// Where those of [`Place::Date`] lie; 0: it is not known.
+    pub date: u64,
     /// What strtok keeps.
     pub kept: u64,
     /// The kernel makes it, which finds out that memory is not there; and that may be.
@@ -255,6 +257,7 @@ impl Call<'_> {
                 at => at,
             },
             Place::Own => self.result.map_or(self.own, |result| result as u64),
+            Place::Date => self.date,
             Place::Options => 0,
         }
     }
@@ -369,9 +372,7 @@ impl Call<'_> {
             Extent::Family(n) => return if self.argument(n) == 2 { 4 } else { 16 },
             Extent::SizeAt(n, bytes) => number_at(self.argument(n), bytes).min(MOST),
             Extent::Bytes(n) => self.number(n),
-            Extent::Text(most) if effect.place == Place::Own && self.result.is_none() => {
-                return self.number(most).min(room(at)).min(UNLIMITED);
-            }
+            // Of the library's own, before the call: as far as one goes that is there.
             Extent::Text(most) => text.text(self.number(most)),
             Extent::TextUntil(stop) => {
                 let stop = self.argument(stop) as u32;

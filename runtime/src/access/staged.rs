@@ -485,6 +485,7 @@ impl Call {
             let bytes = &record.own[range.clone()];
             if sure || *bytes != record.others[range.clone()] {
                 record.left = record.left.saturating_sub(1);
+                let told = range.clone();
                 if size > WORD {
                     tell_long(Kind::WriteRange, here, size, pc);
                     let at = here as *mut u8;
@@ -508,10 +509,18 @@ impl Call {
                         }
                     };
                 }
+                self.has_told(told);
             }
             here += size;
         }
         (here < end).then_some((here, end - here))
+    }
+
+    /// Others know of these bytes now.
+    fn has_told(self, range: core::ops::Range<usize>) {
+        let record = record(self.0);
+        let bytes = &record.own[range.clone()];
+        record.others[range].copy_from_slice(bytes);
     }
 
     /// There is nothing left to do.

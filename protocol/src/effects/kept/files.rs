@@ -173,9 +173,27 @@ pub const DESCRIPTOR: State = all_in(
                  fdatasync syncfs fchmod fchown futimens futimes fchdir fdopen fdopendir dup dup2 dup3 \
                  getsockopt setsockopt getsockname getpeername listen bind ioctl tcgetattr tcsetattr \
                  tcgetpgrp tcsetpgrp ttyname ttyname_r flock lockf posix_fadvise readahead dprintf \
-                 vdprintf fgetxattr flistxattr fsetxattr fremovexattr getdents copy_file_range openat fstatat \
-                 sync_file_range",
+                 vdprintf fgetxattr flistxattr fsetxattr fremovexattr getdents getdirentries copy_file_range \
+                 sync_file_range vmsplice fpathconf isfdtype sockatmark ptsname ptsname_r grantpt unlockpt tcdrain \
+                 tcflow tcflush tcsendbreak tcgetsid login_tty inotify_add_watch inotify_rm_watch fanotify_mark \
+                 setns pidfd_getfd pidfd_send_signal process_madvise process_mrelease execveat fexecve bindresvport",
                 ),
+                // The directory that a path begins at.
+                (
+                    Descriptor(0),
+                    Looks,
+                    Always,
+                    "openat fstatat faccessat readlinkat scandirat fchmodat fchownat futimesat utimensat mkdirat \
+                 mkfifoat mknodat unlinkat linkat renameat renameat2 name_to_handle_at open_by_handle_at",
+                ),
+                (Descriptor(1), Looks, Always, "symlinkat"),
+                (
+                    Descriptor(2),
+                    Looks,
+                    Always,
+                    "linkat renameat renameat2 backtrace_symbols_fd",
+                ),
+                (Descriptor(3), Looks, Always, "fanotify_mark"),
                 (
                     Descriptor(0),
                     Looks,
@@ -293,6 +311,23 @@ pub const OPEN_FILE: State = all_in(
                 (Position(2), Changes, Always, "copy_file_range splice"),
             ],
         ),
+    ),
+);
+
+/// What is written at a place of its own goes to the end where all that is written does.
+pub const APPENDS: State = only_with(
+    "fcntl fcntl64 syscall",
+    state(
+        "whether an open file appends",
+        &[
+            (
+                Open(0),
+                Looks,
+                Always,
+                "pwrite pwritev pwritev2 pwritev64v2",
+            ),
+            (Open(0), Changes, Command(1, &[F_SETFL]), "fcntl"),
+        ],
     ),
 );
 
@@ -524,9 +559,20 @@ pub const WATCHED: State = only_with(
                  mkdtemp chmod fchmod fchmodat chown lchown fchown fchownat setxattr lsetxattr \
                  fsetxattr removexattr lremovexattr fremovexattr utime utimes lutimes futimes \
                  futimesat utimensat futimens open openat fopen freopen close fclose opendir closedir \
-                 readdir scandir write writev pwrite pwritev pwritev2 dprintf sendfile copy_file_range \
-                 splice ftruncate truncate fallocate posix_fallocate bind fflush puts printf putchar \
-                 fputs fputc putc fprintf fwrite perror psignal warnx error glob ftw nftw realpath",
+                 readdir scandir write writev pwrite pwritev pwritev2 pwritev64v2 pread preadv preadv2 preadv64v2 \
+                 dprintf vdprintf sendfile copy_file_range splice ftruncate truncate fallocate \
+                 posix_fallocate bind fflush fwrite glob ftw nftw realpath",
+            ),
+            // What streams write and read, when their buffers do.
+            (
+                Process,
+                Adds,
+                Always,
+                "printf vprintf puts putchar wprintf vwprintf putwchar perror psignal psiginfo warn warnx \
+                 vwarn vwarnx error herror fprintf vfprintf fwprintf vfwprintf putc fputc fputs putwc fputwc \
+                 fputws putw fseek fseeko rewind fsetpos setvbuf setbuf setbuffer getchar getwchar scanf \
+                 vscanf wscanf vwscanf fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw fgets \
+                 getline fgetws fread getdelim",
             ),
             (
                 Process,
