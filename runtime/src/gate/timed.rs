@@ -107,7 +107,10 @@ impl<O: Os> Gate<O> {
     /// patiently, or is it another sleep in a row?
     #[inline]
     pub(super) fn overtakes(&self, s: Slot) -> bool {
-        let late = || self.late_only() && (self.passes_patient(s) || self.sleeps_on(s));
+        // Whoever another process lets go on could as well have been let go on later.
+        let others = || self.ready.iter().any(|other| !self.pending(other).outside);
+        let too_early = || self.passes_patient(s) || self.sleeps_on(s);
+        let late = || self.late_only() && too_early() && others();
         !self.nobody_is_ready() && (late() || self.starves(s)) && !self.oversleeps(s)
     }
 
