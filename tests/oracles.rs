@@ -77,7 +77,7 @@ const PROGRAMS: &[Program] = &[
     program("try_read_write", &[], 83, 4, Some(3)),
     program("writer_first", &[], 54, 7, None),
     program("barrier_serial", &[], 126, 2, Some(2)),
-    program("cancelled_wait", &[], 364, 13, None),
+    program("cancelled_wait", &[], 371, 14, None),
     program("timed_lock", &[], 49, 3, Some(3)),
     program("spinlock", &[], 49, 3, Some(3)),
     program("once_only", &[], 95, 2, Some(2)),

@@ -405,7 +405,9 @@ impl Footprint {
             Kind::SpinLock | Kind::SpinUnlock | Kind::SpinDestroy | Kind::OnceDone => {
                 ([whole(size::WORD), Part::NONE], 0)
             }
-            Kind::Yield | Kind::Return | Kind::Fence => ([Part::NONE; 2], 0),
+            Kind::Yield | Kind::Return | Kind::Fence | Kind::CancellationPoint => {
+                ([Part::NONE; 2], 0)
+            }
             Kind::SignalReturn if event.aux & SIGNAL_OWN != 0 => ([Part::NONE; 2], 0),
             // The action of a signal, and what only the thread itself has.
             Kind::SignalSend | Kind::SignalHandler if event.aux & SIGNAL_OWN != 0 => {

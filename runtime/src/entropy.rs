@@ -107,8 +107,9 @@ unsafe extern "C-unwind" fn getrandom_from(
     buffer: *mut c_void,
     len: usize,
     flags: c_uint,
-    _: usize,
+    pc: usize,
 ) -> isize {
+    crate::threads::points::enter(pc);
     // SAFETY: the caller's buffer.
     unsafe { getrandom(buffer.cast(), len, flags) }
 }

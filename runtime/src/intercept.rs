@@ -33,6 +33,9 @@ macro_rules! intercept {
                         stringify!($name),
                         &[$($crate::gone::Argument($arg).memory()),*],
                     );
+                    if const { $crate::threads::points::is_point(stringify!($name)) } {
+                        $crate::threads::points::enter($pc);
+                    }
                     if !$crate::gate::active() || is_gone() {
                         // SAFETY: the program's arguments, handed on.
                         return unsafe { real::$name($($arg),*) };

@@ -104,7 +104,8 @@ impl Locks {
         // Once it is signalled, a wait for a condition has no deadline any more.
         let signalled =
             step.event.kind() == Some(Kind::CondWake) && step.enabler.is_some_and(in_context);
-        if step.timed && !signalled {
+        let cancelled = step.cancel.is_some_and(in_context);
+        if (step.timed || cancelled) && !signalled {
             return true;
         }
         if !step.awaited.is_empty()

@@ -39,6 +39,8 @@ pub struct Step {
     pub looked_later: bool,
     /// It had a deadline, so that it could be taken at any time.
     pub timed: bool,
+    /// It is possible from this step on, a request to cancel its thread, without what enabled it.
+    pub cancel: Option<usize>,
     /// The step behind it is another thread's, unless none could be taken ([`Kind::PassedOver`]).
     pub gives_way: bool,
     /// It was taken because nobody else could take a step: all that came before it makes it possible.
@@ -321,6 +323,10 @@ impl Reader {
             value: event.value as u16,
             of: event.aux as u16,
         });
+        // Signalled, and asked to be cancelled before it returned.
+        if last.event.kind() == Some(Kind::CondWake) {
+            last.cancel = self.cancels.get(&last.thread).copied();
+        }
         // A wait that will end for no reason.
         if last.event.kind() == Some(Kind::CondWait) && event.value == 1 {
             let (who, queue) = (last.thread, last.event.object);
@@ -370,8 +376,13 @@ impl Reader {
         *number += 1;
         let number = *number;
         let wait = self.waits.get(&event.thread).copied().unwrap_or_default();
-        let timed =
-            self.timed.take() == Some(event.thread) || (waits && wait.timed && !wait.gave_up);
+        let timed = self.timed.take() == Some(event.thread)
+            || (waits && wait.timed && !wait.gave_up)
+            || (kind == Kind::Cancelled && event.size != 0);
+        let cancel = match kind.joins() && event.size != 0 {
+            true => self.cancels.get(&event.thread).copied(),
+            false => None,
+        };
         let mut awaited = self.awaited.remove(&event.thread).unwrap_or_default();
         let unchanged =
             || has_changed(event.thread, &awaited, &self.steps, &|_| true) == Some(false);
@@ -397,6 +408,7 @@ impl Reader {
             beside,
             looked_later: false,
             timed,
+            cancel,
             gives_way: false,
             last_resort,
             enabler,
@@ -436,7 +448,11 @@ impl Reader {
         index: usize,
     ) -> Option<usize> {
         match kind {
-            Kind::CondWake if event.value == CANCELLED => self.cancels.get(&event.thread).copied(),
+            Kind::Cancelled => self.cancels.get(&event.thread).copied(),
+            // One that was signalled waited for its mutex only.
+            Kind::CondWake if event.value == CANCELLED && wait.released_by.is_none() => {
+                self.cancels.get(&event.thread).copied()
+            }
             Kind::CondWake => wait.released_by,
             Kind::ThreadJoin | Kind::ThreadTimedJoin => {
                 self.exits.get(&(event.value as Slot)).copied()
@@ -552,6 +568,10 @@ impl Reader {
             Kind::ThreadCancel | Kind::ThreadDetach | Kind::FutexWake => {
                 Footprint::everything(thread)
             }
+            // It would be cancelled.
+            _ if kind.joins() && kind != Kind::ThreadTryJoin && enabler.is_none() => {
+                Footprint::everything(thread)
+            }
             _ => Footprint::of(&event, beside).awaiting(words(&awaited)),
         };
         let number = self.counts.get(&thread).copied().unwrap_or_default() + 1;
@@ -564,6 +584,7 @@ impl Reader {
             operands,
             beside,
             looked_later: false,
+            cancel: None,
             timed: record.aux & PENDING_TIMED != 0
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
             gives_way: false,

@@ -189,14 +189,15 @@ impl Races<'_> {
             Some(previous) => execution.clock(previous).to_vec(),
             None => execution.no_clock(),
         };
+        let has_other_way = later.timed || later.cancel.is_some();
         if let Some(enabler) = later.enabler
-            && !later.timed
+            && !has_other_way
         {
             join(&mut clock, execution.clock(enabler));
         }
         let mut candidates = touched.candidates(&later.foot);
         // What ends a wait that could have ended by itself is a race too.
-        let enabler = later.enabler.filter(|_| later.timed);
+        let enabler = later.enabler.filter(|_| has_other_way);
         if let Some(enabler) = enabler
             && !candidates.contains(&enabler)
         {
@@ -333,6 +334,11 @@ fn foot_there(
                 ..later.beside
             };
             (later.event, beside)
+        }
+        // What is lacking is the end of the thread: the wait for it is cancelled.
+        _ if later.cancel.is_some() && !signalled => {
+            let all = Footprint::everything(later.thread);
+            return (all, all);
         }
         _ => context.seen(later),
     };

@@ -20,6 +20,9 @@ macro_rules! intercept6 {
                 pub unsafe extern "C-unwind" fn $name(
                     $a: $ta, $b: $tb, $c: $tc, $d: $td, $e: $te, $f: $tf, $pc: usize,
                 ) -> $ret {
+                    if const { $crate::threads::points::is_point(stringify!($name)) } {
+                        $crate::threads::points::enter($pc);
+                    }
                     if !$crate::gate::active() {
                         // SAFETY: the program's arguments, handed on.
                         return unsafe { real6::$name($a, $b, $c, $d, $e, $f) };
