@@ -59,14 +59,7 @@ crate::hooks! { ROWS:
 /// Is this access a step of the schedule?
 #[inline]
 pub fn scheduled() -> bool {
-    if !crate::vars::accesses() {
-        return false;
-    }
-    if !gate::active() {
-        crate::vars::not_controlled();
-        return false;
-    }
-    !crate::shadow::in_atomic_section()
+    crate::vars::accesses() && gate::active() && !crate::shadow::in_atomic_section()
 }
 
 /// Does the shadow follow this access? (A function without a symbolic body in a symbolic run.)

@@ -25,7 +25,6 @@ mod fenv;
 mod foreign;
 mod futex;
 mod gate;
-mod gone;
 mod heap;
 mod io;
 mod keys;

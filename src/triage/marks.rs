@@ -8,7 +8,7 @@ use super::{
 use crate::marks::describe_cycle;
 use crate::report::{base_name, place};
 use crate::same;
-use crate::summary::{Possibility, count};
+use crate::summary::Possibility;
 use crate::suppress::Case;
 use crate::symbols::Symbols;
 use crate::watch::{Key, Mark};
@@ -74,14 +74,16 @@ impl Marked {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.left_out > 0 {
+            let n = self.left_out;
             notes.push(format!(
-                "races and leaked threads that were not looked into: {}",
-                self.left_out
+                "{n} more races and leaked threads were not looked into"
             ));
         }
         if self.others > 0 {
-            let races = count(self.others, "more race");
-            notes.push(format!("{races} on variables that are reported"));
+            notes.push(format!(
+                "{} more pairs of accesses race on variables that are reported",
+                self.others
+            ));
         }
         if self.vanished > 0 {
             notes.push(format!(
@@ -492,8 +494,8 @@ fn differences(expected: &[u8], stdout: &[u8]) -> Vec<Note> {
         .collect();
     if all.len() > MOST_LINES {
         notes.push(format!(
-            "and in {}",
-            count((all.len() - MOST_LINES) as u64, "more line")
+            "and {} more lines that differ",
+            all.len() - MOST_LINES
         ));
     }
     if expected == stdout {
@@ -525,7 +527,7 @@ mod tests {
                     "line 3: `3` expected, nothing printed",
                     "line 4: `4` expected, nothing printed",
                     "line 5: `5` expected, nothing printed",
-                    "and in 2 more lines",
+                    "and 2 more lines that differ",
                 ],
             ),
         ];

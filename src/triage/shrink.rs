@@ -154,9 +154,8 @@ impl Triage<'_> {
         let why = match (self.interrupt.stopped(), budget.late) {
             (true, _) => Some("shrinking ended with the search".to_string()),
             (false, true) => Some(format!(
-                "shrinking ended after {:?}{}",
-                effort.time,
-                if fails { " (--shrink-time)" } else { "" }
+                "shrinking ended after {:?} (--shrink-time)",
+                effort.time
             )),
             (false, false) => None,
         };

@@ -639,42 +639,34 @@ impl Verifier {
         let lost: u64 = self.forest.lost.values().sum();
         let unstable = self.forest.unstable.len();
         let counted = [
-            (lost, "operation", "on symbolic values not followed"),
+            (lost, "operations on symbolic values not followed"),
             (
                 unstable as u64,
-                "statement",
-                "depending on something not recorded",
+                "statements that depend on something not recorded",
             ),
             (
                 unreached.len() as u64,
-                "frontier",
-                "not reached by executions",
+                "frontiers not reached by executions",
             ),
             (
                 self.frontier.wrong_orders() as u64,
-                "wrong order",
-                "of steps on one object (see the findings)",
+                "wrong orders of steps on one object (see the findings)",
             ),
             (
                 self.frontier.unsteady() as u64,
-                "location",
-                "whose first content differs between executions",
+                "locations whose first content differs between executions",
             ),
-            (self.corrupt, "trace", "not well-formed"),
+            (self.corrupt, "traces not well-formed"),
             (
                 self.uncontrolled.len() as u64,
-                "kind",
-                "of operations not controlled",
+                "kinds of operations not controlled",
             ),
         ];
         limits.extend(
             counted
-                .into_iter()
+                .iter()
                 .filter(|c| c.0 > 0)
-                .map(|(n, noun, which)| {
-                    let plural = if n == 1 { "" } else { "s" };
-                    format!("{n} {noun}{plural} {which}")
-                }),
+                .map(|(n, what)| format!("{n} {what}")),
         );
         limits
     }
