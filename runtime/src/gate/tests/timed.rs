@@ -65,3 +65,21 @@ fn late_time_outs_wait_for_everybody_else() {
         assert_eq!((world.gate.arrive(), early(&world)), (Wake::TimedOut, 0));
     }
 }
+
+/// Whether a child of the process has ended yet is nothing that an execution decides.
+#[test]
+fn late_time_outs_do_not_wait_for_what_another_process_lets_go_on() {
+    for (outside, expected) in [(true, Ok(1)), (false, Err(()))] {
+        let prefix = [t(1, 3)];
+        let mut world =
+            World::new(flags::LATE_TIMEOUTS, Tail::RunUntilBlocked, &prefix).children(1);
+        let main = Pending {
+            outside,
+            ..Pending::always(Kind::Yield, 0, 0x10)
+        };
+        assert_eq!(world.gate.announce(&main), Ok(1));
+        assert_eq!(world.sleep(10), Ok(1), "the first one may end");
+        world.gate.arrive();
+        assert_eq!(world.sleep(20).map_err(drop), expected, "{outside}");
+    }
+}
