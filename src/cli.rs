@@ -31,7 +31,8 @@ First steps:
   raddle cargo test                    the tests of a Rust package, each under a thousand of them
   raddle verify -- ./test              all interleavings and all inputs, with a proof at the end
 
-Exit codes: 0 nothing found, 66 a finding; the README has the whole table.";
+Exit codes: 0 nothing found, 66 a finding, 69 nothing found but not all was done that was to be (the
+bounds are printed); the README has the whole table.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -54,7 +55,7 @@ pub enum Command {
     /// Build, run and test Rust with scheduling points at atomic operations (cargo, as it is)
     #[command(disable_help_flag = true)]
     Cargo(CompilerArgs),
-    /// Run each test of a Rust test binary under many schedules: what `raddle cargo test` does
+    /// Run each test of a Rust or GoogleTest binary under many schedules, as `raddle cargo test` does
     Test(RunOptions),
 }
 
@@ -78,8 +79,9 @@ pub struct TargetOptions {
     #[arg(long, value_enum, default_value_t = Substrate::Fiber)]
     pub threads: Substrate,
 
-    /// Steps after which an execution counts as a livelock; 0: no limit (default: 10 million;
-    /// for verify 100,000)
+    /// Steps after which an execution is cut off, which bounds the verdict; if its threads only come
+    /// back to the same states, it is a livelock. 0: no limit (default: 10 million; for verify
+    /// 100,000 decisions without a step)
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
 

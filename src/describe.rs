@@ -19,6 +19,7 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::trace::{Outcome, Trace};
 use raddle_protocol::witness::{Access, Creation, Input, NO_OBJECT, Note, Object, Record, Wait};
 use raddle_protocol::{Slot, slot};
+use raddle_scheduler::signal_name;
 
 /// One failure, in words and places.
 #[derive(Clone, Debug)]
@@ -146,31 +147,6 @@ fn message(class: Class, trace: &Trace) -> String {
             format!("{default}: {said}")
         }
         (_, false) => said,
-    }
-}
-
-fn signal_name(number: i32) -> String {
-    const NAMES: [(i32, &str); 16] = [
-        (libc::SIGSEGV, "SIGSEGV"),
-        (libc::SIGBUS, "SIGBUS"),
-        (libc::SIGFPE, "SIGFPE"),
-        (libc::SIGILL, "SIGILL"),
-        (libc::SIGABRT, "SIGABRT"),
-        (libc::SIGTRAP, "SIGTRAP"),
-        (libc::SIGSYS, "SIGSYS"),
-        (libc::SIGPIPE, "SIGPIPE"),
-        (libc::SIGKILL, "SIGKILL"),
-        (libc::SIGTERM, "SIGTERM"),
-        (libc::SIGINT, "SIGINT"),
-        (libc::SIGHUP, "SIGHUP"),
-        (libc::SIGUSR1, "SIGUSR1"),
-        (libc::SIGUSR2, "SIGUSR2"),
-        (libc::SIGALRM, "SIGALRM"),
-        (libc::SIGXFSZ, "SIGXFSZ"),
-    ];
-    match NAMES.iter().find(|(n, _)| *n == number) {
-        Some((_, name)) => name.to_string(),
-        None => format!("signal {number}"),
     }
 }
 

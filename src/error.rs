@@ -80,6 +80,7 @@ impl From<StartError> for Error {
         }
         let exit = match &error {
             StartError::Unsuitable(_)
+            | StartError::Stale(_)
             | StartError::Ended { .. }
             | StartError::Silent { .. }
             | StartError::Deaf

@@ -71,7 +71,7 @@ impl Exit {
                 "a replay left its schedule or did not fail in the same way; a search did, with nothing named that may be why, or an exhaustive one"
             }
             Exit::Unsupported => {
-                "the program cannot be run under control (missing, static, a script, 32-bit, …)"
+                "the program cannot be run under control (missing, static, a script, 32-bit, built by another version of `raddle cc`, …)"
             }
             Exit::WithinBounds => {
                 "verified, explored or searched, but only within the bounds that are printed"

@@ -663,6 +663,7 @@ mod tests {
                     end: number(end),
                     file_offset: number(fields[2]),
                     instrumented: false,
+                    stale: false,
                     sanitizer: raddle_scheduler::Sanitizer::None,
                 }
             })

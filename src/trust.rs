@@ -185,7 +185,7 @@ fn symbolic(all: &[(OsString, OsString)]) -> Vec<OsString> {
 /// and lies, with the directory that it starts in, in the tree that the user is in.
 ///
 /// # Errors
-/// None of these; it is said why.
+/// It may not: what speaks against it.
 pub fn check(file: &Path, witness: &Witness, options: &ReplayOptions) -> Result<()> {
     if options.trust || options.program.is_some() {
         return Ok(());

@@ -27,7 +27,7 @@ use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
-use raddle_scheduler::{Module, Session};
+use raddle_scheduler::{Module, Sanitizers, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -148,6 +148,7 @@ pub fn verify(
         &mut summary,
         &report,
         job_flags,
+        setup.program.sanitizers,
         given,
         &modules,
         &mut symbols,
@@ -481,6 +482,7 @@ fn conclude(
     summary: &mut Summary,
     report: &Report,
     job_flags: u32,
+    sanitizers: Sanitizers,
     given: Given,
     modules: &[Module],
     symbols: &mut Symbols,
@@ -501,6 +503,7 @@ fn conclude(
     bounds.extend(unseen_modules(modules, &known, |module| {
         module.instrumented
     }));
+    bounds.extend(sanitizers.bound().map(String::from));
     bounds.extend(cpp::unseen_calls(modules));
     let files = unhooked::files(modules);
     bounds.extend(unhooked::bounds(&files));
@@ -510,8 +513,16 @@ fn conclude(
     }
     for unreached in &report.unreached {
         let at = unreached.at.iter().map(|&pc| place_of(pc, symbols));
-        let places = at.collect::<Vec<_>>().join(" and ");
-        bounds.push(format!("not reached: {} at {places}", unreached.what));
+        let places: Vec<String> = at.filter(|place| !place.is_empty()).collect();
+        let places = match places.is_empty() {
+            // Of a timer that expires, for one.
+            true => "no line of the program".to_string(),
+            false => places.join(" and "),
+        };
+        let bound = format!("not reached: {} at {places}", unreached.what);
+        if !bounds.contains(&bound) {
+            bounds.push(bound);
+        }
     }
     bounds.extend(given.bounds);
     bounds.extend(last_decisions(&report.bounded_at, symbols));
@@ -530,9 +541,9 @@ fn conclude(
             name => format!("what {} reads", short(&demangle(name))),
         };
         concretised.push(format!(
-            "{what} at {} ({} times)",
+            "{what} at {} ({})",
             place_of(entry.pc, symbols),
-            entry.count
+            count(entry.count, "time")
         ));
     }
     summary.verify = Some(Verification {

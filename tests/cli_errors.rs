@@ -85,6 +85,16 @@ fn programs_that_cannot_be_run() {
     with_mode(&dir.join("not_executable"), &elf, 0o644);
     with_mode(&dir.join("script"), b"#!/bin/sh -e\nexit 0\n", 0o755);
     with_mode(&dir.join("text"), b"hello\n", 0o755);
+    let other = compile(Compiler::RaddleCc, "examples/flaky.c", &[]);
+    let mut other = std::fs::read(other).expect("the program can be read");
+    let version = raddle_protocol::VERSION.to_le_bytes();
+    let places = (0..other.len()).step_by(version.len());
+    let marks: Vec<usize> = places
+        .filter(|&at| other[at..].starts_with(&version))
+        .collect();
+    assert!(!marks.is_empty(), "no mark of raddle cc");
+    marks.iter().for_each(|&at| other[at] ^= 1);
+    with_mode(&dir.join("of_another_version"), &other, 0o755);
     let fixed = compile(Compiler::Gcc, "examples/flaky.c", &["-static"]);
     let fixed = fixed.to_str().expect("a path of ours is text");
     let good = good.to_str().expect("a path of ours is text");
@@ -135,6 +145,11 @@ fn programs_that_cannot_be_run() {
                 unsuitable,
             ),
             case(&["run", "--", "./"], &["not a regular file"], unsuitable),
+            case(
+                &["run", "--", "./of_another_version"],
+                &["another version of raddle cc", "build it anew"],
+                unsuitable,
+            ),
             case(
                 &["verify", "--", good],
                 &["not built with raddle cc", "CC="],

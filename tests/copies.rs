@@ -1,8 +1,9 @@
 //! Random C programs in which threads copy and fill blocks of 4 to 40 bytes that others read and
 //! write: do `dpor`, `pcb` and `verify` reach exactly what brute force (`dfs`) does, and is that what
 //! the program reaches when it copies word by word in a loop of its own? Do they count as many classes as
-//! brute force? Which accesses of 16 bytes
-//! are one step? All programs are in one binary; they are the same on every machine.
+//! brute force? All these programs are in one binary; they are the same on every machine. And do others
+//! come between what one call of the C library, or one access across two lines of the cache, reads or
+//! writes?
 
 mod common;
 

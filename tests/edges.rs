@@ -1,6 +1,7 @@
 //! Does each way of ordering two threads count for races: those of C and C++, of POSIX and of Linux
-//! (`edges/edges.c` has a row for each, those that go by way of the system in `edges/system.h`)? No search calls the accesses a race that it keeps in order, and
-//! each finds the race where the access comes after the release.
+//! (`edges/edges.c` has a row for each, those that go by way of the system in `edges/system.h`)? No search
+//! calls the accesses a race that it keeps in order, and each finds the race where the access comes after
+//! the release.
 
 mod common;
 

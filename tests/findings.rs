@@ -504,3 +504,24 @@ fn deadlocks_say_who_waits_and_holds_what_since_when() {
         }
     }
 }
+
+/// Whoever writes out the stack of a panic reads the whole program's debug information, without a step.
+#[test]
+fn stacks_of_panics_are_not_dear() {
+    const NATIVELY: u32 = 5;
+    let program = program("panics.rs", &["-g"]);
+    let started = std::time::Instant::now();
+    for _ in 0..NATIVELY {
+        let said = output(Command::new(&program).arg("1"), LIMIT).stderr;
+        assert!(said.contains("stack backtrace:"), "{said}");
+    }
+    let natively = started.elapsed() / NATIVELY;
+    let run = run(&["run", "-n", "20", "--races=off"], &program, &["1"]);
+    assert_eq!(run.output.status, 0, "{}", run.output.all());
+    // It was three hundred times where each step of reading was one of the schedule.
+    let rate = run.summary.executions_per_second;
+    assert!(
+        rate * natively.as_secs_f64() * 30.0 > 1.0,
+        "{rate} a second, natively {natively:?} each"
+    );
+}

@@ -197,6 +197,25 @@ fn accesses_by_hooks_of_raddle_cc_are_checked_too() {
     });
 }
 
+/// What AddressSanitizer alone knows bounds exhaustive searches, which end as without it.
+#[test]
+fn what_address_sanitizer_marks_bounds_exhaustive_searches() {
+    let program = Build::Raddle(ASAN).program("scope.c", &["-O0"]);
+    let cases: [(&[&str], i32); 4] = [
+        (&["run", "--policy", "dpor"], 69),
+        (&["run", "--policy", "pcb:0"], 69),
+        (&["verify"], 69),
+        (&["run", "--policy", "dfs"], 66),
+    ];
+    for (command, status) in cases {
+        let found = run(&[command, &["--no-shrink"]].concat(), &program, &[]);
+        let said = found.output.all();
+        assert_eq!(found.output.status, status, "{said}");
+        let bounded = said.contains("AddressSanitizer marks");
+        assert!(bounded || status == 66, "{said}");
+    }
+}
+
 #[test]
 fn a_report_tells_where_the_block_was_freed() {
     for program in by_both("freed_early.c", ASAN, &[]) {

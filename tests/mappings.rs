@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Compiler, compile, in_parallel, run};
+use std::process::Command;
 
 const CALLS: [&str; 18] = [
     "munmap",
@@ -67,6 +68,85 @@ fn pages_are_used_before_and_after_calls_that_act_on_them() {
                     false if mode == ["verify"] && CHANGE_CONTENT.contains(&call) => &[0, 69],
                     false => &[0],
                 };
+                if !right.contains(&run.output.status) {
+                    let (shown, all) = (&run.shown, run.output.all());
+                    return Err(format!("{shown}: {right:?} is right\n{all}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// What the calls of `faults.c` come to that hand memory to the kernel which is not there is what it is
+/// natively: they fail, or the C library faults.
+#[test]
+fn the_kernel_finds_that_memory_is_not_there() {
+    let source = "tests/mappings/faults.c";
+    let native = compile(Compiler::Gcc, source, &["-O0", "-w"]);
+    let hooked = compile(Compiler::RaddleCc, source, &["-O0", "-w"]);
+    let modes = [
+        (&native, &["run", "-n", "1"][..]),
+        (&hooked, &["run", "--policy", "dpor"]),
+        (&hooked, &["verify"]),
+    ];
+    let cases: Vec<_> = modes
+        .into_iter()
+        .flat_map(|mode| [(mode, "none"), (mode, "unmapped")])
+        .collect();
+    in_parallel(&cases, |&((program, mode), how)| {
+        let alone = Command::new(&native).arg(how).output();
+        let alone = alone.map_err(|error| error.to_string())?;
+        let right = String::from_utf8_lossy(&alone.stdout);
+        if right.matches("Bad address").count() < 120 {
+            return Err(format!("natively: {right}"));
+        }
+        let run = run(&[mode, &["-q"]].concat(), program, &[how]);
+        match run.output.stdout == right {
+            true => Ok(()),
+            false => {
+                let (shown, found) = (&run.shown, &run.output.stdout);
+                Err(format!("{shown}: {found}\nnatively: {right}"))
+            }
+        }
+    });
+}
+
+/// A call that hands a page to the kernel fails after another thread has taken it away, and nothing faults.
+#[test]
+fn calls_fail_whose_memory_others_take_away() {
+    let program = compile(Compiler::RaddleCc, "tests/mappings/gone.c", &["-O0"]);
+    let calls = [
+        "read",
+        "write",
+        "pread",
+        "readv",
+        "writev",
+        "send",
+        "recv",
+        "fstat",
+        "stat",
+        "open",
+        "getrandom",
+        "uname",
+        "pipe",
+        "nanosleep",
+        "readlink",
+        "poll",
+        "getcwd",
+    ];
+    let protected = ["read", "write", "fstat", "open"];
+    let pairs: Vec<_> = calls
+        .map(|call| (call, "munmap"))
+        .into_iter()
+        .chain(protected.map(|call| (call, "mprotect")))
+        .collect();
+    let modes = [&["run", "--policy", "dpor"][..], &["verify"]];
+    in_parallel(&pairs, |&(call, how)| {
+        for mode in modes {
+            let options = [mode, &["--no-shrink"]].concat();
+            for (rest, right) in [(&[][..], &[0, 69][..]), (&["both"], &[66])] {
+                let run = run(&options, &program, &[&[call, how], rest].concat());
                 if !right.contains(&run.output.status) {
                     let (shown, all) = (&run.shown, run.output.all());
                     return Err(format!("{shown}: {right:?} is right\n{all}"));

@@ -57,7 +57,7 @@ fn what_is_not_followed_bounds_the_verdict() {
         ("-DMUCH", "more than 4096 bytes in a pipe"),
         ("-DWIDE", "not modelled: write"),
         ("-DSEMAPHORE", "not modelled: read"),
-        ("-DINPUT", "operations on symbolic values not followed"),
+        ("-DINPUT", "on symbolic values not followed"),
     ];
     in_parallel(&cases, |&(flag, says)| {
         let program = compile(

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Compiler, Random, compile, in_parallel, run, scratch};
+use common::{Compiler, Random, compile, in_parallel, random_seeds, run, scratch};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
@@ -248,14 +248,6 @@ int main(void)
     (source, with_input)
 }
 
-fn seeds() -> Range<u64> {
-    let Ok(text) = std::env::var("RADDLE_RANDOM_SEEDS") else {
-        return SEEDS;
-    };
-    let (low, high) = text.split_once("..").expect("LOW..HIGH");
-    low.parse().expect("a number")..high.parse().expect("a number")
-}
-
 /// Whether the program was small enough to be compared; an error when `verify` was wrong.
 fn check(seed: u64) -> Result<bool, String> {
     let (source, with_input) = program(seed);
@@ -305,7 +297,7 @@ fn check(seed: u64) -> Result<bool, String> {
 #[test]
 fn verify_agrees_with_brute_force_on_random_programs() {
     let compared = std::sync::atomic::AtomicUsize::new(0);
-    let all: Vec<u64> = seeds().collect();
+    let all: Vec<u64> = random_seeds(SEEDS).collect();
     in_parallel(&all, |&seed| {
         let counts = check(seed)?;
         compared.fetch_add(usize::from(counts), std::sync::atomic::Ordering::Relaxed);

@@ -271,3 +271,45 @@ fn programs_run_alone_and_under_raddle() {
     assert_eq!(said.status, 0, "{}", said.all());
     assert!(said.all().contains("nothing found"), "{}", said.all());
 }
+
+/// What `cargo nextest` builds has hooks, and each test is run by raddle: a tool of this name gets what tells
+/// cargo so.
+#[test]
+fn nextest_is_told_of_hooks_and_runner() {
+    let tools = scratch("nextest");
+    let tool = tools.join("cargo-nextest");
+    let script = "#!/bin/sh\necho \"$CARGO_BUILD_TARGET\"\necho \"$CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS\"\nenv | grep _RUNNER=\necho \"$*\"\n";
+    std::fs::write(&tool, script).expect("the directory is ours");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&tool, executable).expect("the file is ours");
+    let path = std::env::var("PATH").expect("there is one");
+    let with_tool = |args: &[&str]| {
+        let mut command = Command::new(raddle());
+        command
+            .current_dir(&tools)
+            .env("PATH", format!("{}:{path}", tools.display()))
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .arg("cargo")
+            .args(args);
+        output(&mut command, LIMIT)
+    };
+    let said = with_tool(&["nextest", "run", "--offline"]);
+    assert_eq!(said.status, 0, "{}", said.all());
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    let [target, flags, runner, args] = lines[..] else {
+        panic!("{}", said.all());
+    };
+    assert_eq!(target, "x86_64-unknown-linux-gnu");
+    assert!(flags.contains("libraddle"), "{flags}");
+    assert!(runner.ends_with("raddle run --"), "{runner}");
+    assert_eq!(args, "nextest run --offline");
+    // Another tool would build without hooks.
+    let said = with_tool(&["expand"]);
+    assert_eq!(said.status, 64, "{}", said.all());
+    assert!(
+        said.stderr.contains("would have no hooks"),
+        "{}",
+        said.all()
+    );
+}

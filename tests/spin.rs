@@ -487,8 +487,8 @@ fn busy_waits_without_instrumentation_end_and_are_named() {
     assert_eq!(again.status, 66, "{}", again.all());
 }
 
-/// In `verify`, loops that try until something comes of it end soon at a bound that is named; what is wrong behind them is
-/// found.
+/// In `verify`, loops that try until something comes of it end soon at a bound that is named; what is wrong
+/// behind them is found.
 #[test]
 fn attempts_without_end_are_cut_soon() {
     let source = "tests/spin/tries.c";
@@ -552,8 +552,8 @@ fn exhaustive_search_ends_on_loops_that_ask_the_system() {
 }
 
 /// What a thread does in the rounds of a loop (letters of `spin/asking.c`).
-const ROUNDS: [&str; 15] = [
-    "r", "g", "y", "n", "u", "e", "c", "l", "t", "s", "a", "o", "S", "rg", "ry",
+const ROUNDS: [&str; 17] = [
+    "r", "g", "y", "n", "u", "e", "c", "l", "t", "s", "a", "o", "S", "rg", "ry", "P", "ug",
 ];
 
 /// What a loop does is a function of the schedule: whatever a search makes of what it has seen can be

@@ -8,6 +8,7 @@ use raddle_protocol::hooks::{CALLS, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SOURCE: &str = "tests/states/calls.c";
 
@@ -18,7 +19,7 @@ const SEARCHED: usize = 60;
 /// Pairs that are searched in any case, by how their texts begin: what they share shows in no name (both
 /// ends of a terminal, signals that are kept though they are ignored), or the library does not look at
 /// it by itself alone.
-const ALWAYS: [[&str; 2]; 13] = [
+const ALWAYS: [[&str; 2]; 19] = [
     [
         "struct termios x; R = tcgetattr(master",
         "struct termios x = cooked_mode;",
@@ -46,6 +47,14 @@ const ALWAYS: [[&str; 2]; 13] = [
         "R = pwrite(m, \"z\", 1, 8000)",
         "R = fcntl(m, F_ADD_SEALS, F_SEAL_GROW",
     ],
+    // Directories that paths begin at.
+    ["R = mkdirat(dir", "R = close(dir)"],
+    ["R = fpathconf(f", "R = close(f)"],
+    // Memory of the library's own, which was met before there were threads.
+    ["R = pt->tm_mday", "time_t n = 1500000000; R = Z(ctime"],
+    ["R = H(pa, 20)", "time_t n = 1500000000; R = Z(ctime"],
+    ["R = pwrite(f, \"9\"", "R = fcntl(f, F_SETFL, O_APPEND"],
+    ["visits = 0; dl_iterate_phdr", "R = iconv_open(\"UTF-16\""],
 ];
 
 /// What two calls returned and what could be seen afterwards.
@@ -229,8 +238,14 @@ fn missing(pair: &Pair, verify: bool, reached: &BTreeSet<Came>) -> Vec<String> {
     missing
 }
 
-/// Searches for both orders of the pair; says what is wrong.
-fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Result<(), String> {
+/// Searches for both orders of the pair; whether `dpor` and `verify` claimed to have tried all, or what
+/// is wrong.
+fn search(
+    program: &Path,
+    texts: &BTreeMap<usize, String>,
+    pair: &Pair,
+) -> Result<[bool; 2], String> {
+    let mut claimed = [false; 2];
     for verify in [false, true] {
         let [a, b] = pair.calls;
         let name = format!("states-{a}-{b}-{verify}");
@@ -262,6 +277,7 @@ fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Resul
         let found = run(&options, program, &arguments);
         let missing = missing(pair, verify, &reached(&record));
         let is_whole = verify || found.summary.complete == Some(true);
+        claimed[usize::from(verify)] = is_whole && found.output.status == 0;
         let is_right = match found.output.status {
             0 => !is_whole || missing.is_empty(),
             69 => true,
@@ -277,7 +293,7 @@ fn search(program: &Path, texts: &BTreeMap<usize, String>, pair: &Pair) -> Resul
             ));
         }
     }
-    Ok(())
+    Ok(claimed)
 }
 
 #[test]
@@ -302,10 +318,57 @@ fn both_orders_of_calls_that_share_a_state_are_reached() {
     assert!(unknown.len() < 100, "{unknown:?}");
     let known = program(Some(&texts.values().map(bit).collect::<String>()));
     let pairs = chosen(&whole, &texts);
+    let claims = [AtomicUsize::new(0), AtomicUsize::new(0)];
     in_parallel(&pairs, |pair| {
         let are_known = pair.calls.iter().all(|call| is_known(&texts[call]));
         let found = search(if are_known { &known } else { &whole }, &texts, pair);
         // Of many pairs, it is told at once.
-        found.inspect_err(|wrong| eprintln!("{wrong}"))
+        let claimed = found.inspect_err(|wrong| eprintln!("{wrong}"))?;
+        for (claims, claimed) in claims.iter().zip(claimed) {
+            claims.fetch_add(usize::from(claimed), Ordering::Relaxed);
+        }
+        Ok(())
     });
+    let claims = claims.map(AtomicUsize::into_inner);
+    let all = pairs.len();
+    println!("dpor and verify were not bounded for {claims:?} of {all}");
+    // What is bounded may leave out an order.
+    let [dpor, verify] = claims;
+    assert!(
+        2 * dpor > all && 5 * verify > all,
+        "{dpor} and {verify} of {all}"
+    );
+}
+
+/// What only this library needs is not there for the program.
+#[test]
+fn a_library_that_the_program_does_not_need_is_not_there() {
+    const NAMES: [&str; 2] = ["libm.so.6", "libgcc_s.so.1"];
+    let source = "tests/states/noload.c";
+    let plain = compile(Compiler::Gcc, source, &[]);
+    // It needs the library that it is run with.
+    let hooked = compile(Compiler::RaddleCc, source, &["--symbolic"]);
+    for name in NAMES {
+        let natively = output(Command::new(&plain).arg(name), LIMIT);
+        assert_eq!(natively.status, 0, "{name}: {}", natively.all());
+        let found = run(&["run", "-n", "2"], &plain, &[name]);
+        assert_eq!(found.output.status, 0, "{}", found.output.all());
+        let own = run(&["run", "-n", "2"], &plain, &[name, "load"]);
+        assert!(
+            own.output.all().contains("RTLD_NOLOAD"),
+            "{}",
+            own.output.all()
+        );
+        for search in [&["run", "--policy", "dpor"][..], &["verify"]] {
+            let found = run(search, &hooked, &[name]);
+            assert!(
+                found.output.all().contains("RTLD_NOLOAD"),
+                "{}",
+                found.output.all()
+            );
+            assert_ne!(found.output.status, 0, "{}", found.output.all());
+        }
+    }
+    let found = run(&["run", "--policy", "dpor"], &hooked, &["libresolv.so.2"]);
+    assert_eq!(found.output.status, 0, "{}", found.output.all());
 }

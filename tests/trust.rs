@@ -99,18 +99,21 @@ fn a_witness_does_not_choose_what_is_started() {
             "not the build",
         ),
         (
-            &|w| w.command.cwd = bytes("/usr"),
+            &|w| {
+                w.command.program = bytes(&dir.join("flaky").to_string_lossy());
+                w.command.cwd = bytes("/usr");
+            },
             &dir,
             &[],
             BAD_WITNESS,
-            "not",
+            "it starts in /usr",
         ),
         (
             &|w| w.command.cwd = bytes("/nonexistent"),
             &dir,
             &[],
             BAD_WITNESS,
-            "not there",
+            "its program ./flaky is not there",
         ),
     ];
     for (n, (change, from, options, status, says)) in table.into_iter().enumerate() {

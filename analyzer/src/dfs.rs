@@ -172,7 +172,8 @@ impl Search for Dfs {
     }
 
     fn observe(&mut self, n: u64, trace: &Trace) {
-        let Some(branch) = self.out.remove(&n) else {
+        // It counts as under way until all of this is done, which a stop may cut short.
+        let Some(branch) = self.out.get(&n).cloned() else {
             return;
         };
         let points = points(&trace.events);
@@ -180,6 +181,7 @@ impl Search for Dfs {
         let followed = branch.prefix().zip(&points).all(|(a, b)| a == b.taken);
         if points.len() < known || !followed {
             self.mismatches += 1;
+            self.out.remove(&n);
             return;
         }
         for (clock, classes) in [false, true].into_iter().zip(&mut self.classes) {
@@ -189,6 +191,7 @@ impl Search for Dfs {
             classes.insert(execution.class());
         }
         self.expand(&branch, &points);
+        self.out.remove(&n);
     }
 
     fn lost(&mut self, n: u64) {

@@ -4,6 +4,7 @@
 use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
+use raddle_protocol::cpp::is_known;
 use raddle_protocol::effects::{Known, keeps_state};
 use raddle_protocol::hooks::{
     ARGS_LEN, FOREIGN_BLIND, FOREIGN_MORE, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE,
@@ -34,8 +35,15 @@ impl Foreign {
             .as_deref()
             .filter(|_| callee.is_some_and(Value::is_declaration));
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
-        let more = |name: &str| {
-            matches!(Known::of(name), Some(Known::Unknown(_))) || rest(name, told).next().is_some()
+        let is_given_any = || {
+            let mut given = call.arguments();
+            given.any(|one| one.ty().kind() == Kind::LLVMPointerTypeKind)
+        };
+        let more = |name: &str| match Known::of(name) {
+            Some(Known::Unknown) => true,
+            // Perhaps one of the C library.
+            None if !is_silent(name) && !is_known(name) => is_given_any(),
+            _ => rest(name, told).next().is_some(),
         };
         let known = flag(
             outside.is_some_and(|name| reads(name).next().is_some()),

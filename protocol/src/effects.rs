@@ -47,8 +47,15 @@ pub enum Place {
     Kept(u8),
     /// Where the result leads: memory of the library's own, which is zero at first.
     Own,
+    /// Where results of [`Place::DATES`] lead, which others write, too.
+    Date,
     /// The variables of getopt.
     Options,
+}
+
+impl Place {
+    /// One of the functions that return the date which the library keeps.
+    pub const DATES: &str = "gmtime";
 }
 
 /// How far an access goes. Numbers and texts are those of arguments; a unit is [`Effect::unit`] bytes.
@@ -211,6 +218,11 @@ impl Effect {
             )
     }
 
+    /// A text is read up to where it differs from another one.
+    pub const fn is_compared(&self) -> bool {
+        matches!(self.extent, Extent::Common(..) | Extent::CommonFolded(..))
+    }
+
     /// How far it goes is known only after the call.
     pub const fn is_after(&self) -> bool {
         use Extent::*;
@@ -237,7 +249,7 @@ impl Effect {
         let (first, second) = match self.place {
             Place::Argument(a) | Place::Behind(a) | Place::Kept(a) => (a, NONE),
             Place::Either(a, b) => (a, b),
-            Place::Own | Place::Options => (NONE, NONE),
+            Place::Own | Place::Date | Place::Options => (NONE, NONE),
         };
         let (third, numbers) = match self.extent {
             Bytes(n) | Text(n) | TextUntil(n) | Number(n) | Result(n) | Printed(n) | Written(n)
@@ -266,7 +278,7 @@ impl Effect {
     pub const fn argument(&self) -> Option<u8> {
         match self.place {
             Place::Argument(a) | Place::Behind(a) | Place::Either(a, _) | Place::Kept(a) => Some(a),
-            Place::Own | Place::Options => None,
+            Place::Own | Place::Date | Place::Options => None,
         }
     }
 
@@ -321,6 +333,20 @@ const TABLES: [&[Row]; 5] = [
     system::ROWS,
 ];
 
+/// Goes on with a hash over what rows have which numbers.
+pub(crate) const fn fingerprint(mut hash: u64) -> u64 {
+    let mut table = 0;
+    while table < TABLES.len() {
+        let mut n = 0;
+        while n < TABLES[table].len() {
+            hash = crate::hash(hash, TABLES[table][n].names.as_bytes());
+            n += 1;
+        }
+        table += 1;
+    }
+    hash
+}
+
 impl Row {
     /// Every row; the place in this order is its number.
     pub fn all() -> impl Iterator<Item = &'static Row> {
@@ -359,6 +385,21 @@ impl Row {
         }
     }
 
+    /// The number of a row whose functions return the same memory of the library's own as those of the row
+    /// with this number: its own where there is no other.
+    pub fn with_results_of(number: u64) -> u64 {
+        let row = Row::numbered(number as u32);
+        let shares = row.is_some_and(|row| row.names == "ctime");
+        let other = shares.then(|| find("asctime")).flatten();
+        other.map_or(number, |(other, _)| other.into())
+    }
+
+    /// Does a call show where memory of the library's own lies, or where the next call goes on?
+    pub fn keeps_place(&self) -> bool {
+        let mut effects = self.effects.iter();
+        effects.any(|effect| matches!(effect.place, Place::Own | Place::Kept(_)))
+    }
+
     /// The names of its functions.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.split_ascii_whitespace()
@@ -392,6 +433,38 @@ mod tests {
         names.sort_unstable();
         for pair in names.windows(2) {
             assert_ne!(pair[0], pair[1], "it is there twice");
+        }
+    }
+
+    /// The arguments whose pointees have to be read to know where the access is, or how far it goes.
+    fn depends_on(effect: &Effect) -> [u8; 2] {
+        let place = match effect.place {
+            Place::Behind(a) | Place::Either(_, a) => a,
+            _ => NONE,
+        };
+        use Extent::*;
+        let extent = match (effect.extent, effect.place) {
+            (SizeAt(at, _) | Without(at) | Within(at) | Find(at) | FindFolded(at), _) => at,
+            (Token(at) | TokenEnd(at) | Field(at) | FieldEnd(at), _) => at,
+            (Copy(at, _) | Append(at, _) | CopyUntil(at, ..), _) => at,
+            // The vector of the same argument.
+            (Vector(_) | Message, Place::Argument(a)) => a,
+            _ => NONE,
+        };
+        [place, extent]
+    }
+
+    /// What decides where a call accesses memory is read before.
+    #[test]
+    fn what_leads_to_an_access_is_read_before() {
+        for row in Row::all() {
+            for (n, effect) in row.effects.iter().enumerate() {
+                for from in depends_on(effect).into_iter().filter(|&a| a != NONE) {
+                    let mut before = row.effects[..n].iter();
+                    let is_read = |e: &Effect| e.place == Place::Argument(from) && !e.writes;
+                    assert!(before.any(is_read), "{:?}: {from}: {effect:?}", row.names);
+                }
+            }
         }
     }
 

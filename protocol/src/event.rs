@@ -115,7 +115,7 @@ kinds! {
     /// In runs with [`crate::shared::flags::EXHAUSTIVE`] or [`crate::shared::flags::SYMBOLIC`]: looks at
     /// something that is kept of a thread, a signal or a timer, or changes it, or looks at the clock.
     /// `object`: see [`crate::conflict::kept`]; `value`: 1 if it changes it.
-    Ask = 19, true, "asks";
+    Ask = 19, true, "call about a thread, a signal, a timer or the clock";
 
     /// `object`: mutex. Written when the mutex has been acquired. `value`: result (errno).
     MutexLock = 10, true, "mutex_lock";

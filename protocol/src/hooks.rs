@@ -179,7 +179,8 @@ pub const MODE_SYMBOLIC: u32 = 2;
 /// ([`crate::effects::State::only_with`]).
 pub const MODE_STATES: u32 = 4;
 /// Bit of [`MODE`]: of calls by which the C library gets or gives back memory that it keeps
-/// ([`crate::effects::Lent`]) is told also where nothing else is.
+/// ([`crate::effects::Lent`]), or shows where its own lies ([`crate::effects::Row::keeps_place`]), is told
+/// also where nothing else is.
 pub const MODE_LENT: u32 = 8;
 /// `[u32; 64]`.
 pub const ARGS: &str = "raddle_sym_args";
@@ -237,6 +238,22 @@ const fn hook(name: &'static str, result: Ty, params: &'static [Ty]) -> Hook {
         result,
         params,
     }
+}
+
+/// Goes on with a hash over the hooks.
+pub(crate) const fn fingerprint(mut hash: u64) -> u64 {
+    let mut n = 0;
+    while n < TABLE.len() {
+        hash = crate::hash(hash, TABLE[n].name.as_bytes());
+        hash = crate::hash(hash, &[TABLE[n].result as u8]);
+        let mut k = 0;
+        while k < TABLE[n].params.len() {
+            hash = crate::hash(hash, &[TABLE[n].params[k] as u8]);
+            k += 1;
+        }
+        n += 1;
+    }
+    hash
 }
 
 /// Codes of atomic read-modify-write operations (`op` of the rmw hooks).

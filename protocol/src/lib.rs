@@ -34,8 +34,27 @@ pub mod trace;
 #[cfg(feature = "witness")]
 pub mod witness;
 
-/// Version of the shared pages, the events and the hooks. Both sides refuse another one.
-pub const VERSION: u32 = 1;
+/// Version of the shared pages, the events and the hooks. All sides refuse another one: the command, the
+/// runtime library, and the objects of `raddle cc`. It holds the names of the hooks, and of the functions
+/// whose rows in the table of effects have numbers; [`LAYOUT`] stands for the rest.
+pub const VERSION: u32 = {
+    let hooks = hooks::fingerprint(LAYOUT as u64);
+    let all = effects::fingerprint(hooks);
+    (all ^ all >> 32) as u32
+};
+
+/// To be raised with each change of the pages, the events, or of what a hook means.
+const LAYOUT: u32 = 2;
+
+/// Goes on with a hash (FNV-1a) over these bytes.
+const fn hash(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut n = 0;
+    while n < bytes.len() {
+        hash = (hash ^ bytes[n] as u64).wrapping_mul(0x0100_0000_01b3);
+        n += 1;
+    }
+    hash
+}
 
 /// Stable number of a thread within one program: see [`slot`].
 pub type Slot = u16;

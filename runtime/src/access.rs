@@ -59,7 +59,14 @@ crate::hooks! { ROWS:
 /// Is this access a step of the schedule?
 #[inline]
 pub fn scheduled() -> bool {
-    crate::vars::accesses() && gate::active() && !crate::shadow::in_atomic_section()
+    if !crate::vars::accesses() {
+        return false;
+    }
+    if !gate::active() {
+        crate::vars::not_controlled();
+        return false;
+    }
+    !crate::shadow::in_atomic_section()
 }
 
 /// Does the shadow follow this access? (A function without a symbolic body in a symbolic run.)

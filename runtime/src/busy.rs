@@ -122,7 +122,7 @@ pub fn prepare() {
     let shared = os::map_shared_memory(size_of::<Known>()).cast::<Known>();
     // SAFETY: the function is made for it; zeros are no known loops; only one thread exists.
     unsafe {
-        libc::dl_iterate_phdr(Some(add), core::ptr::null_mut());
+        crate::process::loader::visit(Some(add), core::ptr::null_mut());
         *KNOWN.get() = shared;
     }
 }

@@ -2,6 +2,7 @@
 //! so that what it gets does not depend on the interleaving.
 
 use crate::gate;
+use crate::gone::Memory;
 use crate::rng::Rng;
 use crate::serial::Serial;
 use core::ffi::{c_int, c_uint, c_ulong, c_void};
@@ -93,7 +94,7 @@ pub fn letters(into: &mut [u8]) {
 /// # Safety
 /// `len` bytes are writable at `buffer`.
 pub unsafe fn getrandom(buffer: *mut u8, len: usize, flags: c_uint) -> isize {
-    if !gate::active() {
+    if !gate::active() || Memory::written(buffer as usize, len).is_gone() {
         // SAFETY: passed on.
         return unsafe { real::getrandom(buffer.cast(), len, flags) };
     }
@@ -113,8 +114,9 @@ unsafe extern "C-unwind" fn getrandom_from(
 }
 
 unsafe extern "C-unwind" fn getentropy_from(buffer: *mut c_void, len: usize, _: usize) -> c_int {
-    if !gate::active() || len > MOST {
-        // SAFETY: passed on, to fail if the request is too large.
+    let is_gone = || Memory::written(buffer as usize, len).is_gone();
+    if !gate::active() || len > MOST || is_gone() {
+        // SAFETY: passed on, to fail.
         return unsafe { real::getentropy(buffer, len) };
     }
     // SAFETY: the caller's buffer.

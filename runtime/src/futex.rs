@@ -9,6 +9,7 @@ mod unmodelled;
 pub use followed::follows;
 
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
+use crate::gone::{self, Memory};
 use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
@@ -23,6 +24,7 @@ use libc::{
     SYS_times, SYS_tkill, SYS_vfork, SYS_wait4, SYS_waitid, pid_t, timespec,
 };
 use raddle_protocol::Slot;
+use raddle_protocol::effects::{self, Direct, Effect, Extent, direct};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::update::Operands;
@@ -426,10 +428,39 @@ unsafe fn kill(call: Call) -> isize {
     }
 }
 
+/// Does the kernel find at once that memory is not there which the call is to access?
+fn finds_nothing(call: Call) -> bool {
+    let Direct::As(name) = direct(call.number as u64) else {
+        return call.number == SYS_futex && Memory::read(call.args[0], 4).is_gone();
+    };
+    let Some((_, row)) = effects::find(name) else {
+        return false;
+    };
+    let args = call.args.map(|value| value as u64);
+    let memory = |effect: &Effect| {
+        let at = args[usize::from(effect.argument()?).min(5)] as usize;
+        // Of buffers of bytes the first one, as in functions.
+        let len = match effect.extent {
+            Extent::Size(len) => len as usize,
+            _ => 1,
+        };
+        Some(match effect.writes {
+            true => Memory::written(at, len),
+            false => Memory::read(at, len),
+        })
+    };
+    let mut all = row.effects.iter().map(memory);
+    all.any(|memory| gone::any(name, &[memory]))
+}
+
 /// One system call of a controlled thread: the kernel's result, or ours in its stead.
 #[allow(non_upper_case_globals)] // the numbers' names are libc's
 unsafe fn perform(call: Call) -> isize {
     let [a, b, c, d, e, f] = call.args;
+    if finds_nothing(call) {
+        // SAFETY: the kernel finds nothing to access.
+        return unsafe { os::syscall(call.number, a, b, c, d, e, f) };
+    }
     // SAFETY: the program's arguments, as the kernel would take them.
     unsafe {
         match call.number {

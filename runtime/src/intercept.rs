@@ -7,9 +7,15 @@
 /// expression, in which `pc` is the caller's return address. The expression stands in an `unsafe`
 /// block: it relies on the program's arguments as the C library would. Makes a module `on` with the
 /// implementations and a module `real` with the real functions: one use a module.
+///
+/// With `kernel;` before the rows these are system calls: where an argument leads to memory that is not
+/// there ([`crate::gone`]), the real one is called, which fails.
 #[macro_export]
 macro_rules! intercept {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, $pc:ident => $body:expr;)*) => {
+    (kernel; $($rows:tt)*) => {
+        $crate::intercept! { @rows true; $($rows)* }
+    };
+    (@rows $kernel:literal; $($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, $pc:ident => $body:expr;)*) => {
         /// The C library's functions.
         mod real {
             use super::*;
@@ -21,7 +27,13 @@ macro_rules! intercept {
             use super::*;
             $(
                 pub unsafe extern "C-unwind" fn $name($($arg: $ty,)* $pc: usize) -> $ret {
-                    if !$crate::gate::active() {
+                    #[allow(unused_imports)]
+                    use $crate::gone::Value as _;
+                    let is_gone = || $kernel && $crate::gone::any(
+                        stringify!($name),
+                        &[$($crate::gone::Argument($arg).memory()),*],
+                    );
+                    if !$crate::gate::active() || is_gone() {
                         // SAFETY: the program's arguments, handed on.
                         return unsafe { real::$name($($arg),*) };
                     }
@@ -34,5 +46,8 @@ macro_rules! intercept {
         }
 
         $crate::export! { $($(#[$doc])* fn $name($($arg: $ty),*) -> $ret = on::$name;)* }
+    };
+    ($($rows:tt)*) => {
+        $crate::intercept! { @rows false; $($rows)* }
     };
 }

@@ -25,6 +25,7 @@ mod fenv;
 mod foreign;
 mod futex;
 mod gate;
+mod gone;
 mod heap;
 mod io;
 mod keys;

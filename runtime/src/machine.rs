@@ -71,6 +71,7 @@ fn result(result: isize) -> c_int {
 }
 
 intercept! {
+    kernel;
     fn getrusage(who: c_int, into: *mut rusage) -> c_int, _pc => result(usage(who, into));
     fn sysinfo(into: *mut sysinfo) -> c_int, _pc => result(state(into));
     fn get_avphys_pages() -> c_long, _pc => libc::sysconf(libc::_SC_PHYS_PAGES) / 2;

@@ -13,6 +13,7 @@ use libc::{off_t, off64_t, size_t};
 use raddle_protocol::effects::{self, Direct};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags::SYMBOLIC;
 use raddle_protocol::uses::Uses;
 
 /// The program has got these bytes, unless the call failed.
@@ -217,6 +218,7 @@ fn called(name: &'static str, arguments: &[u64], pc: usize) {
         return;
     };
     if name != "mincore" {
+        crate::gone::pages_change();
         leaves_ours(name, at as *const c_void, len, pc);
     }
     // SAFETY: the running thread; the reference is not kept.
@@ -253,7 +255,12 @@ intercept! {
     };
     fn mincore(at: *mut c_void, len: size_t, into: *mut u8) -> c_int, pc => {
         called("mincore", &[at as u64, len as u64], pc);
-        real::mincore(at, len, into)
+        let result = real::mincore(at, len, into);
+        if result == 0 && gate::flags() & SYMBOLIC != 0 {
+            // The shadow has read pages that the program has not.
+            gate::uncontrolled("which pages are in memory (mincore)");
+        }
+        result
     };
     fn shmdt(at: *const c_void) -> c_int, pc => {
         called("shmdt", &[at as u64], pc);

@@ -16,9 +16,9 @@ extern "C" fn note(function: &'static Entry) -> usize {
     function.address()
 }
 
-/// Exports functions, whatever their arguments, that are named when they are called.
-macro_rules! named {
-    ($($name:ident)*) => {$(
+/// Exports a function by instructions that ask another one where to jump to.
+macro_rules! export {
+    ($name:ident by $asked:ident: $($instruction:literal)*) => {
         #[cfg(not(test))]
         const _: () = {
             #[used]
@@ -28,23 +28,32 @@ macro_rules! named {
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name() {
-                // All registers that hold arguments are kept; rax counts vector registers.
                 core::arch::naked_asm!(
                     ".cfi_startproc",
-                    "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
-                    ".cfi_adjust_cfa_offset 56",
-                    "lea rdi, [rip + {entry}]",
-                    "call {note}",
-                    "mov r11, rax",
-                    "pop rax", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
-                    ".cfi_adjust_cfa_offset -56",
+                    $($instruction,)*
                     "jmp r11",
                     ".cfi_endproc",
                     entry = sym ENTRY,
-                    note = sym note,
+                    asked = sym $asked,
                 )
             }
         };
+    };
+}
+
+/// Exports functions, whatever their arguments, that are named when they are called.
+macro_rules! named {
+    ($($name:ident)*) => {$(
+        // All registers that hold arguments are kept; rax counts vector registers.
+        export! { $name by note:
+            "push rdi" "push rsi" "push rdx" "push rcx" "push r8" "push r9" "push rax"
+            ".cfi_adjust_cfa_offset 56"
+            "lea rdi, [rip + {entry}]"
+            "call {asked}"
+            "mov r11, rax"
+            "pop rax" "pop r9" "pop r8" "pop rcx" "pop rdx" "pop rsi" "pop rdi"
+            ".cfi_adjust_cfa_offset -56"
+        }
     )*};
 }
 
@@ -80,33 +89,17 @@ extern "C" fn known(function: &'static Entry, process: libc::pid_t) -> Known {
 /// Exports functions that have their first argument translated by [`known`].
 macro_rules! of_process {
     ($($name:ident)*) => {$(
-        #[cfg(not(test))]
-        const _: () = {
-            #[used]
-            #[unsafe(link_section = "raddle_real")]
-            static ENTRY: Entry = Entry::named(concat!(stringify!($name), "\0"));
-
-            #[unsafe(no_mangle)]
-            #[unsafe(naked)]
-            unsafe extern "C-unwind" fn $name() {
-                core::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "push rsi", "push rdx", "push rcx", "push r8", "push r9",
-                    ".cfi_adjust_cfa_offset 40",
-                    "mov esi, edi",
-                    "lea rdi, [rip + {entry}]",
-                    "call {known}",
-                    "mov r11, rax",
-                    "mov rdi, rdx",
-                    "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi",
-                    ".cfi_adjust_cfa_offset -40",
-                    "jmp r11",
-                    ".cfi_endproc",
-                    entry = sym ENTRY,
-                    known = sym known,
-                )
-            }
-        };
+        export! { $name by known:
+            "push rsi" "push rdx" "push rcx" "push r8" "push r9"
+            ".cfi_adjust_cfa_offset 40"
+            "mov esi, edi"
+            "lea rdi, [rip + {entry}]"
+            "call {asked}"
+            "mov r11, rax"
+            "mov rdi, rdx"
+            "pop r9" "pop r8" "pop rcx" "pop rdx" "pop rsi"
+            ".cfi_adjust_cfa_offset -40"
+        }
     )*};
 }
 

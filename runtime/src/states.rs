@@ -47,7 +47,7 @@ struct World {
     /// Which thread has added to the state at this place: its slot and 1, [`SEVERAL`], 0: none.
     adders: [u32; MOST],
     /// By number of the state, 1: the program may change it; 2: it does not.
-    changeable: [u8; 64],
+    changeable: [u8; State::COUNT],
     /// By variable, the same: the program refers to it.
     referred: [u8; 8],
     /// Standard output and standard error lead elsewhere than where the program was started with.
@@ -66,7 +66,7 @@ static WORLD: Serial<World> = Serial::new(World {
     files: Table::new(),
     duplicates: [0; DESCRIPTORS],
     adders: [0; MOST],
-    changeable: [0; 64],
+    changeable: [0; State::COUNT],
     referred: [0; 8],
     redirected: [false; 2],
     looked_at: 0,
@@ -146,6 +146,9 @@ impl Places {
 /// The states that a call of the function with this name and these arguments uses.
 pub fn used_by(name: &str, values: &[u64]) -> Places {
     let (name, values) = through(name, values).unwrap_or_default();
+    if name == State::MOVES_ROOT {
+        gate::uncontrolled("what the C library finds by paths of its own (chroot)");
+    }
     let mut places = Places {
         all: [None; MOST_USED],
         len: 0,
@@ -214,6 +217,17 @@ pub fn needs_pages(name: &str) -> bool {
     ways.any(|way| way.state.name == State::PAGES && may_change(way.number, way.state))
 }
 
+/// May the program take pages away, or protect them?
+pub fn pages_may_go() -> bool {
+    static NUMBER: Serial<Option<usize>> = Serial::new(None);
+    // SAFETY: the running thread; the reference is not kept.
+    let number = unsafe { NUMBER.get() };
+    if number.is_none() {
+        *number = State::number(State::PAGES);
+    }
+    number.is_some_and(|number| may_change(number, &State::all()[number]))
+}
+
 /// A thread adds to what lies at this place, or looks at it. Is it unknown what it finds, since several
 /// threads have added to that in an order that only this execution has?
 pub fn is_unknown(place: Place, me: Slot) -> bool {
@@ -250,7 +264,7 @@ pub fn closed(fd: c_int) {
 pub fn forget_names() {
     let w = world();
     w.ways.iter_mut().for_each(|ways| ways.name = (0, 0));
-    w.changeable = [0; 64];
+    w.changeable = [0; State::COUNT];
     w.referred = [0; 8];
     w.looked_at = 0;
 }
@@ -295,7 +309,7 @@ fn ways_of(name: &str) -> &'static Ways {
 
 /// May anybody change this state?
 fn may_change(number: usize, state: &State) -> bool {
-    let known = &mut world().changeable[number % 64];
+    let known = &mut world().changeable[number];
     if *known == 0 {
         let may = state.only_with.is_empty() || asks_for(state.only_with);
         *known = if may { 1 } else { 2 };
@@ -394,8 +408,7 @@ impl Call<'_> {
         let flags = |index: u32, flag: c_int| number(index) & flag as u64 != 0;
         let mode = |index: u32| match number(index) as *const u8 {
             mode if mode.is_null() => 0,
-            // SAFETY: the function that is called reads it, too.
-            mode => unsafe { *mode },
+            mode => first_of(mode).unwrap_or(0),
         };
         match when {
             When::Always => true,
@@ -407,6 +420,7 @@ impl Call<'_> {
             When::OtherCommand(index, commands) => !commands.contains(&(number(index) as i32)),
             When::Given(index) => number(index) != 0,
             When::Null(index) => number(index) == 0,
+            When::Fixed(index) => flags(index, libc::MAP_FIXED),
         }
     }
 
@@ -428,7 +442,11 @@ impl Call<'_> {
             Of::Process => Some(Key::Of(0)),
             Of::Argument(index) => self.argument(index).map(Key::Of),
             Of::Stream(index) => self.stream(index).map(Key::Of),
-            Of::Descriptor(index) => descriptor(index).map(of_descriptor),
+            // Paths that begin at the working directory are no matter of a descriptor.
+            Of::Descriptor(index) => {
+                let fd = descriptor(index).filter(|&fd| fd != libc::AT_FDCWD);
+                fd.map(of_descriptor)
+            }
             Of::Plain(index) => plain(index).map(of_descriptor),
             Of::Open(index) => descriptor(index).map(of_description),
             Of::Position(index) => plain(index).map(of_description),
@@ -448,8 +466,7 @@ impl Call<'_> {
             }
             Of::Relative(index) => {
                 let path = self.argument(index)? as *const u8;
-                // SAFETY: the function that is called reads it, too.
-                let relative = !path.is_null() && unsafe { *path } != b'/';
+                let relative = !path.is_null() && first_of(path).is_some_and(|byte| byte != b'/');
                 relative.then_some(Key::Of(0))
             }
         }
@@ -588,11 +605,17 @@ fn of_file(fd: c_int, stat: &libc::stat) -> u64 {
     *world().files.entry(mixed.finish() | 1, by_path)
 }
 
+/// The first byte of a text, if it is there: the function that is called may find that it is not.
+fn first_of(text: *const u8) -> Option<u8> {
+    let mut byte = [0];
+    os::try_read(text as usize, &mut byte).then_some(byte[0])
+}
+
 /// The key of the file at a path from a directory.
 fn of_path(directory: c_int, path: u64) -> Option<u64> {
     // SAFETY: the function that is called reads the path, too; nothing is opened but the name.
     unsafe {
-        if path == 0 || *(path as *const u8) == 0 {
+        if path == 0 || first_of(path as *const u8) == Some(0) {
             return io::status(directory).map(|stat| of_file(directory, &stat));
         }
         let flags = (libc::O_PATH | libc::O_CLOEXEC) as usize;

@@ -24,6 +24,7 @@ use core::ffi::{c_int, c_void};
 use libc::{pthread_attr_t, pthread_t, timespec};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
 mod real {
@@ -288,6 +289,11 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
         0 => gate::as_thread(s, || substrate::spawn(s, &attributes)),
         error => Err(error),
     };
+    // Its memory is that of others, too.
+    let explores = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0;
+    if explores && crate::vars::called_back() && any_unjoined() {
+        gate::uncontrolled("an allocator of the program's, when it makes a thread");
+    }
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
         size: u8::from(attributes.detached || given.detached),

@@ -7,6 +7,7 @@
 
 use crate::foreign::sanitizers;
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
+use crate::gone::written_to;
 use crate::numbers::calls::is_clock_of_nobody;
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
@@ -239,9 +240,18 @@ pub unsafe fn get(id: clockid_t, into: *mut timespec) -> c_int {
     let Some(clock) = Clock::of(id).filter(|_| !is_clock_of_nobody(id)) else {
         return -EINVAL;
     };
-    // SAFETY: the caller's promise.
-    unsafe { into.write(timespec_of(look(clock))) };
-    0
+    let told = |into: *mut timespec| {
+        // SAFETY: the caller's promise.
+        if let Some(into) = unsafe { into.as_mut() } {
+            *into = timespec_of(look(clock));
+        }
+        0
+    };
+    match clock {
+        // The library leaves these to the kernel.
+        Clock::Processor => -written_to(into, told),
+        _ => told(into),
+    }
 }
 
 /// Sleeps as `clock_nanosleep`: 0 or an errno.
@@ -289,6 +299,7 @@ pub fn errno_result(code: c_int) -> c_int {
 }
 
 intercept! {
+    kernel;
     fn sched_yield() -> c_int, pc => yield_now(pc);
     fn pthread_yield() -> c_int, pc => yield_now(pc);
     fn sleep(seconds: c_uint) -> c_uint, pc => {
@@ -358,11 +369,13 @@ unsafe fn resolution(id: clockid_t, into: *mut timespec) -> c_int {
     if Clock::of(id).is_none() {
         return errno_result(EINVAL);
     }
-    // SAFETY: the caller's promise.
-    if let Some(into) = unsafe { into.as_mut() } {
-        *into = timespec_of(1);
-    }
-    0
+    errno_result(written_to(into, |into| {
+        // SAFETY: the caller's promise.
+        if let Some(into) = unsafe { into.as_mut() } {
+            *into = timespec_of(1);
+        }
+        0
+    }))
 }
 
 /// `gettimeofday`.

@@ -4,6 +4,7 @@
 //! executable, so they must not be assumed to lie in this library.
 #![allow(non_upper_case_globals)]
 
+use crate::serial::Serial;
 use raddle_protocol::hooks::{ARGS_LEN, MODE_ACCESSES, MODE_STATES, MODE_SYMBOLIC};
 
 /// [`raddle_protocol::hooks::MODE`].
@@ -55,13 +56,37 @@ pub fn set_mode(bits: u32, on: bool) {
     }
 }
 
-/// Calls `f`, which may call back an allocator of the program's: it runs as it would natively.
-pub fn without_hooks<R>(f: impl FnOnce() -> R) -> R {
+/// Calls `f`, in which the C library may call back an allocator of the program's: it runs as it would
+/// natively, but that its accesses are [noticed](called_back).
+pub fn calling_back<R>(f: impl FnOnce() -> R) -> R {
     let before = mode();
     set_mode(before, false);
+    set_mode(MODE_ACCESSES, true);
+    // SAFETY: the running thread; the reference is not kept.
+    unsafe { CALLED_BACK.get() }.0 = true;
     let result = f();
+    // SAFETY: as above.
+    unsafe { CALLED_BACK.get() }.0 = false;
+    set_mode(MODE_ACCESSES, false);
     set_mode(before, true);
     result
+}
+
+/// Something that may be called back runs now, and has made an access in any such time.
+static CALLED_BACK: Serial<(bool, bool)> = Serial::new((false, false));
+
+/// Has code of the program's made accesses in a call that [calls back](calling_back)?
+pub fn called_back() -> bool {
+    // SAFETY: the running thread; the reference is not kept.
+    unsafe { CALLED_BACK.get() }.1
+}
+
+/// Code of the program's makes an access while nothing is controlled.
+#[cold]
+pub fn not_controlled() {
+    // SAFETY: as above.
+    let (now, any) = unsafe { CALLED_BACK.get() };
+    *any |= *now;
 }
 
 /// Tells of states that few programs change ([`crate::states::any_rare`]) in those.

@@ -5,6 +5,7 @@ use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::{
     Header, ProgramHeader, SectionHeader, dynamic, header, program_header, section_header,
 };
+use raddle_protocol::hooks::SYMBOLIC_BODY;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -132,6 +133,11 @@ impl<'f> Elf<'f> {
         self.section(name).is_some()
     }
 
+    /// What is in the section of this name, if it is there and can be read.
+    pub fn content(&self, name: &str) -> Option<Vec<u8>> {
+        content(self.file, self.section(name)?).ok()
+    }
+
     /// Is this among the names that its dynamic symbols have?
     pub fn names(&self, symbol: &str) -> bool {
         let strings = self.section(".dynstr").map(|s| content(self.file, s));
@@ -228,6 +234,7 @@ impl<'f> Elf<'f> {
         self.function_of(first.checked_add(distance)?)
     }
 
+    /// The name of the function at this address; of a symbolic body, that of its function.
     fn function_of(&self, address: u64) -> Option<String> {
         let tables = [section_header::SHT_SYMTAB, section_header::SHT_DYNSYM];
         tables.iter().find_map(|&kind| {
@@ -241,7 +248,9 @@ impl<'f> Elf<'f> {
                     && (start..start.saturating_add(size)).contains(&address)
             })?;
             let name = u32::from_le_bytes(symbol[..4].try_into().ok()?);
-            Some(text_at(&content(self.file, strings).ok()?, name.into()))
+            let name = text_at(&content(self.file, strings).ok()?, name.into());
+            let function = name.strip_suffix(SYMBOLIC_BODY);
+            Some(function.map_or(name.clone(), String::from))
         })
     }
 

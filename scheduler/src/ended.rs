@@ -26,10 +26,37 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Ended::Exit(code) => write!(f, "ended with status {code}"),
-            Ended::Signal(n) => match Signal::try_from(*n) {
-                Ok(signal) => write!(f, "was ended by {}", signal.as_str()),
-                Err(_) => write!(f, "was ended by signal {n}"),
-            },
+            Ended::Signal(n) => write!(f, "was ended by {}", signal_name(*n)),
+        }
+    }
+}
+
+/// The name of the signal with this number.
+pub fn signal_name(number: i32) -> String {
+    match (Signal::try_from(number), number - libc::SIGRTMIN()) {
+        (Ok(signal), _) => signal.as_str().to_string(),
+        (Err(_), 0) => "SIGRTMIN".to_string(),
+        (Err(_), n) if n > 0 && number <= libc::SIGRTMAX() => format!("SIGRTMIN+{n}"),
+        (Err(_), _) => format!("signal {number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        let table = [
+            (libc::SIGUSR1, "SIGUSR1"),
+            (libc::SIGPROF, "SIGPROF"),
+            (libc::SIGRTMIN(), "SIGRTMIN"),
+            (libc::SIGRTMIN() + 3, "SIGRTMIN+3"),
+            (libc::SIGRTMAX() + 1, "signal 65"),
+            (0, "signal 0"),
+        ];
+        for (number, name) in table {
+            assert_eq!(signal_name(number), name);
         }
     }
 }

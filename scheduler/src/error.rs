@@ -148,6 +148,9 @@ pub enum StartError {
         /// The controller's.
         ours: u32,
     },
+    /// The hooks of this file mean something else.
+    #[error("{}: was built by another version of raddle cc; build it anew with this one", .0.display())]
+    Stale(PathBuf),
     /// The stop flag was set.
     #[error("stopped")]
     Stopped,

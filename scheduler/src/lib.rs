@@ -27,7 +27,7 @@ mod sys;
 mod target;
 
 pub use direct::{Direct, direct};
-pub use ended::Ended;
+pub use ended::{Ended, signal_name};
 pub use error::{Corruption, RunError, StartError, Unsuitable};
 pub use inspect::{Program, inspect};
 pub use modules::{Module, Sanitizer};

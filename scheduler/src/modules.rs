@@ -1,6 +1,8 @@
 //! Which files the target's code comes from.
 
 use crate::elf::Elf;
+use raddle_protocol::VERSION;
+use raddle_protocol::hooks::SECTION;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,8 +21,10 @@ pub struct Module {
     pub end: u64,
     /// Offset in the file of the byte at `start`.
     pub file_offset: u64,
-    /// Was it built by `raddle cc`? (Has a section `raddle_hooks`.)
+    /// Was it built by `raddle cc`? (Has a section [`SECTION`].)
     pub instrumented: bool,
+    /// Some of it was built by another version of `raddle cc`, whose hooks mean something else.
+    pub stale: bool,
     /// Which hooks of ThreadSanitizer it calls.
     pub sanitizer: Sanitizer,
 }
@@ -39,20 +43,22 @@ pub enum Sanitizer {
 /// The executable file mappings of a process.
 pub fn of_process(pid: i32) -> io::Result<Vec<Module>> {
     let maps = std::fs::read(format!("/proc/{pid}/maps"))?;
-    let mut known: HashMap<PathBuf, (bool, Sanitizer)> = HashMap::new();
+    let mut known: HashMap<PathBuf, Hooks> = HashMap::new();
     let mut modules = Vec::new();
     for mut module in maps.split(|&b| b == b'\n').filter_map(parse) {
         let path = module.path.clone();
-        (module.instrumented, module.sanitizer) =
+        (module.instrumented, module.stale, module.sanitizer) =
             *known.entry(path).or_insert_with_key(|p| hooks_of(p));
         modules.push(module);
     }
     Ok(modules)
 }
 
-/// Was it built by `raddle cc`, and which hooks of ThreadSanitizer does it call?
-fn hooks_of(path: &Path) -> (bool, Sanitizer) {
-    let none = (false, Sanitizer::None);
+/// Was it built by `raddle cc`, by another version of it, and which hooks of ThreadSanitizer does it call?
+type Hooks = (bool, bool, Sanitizer);
+
+fn hooks_of(path: &Path) -> Hooks {
+    let none = (false, false, Sanitizer::None);
     let Ok(file) = File::open(path) else {
         return none;
     };
@@ -72,7 +78,12 @@ fn hooks_of(path: &Path) -> (bool, Sanitizer) {
     } else {
         Sanitizer::None
     };
-    (elf.has_section("raddle_hooks"), sanitizer)
+    let marks = elf.content(SECTION);
+    let is_stale = |mark: &[u8]| mark != VERSION.to_le_bytes();
+    let stale = marks
+        .as_ref()
+        .is_some_and(|all| all.chunks(4).any(is_stale));
+    (marks.is_some(), stale, sanitizer)
 }
 
 /// One line of `/proc/PID/maps`, if it is executable and of a file.
@@ -94,6 +105,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<Module> {
         end: hex(end)?,
         file_offset: hex(offset)?,
         instrumented: false,
+        stale: false,
         sanitizer: Sanitizer::None,
     })
 }

@@ -118,6 +118,14 @@ impl Sanitizers {
         }
     }
 
+    /// What an exhaustive search cannot know of such a program.
+    pub fn bound(self) -> Option<&'static str> {
+        self.address.then_some(
+            "AddressSanitizer marks memory that is freed, or has gone out of scope, in memory of its own: \
+             that is no step",
+        )
+    }
+
     /// What limits a verdict on such a program.
     pub fn notes(self) -> Vec<&'static str> {
         let mut notes = Vec::new();

@@ -130,6 +130,9 @@ impl Session {
             let os = |action| move |source| StartError::Os { action, source };
             let modules = modules::of_process(server.pid());
             self.modules = modules.map_err(os("read the program's mappings"))?;
+            if let Some(module) = self.modules.iter().find(|module| module.stale) {
+                return Err(StartError::Stale(module.path.clone()));
+            }
             // What constructors wrote is no part of an execution.
             self.output.clear().map_err(os("empty the output files"))?;
             self.server = Some(server);

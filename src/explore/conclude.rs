@@ -47,6 +47,8 @@ impl Shared<'_> {
             }
             standing.bounds.extend(state.limits.bounds());
             standing.bounds.extend(state.unseen());
+            let marks = self.setup.program.sanitizers.bound();
+            standing.bounds.extend(marks.map(String::from));
             let compares = self.campaign.same_output || self.campaign.reference.is_some();
             if compares && self.campaign.policy.is_reduced() {
                 standing.bounds.push(OUTPUT.to_string());

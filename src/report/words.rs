@@ -9,6 +9,7 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::schedule::{ARRIVAL, FACT};
 use raddle_protocol::slot;
 use raddle_protocol::witness::{Input, Record, Witness};
+use raddle_scheduler::signal_name;
 
 /// What the event did, with the names of its objects and its result: "mutex_lock m".
 pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
@@ -26,7 +27,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::Yield | Kind::Return => {
             text.to_string()
         }
-        // A signal, or an exit status.
+        // `value`: an exit status, or the signal of an abort.
         Kind::ProcessEnd if value > 0 => format!("{text} with {value}"),
         Kind::ExitNext | Kind::AtExit | Kind::Ask => text.to_string(),
         Kind::ThreadCreate | Kind::ThreadDetach | Kind::ThreadCancel => {
@@ -58,11 +59,11 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
             } else {
                 names.of(to)
             };
-            format!("{text} {to} with signal {}", value & 0xff)
+            format!("{text} {to} with {}", signal(value & 0xff))
         }
         Kind::SignalWait if value == 0 => format!("{text} ends without a signal"),
-        Kind::SignalWait => format!("{text} takes signal {value}"),
-        Kind::SignalHandler => format!("{text} {object} for signal {value}"),
+        Kind::SignalWait => format!("{text} takes {}", signal(value)),
+        Kind::SignalHandler => format!("{text} {object} for {}", signal(value)),
         Kind::SignalReturn | Kind::ChildMade => text.to_string(),
         Kind::ChildWait if value == 0 => format!("{text}: nobody"),
         Kind::ChildWait => text.to_string(),
@@ -101,12 +102,16 @@ fn section<'a>(record: &Record, witness: &'a Witness) -> &'a str {
     call(record, witness).unwrap_or("an atomic section")
 }
 
+fn signal(number: u64) -> String {
+    i32::try_from(number).map_or_else(|_| format!("signal {number}"), signal_name)
+}
+
 /// A choice, or what another process did.
 fn choice(value: u64) -> String {
     let (fact, arrival) = (u64::from(FACT), u64::from(ARRIVAL));
     match value.checked_sub(arrival) {
         Some(0) => "its time runs out".to_string(),
-        Some(signal) => format!("signal {signal} comes from outside"),
+        Some(number) => format!("{} comes from outside", signal(number)),
         None if value >= fact => "as another process has it".to_string(),
         None => format!("chooses alternative {value}"),
     }

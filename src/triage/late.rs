@@ -196,10 +196,8 @@ impl Triage<'_> {
     /// How much is not told.
     pub(super) fn late_note(&self) -> Option<String> {
         (self.late.left_out > 0).then(|| {
-            format!(
-                "{} more failures that need an early time-out are not told",
-                self.late.left_out
-            )
+            let failures = count(self.late.left_out, "more failure");
+            format!("{failures} by an early time-out, not told")
         })
     }
 }

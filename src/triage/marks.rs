@@ -8,7 +8,7 @@ use super::{
 use crate::marks::describe_cycle;
 use crate::report::{base_name, place};
 use crate::same;
-use crate::summary::Possibility;
+use crate::summary::{Possibility, count};
 use crate::suppress::Case;
 use crate::symbols::Symbols;
 use crate::watch::{Key, Mark};
@@ -74,16 +74,14 @@ impl Marked {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.left_out > 0 {
-            let n = self.left_out;
             notes.push(format!(
-                "{n} more races and leaked threads were not looked into"
+                "races and leaked threads that were not looked into: {}",
+                self.left_out
             ));
         }
         if self.others > 0 {
-            notes.push(format!(
-                "{} more pairs of accesses race on variables that are reported",
-                self.others
-            ));
+            let races = count(self.others, "more race");
+            notes.push(format!("{races} on variables that are reported"));
         }
         if self.vanished > 0 {
             notes.push(format!(
@@ -494,8 +492,8 @@ fn differences(expected: &[u8], stdout: &[u8]) -> Vec<Note> {
         .collect();
     if all.len() > MOST_LINES {
         notes.push(format!(
-            "and {} more lines that differ",
-            all.len() - MOST_LINES
+            "and in {}",
+            count((all.len() - MOST_LINES) as u64, "more line")
         ));
     }
     if expected == stdout {
@@ -527,7 +525,7 @@ mod tests {
                     "line 3: `3` expected, nothing printed",
                     "line 4: `4` expected, nothing printed",
                     "line 5: `5` expected, nothing printed",
-                    "and 2 more lines that differ",
+                    "and in 2 more lines",
                 ],
             ),
         ];

@@ -154,8 +154,9 @@ impl Triage<'_> {
         let why = match (self.interrupt.stopped(), budget.late) {
             (true, _) => Some("shrinking ended with the search".to_string()),
             (false, true) => Some(format!(
-                "shrinking ended after {:?} (--shrink-time)",
-                effort.time
+                "shrinking ended after {:?}{}",
+                effort.time,
+                if fails { " (--shrink-time)" } else { "" }
             )),
             (false, false) => None,
         };

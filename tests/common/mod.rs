@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -353,6 +354,15 @@ pub fn run(options: &[&str], program: &Path, args: &[&str]) -> Run {
         summary,
         shown,
     }
+}
+
+/// Seeds of random programs: those that `RADDLE_RANDOM_SEEDS=LOW..HIGH` asks for, or else the usual ones.
+pub fn random_seeds(usual: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("RADDLE_RANDOM_SEEDS") else {
+        return usual;
+    };
+    let (low, high) = text.split_once("..").expect("LOW..HIGH");
+    low.parse().expect("a number")..high.parse().expect("a number")
 }
 
 /// Does `work` for every item on as many threads as there are cores, and fails with all that went

@@ -1,4 +1,4 @@
-// The program's own heap, which the C library uses as well when it makes threads.
+// The program's own heap, which the C library uses as well when it makes threads: two, or with ALONE one.
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -44,8 +44,10 @@ int main(void)
 {
     pthread_t one, two;
     pthread_create(&one, 0, use, 0);
+#ifndef ALONE
     pthread_create(&two, 0, use, 0);
-    pthread_join(one, 0);
     pthread_join(two, 0);
+#endif
+    pthread_join(one, 0);
     return 0;
 }

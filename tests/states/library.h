@@ -24,7 +24,7 @@
 
 #define ENVIRONMENT(X) \
   X("v", char *e = getenv("A"); R = e ? e[0] : -1) X("v", char *e = secure_getenv("A"); R = e ? e[0] : -1) X("v", char *e = getenv("B"); R = e ? e[0] : -1) X("v", R = setenv("A", "2", 1)) X("v", R = setenv("A", "3", 0)) X("v", R = unsetenv("A")) X("v", R = putenv("B=4")) X("v", R = putenv("A=5")) \
-  X("v", R = clearenv()) X("v", char **e = environ; for (R = -variables; e && *e; e++) R++) X("v", wordexp_t x; R = wordexp("$A", &x, 0); R = R ? -R : x.we_wordc) X("v", R = setenv("POSIXLY_CORRECT", "1", 1)) X("v", R = setenv("TMPDIR", "/", 1)) X("v", char *r = tempnam(0, "q"); R = r ? r[1] : -1) \
+  X("v", R = clearenv()) X("v", R = Z(environ)) X("v", wordexp_t x; R = wordexp("$A", &x, 0); R = R ? -R : x.we_wordc) X("v", R = setenv("POSIXLY_CORRECT", "1", 1)) X("v", R = setenv("TMPDIR", "/", 1)) X("v", char *r = tempnam(0, "q"); R = r ? r[1] : -1) \
   X("v", R = setenv("LC_ALL", "C.UTF-8", 1)) X("v", R = setenv("LANGUAGE", "de", 1)) X("v", R = setenv("PATH", "/nowhere", 1)) X("v", R = Z(getenv("PATH")))
 
 #define RANDOM(X) \

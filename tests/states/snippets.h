@@ -1,7 +1,7 @@
 /* Calls that look at what the C library or the kernel keeps, or change it: what each needs (letters of
  * `prepare` in calls.c), and what it does. R is its result. */
 #define NUMBERS(X) \
-  X("f", R = close(f)) X("f", R = close(f2)) X("f", R = close(fc)) X("f", R = close(g)) X("f", R = dup(f)) \
+  X("f", R = close(f)) X("f", R = close(dir)) X("f", R = close(fc)) X("f", R = close(g)) X("f", R = dup(f)) \
   X("f", R = dup(g)) X("f", R = dup2(g, f)) X("f", R = dup2(f, g)) X("f", R = dup3(g, f2, O_CLOEXEC)) \
   X("f", R = dup2(f, 30)) X("f", R = fcntl(f, F_DUPFD, 0)) X("f", R = fcntl(g, F_DUPFD_CLOEXEC, 0)) \
   X("f", R = open("g", O_RDONLY)) X("f", R = open("f", O_RDWR | O_TRUNC)) X("f", R = open("f", O_WRONLY | O_APPEND)) \
@@ -107,7 +107,7 @@
   X("s", R = fgetc(s)) X("s", R = getc(s)) X("s", R = getc_unlocked(s)) X("s", R = fgetc_unlocked(s)) X("s", R = Z(fgets(b, 9, s)); R = R ? R : H(b, strlen(b))) \
   X("s", R = Z(fgets_unlocked(b, 9, s)); R = R ? R : b[0]) X("s", R = fread(b, 1, 3, s); R = H(b, 3)) X("s", R = fread_unlocked(b, 1, 2, s); R = H(b, 2)) X("s", R = fscanf(s, "%2s", b); R = R < 0 ? R : H(b, 2)) \
   X("s", char *l = 0; size_t n = 0; R = getline(&l, &n, s); R = R < 0 ? R : l[0]) X("s", char *l = 0; size_t n = 0; R = getdelim(&l, &n, 'c', s)) X("s", R = getw(s)) X("s", R = putw(5, s)) \
-  X("s", R = ungetc('+', s)) X("s", R = fputc('A', s)) X("s", R = putc('B', s)) X("s", R = putc_unlocked('C', s)) X("s", R = fputc_unlocked('D', s)) X("s", R = fputs("EF", s)) X("s", R = fputs_unlocked("GH", s)) \
+  X("s", R = fwide(s, -1) < 0 ? ungetc('+', s) : -1) X("s", R = fputc('A', s)) X("s", R = putc('B', s)) X("s", R = putc_unlocked('C', s)) X("s", R = fputc_unlocked('D', s)) X("s", R = fputs("EF", s)) X("s", R = fputs_unlocked("GH", s)) \
   X("s", R = fprintf(s, "%d", 77)) X("s", R = print(s, "%s", "I")) X("s", R = fwrite("JK", 1, 2, s)) X("s", R = fwrite_unlocked("LM", 1, 2, s)) X("s", R = fflush(s)) X("s", R = fflush(0)) X("s", R = fflush_unlocked(s)) \
   X("s", R = fseek(s, 3, SEEK_SET)) X("s", R = fseeko(s, 1, SEEK_CUR)) X("s", R = fseek(s, 0, SEEK_END)) X("s", R = ftell(s)) X("s", R = ftello(s)) X("s", rewind(s)) X("s", R = feof(s) != 0) X("s", R = ferror(s) != 0) \
   X("s", R = feof_unlocked(s) != 0) X("s", R = ferror_unlocked(s) != 0) X("s", clearerr(s)) X("s", clearerr_unlocked(s)) X("s", R = fwide(s, 0)) X("s", R = fwide(s, 1)) X("s", R = fwide(s, -1)) X("s", R = fgetwc(s)) X("s", R = getwc(s)) \

@@ -639,34 +639,42 @@ impl Verifier {
         let lost: u64 = self.forest.lost.values().sum();
         let unstable = self.forest.unstable.len();
         let counted = [
-            (lost, "operations on symbolic values not followed"),
+            (lost, "operation", "on symbolic values not followed"),
             (
                 unstable as u64,
-                "statements that depend on something not recorded",
+                "statement",
+                "depending on something not recorded",
             ),
             (
                 unreached.len() as u64,
-                "frontiers not reached by executions",
+                "frontier",
+                "not reached by executions",
             ),
             (
                 self.frontier.wrong_orders() as u64,
-                "wrong orders of steps on one object (see the findings)",
+                "wrong order",
+                "of steps on one object (see the findings)",
             ),
             (
                 self.frontier.unsteady() as u64,
-                "locations whose first content differs between executions",
+                "location",
+                "whose first content differs between executions",
             ),
-            (self.corrupt, "traces not well-formed"),
+            (self.corrupt, "trace", "not well-formed"),
             (
                 self.uncontrolled.len() as u64,
-                "kinds of operations not controlled",
+                "kind",
+                "of operations not controlled",
             ),
         ];
         limits.extend(
             counted
-                .iter()
+                .into_iter()
                 .filter(|c| c.0 > 0)
-                .map(|(n, what)| format!("{n} {what}")),
+                .map(|(n, noun, which)| {
+                    let plural = if n == 1 { "" } else { "s" };
+                    format!("{n} {noun}{plural} {which}")
+                }),
         );
         limits
     }

@@ -112,19 +112,16 @@ pub fn called_by_pointer(module: Module) -> impl Iterator<Item = String> {
 /// how.
 pub fn unknown_called(context: Context, call: Value) -> Option<String> {
     let name = lies_elsewhere(call)?.name();
-    let concerns = match Known::of(&name) {
+    match Known::of(&name) {
         // Called in another way than it is declared in the C library, or in such a way that nothing
         // can be told.
         Some(Known::Row) if is_told(call) || stores_early(&name) => return None,
         Some(Known::Nothing | Known::Otherwise) => return None,
-        Some(Known::Unknown(None)) => return Some(name),
-        Some(Known::Unknown(argument)) => argument,
-        Some(Known::Row) | None => None,
-    };
+        Some(Known::Unknown) => return Some(name),
+        Some(Known::Row) | None => {}
+    }
     let is_shared = |&(index, pointer): &(u32, Value)| {
-        concerns.is_none_or(|only| index == u32::from(only))
-            && pointer != pointer.ty().null()
-            && !Access::is_private(context, call, index)
+        pointer != pointer.ty().null() && !Access::is_private(context, call, index)
     };
     pointers_given(call).iter().any(is_shared).then_some(name)
 }
@@ -184,7 +181,8 @@ impl Schedule<'_> {
             _ => MODE_ACCESSES,
         };
         let is_lent = Lent::of(&told.name).is_some() || Lent::ends(&told.name);
-        let wanted = wanted | if is_lent { MODE_LENT } else { 0 };
+        let keeps = row.is_some_and(|(_, row)| row.keeps_place());
+        let wanted = wanted | if is_lent || keeps { MODE_LENT } else { 0 };
         let number = row.map_or(0, |(number, _)| u64::from(number) + 1);
         let state = if told.state.is_some() { STATE } else { 0 };
         let private = (0..PRIVATE_LEN).filter(|&index| private(index));

@@ -16,6 +16,7 @@ pub const ROWS: &[Row] = &[
     stepping(
         "recvfrom __recvfrom_chk",
         &[
+            reads(5, Size(4)).may(),
             writes(1, Result(2)),
             writes(4, SizeAt(5, 4)).may(),
             writes(5, Size(4)).may(),
@@ -42,15 +43,27 @@ pub const ROWS: &[Row] = &[
     stepping("sendmsg", &[reads(1, Size(56)), reads(1, Message)]),
     stepping(
         "accept accept4",
-        &[writes(1, SizeAt(2, 4)).may(), writes(2, Size(4)).may()],
+        &[
+            reads(2, Size(4)).may(),
+            writes(1, SizeAt(2, 4)).may(),
+            writes(2, Size(4)).may(),
+        ],
     ),
     row(
         "getsockname getpeername",
-        &[writes(1, SizeAt(2, 4)).may(), writes(2, Size(4))],
+        &[
+            reads(2, Size(4)),
+            writes(1, SizeAt(2, 4)).may(),
+            writes(2, Size(4)),
+        ],
     ),
     row(
         "getsockopt",
-        &[writes(3, SizeAt(4, 4)).may(), writes(4, Size(4))],
+        &[
+            reads(4, Size(4)),
+            writes(3, SizeAt(4, 4)).may(),
+            writes(4, Size(4)),
+        ],
     ),
     row("setsockopt", &[reads(3, Bytes(4))]),
     stepping("connect", &[reads(1, Bytes(2))]),
@@ -74,6 +87,10 @@ pub const ROWS: &[Row] = &[
     stepping(
         "select",
         &[
+            reads(1, Size(128)).may(),
+            reads(2, Size(128)).may(),
+            reads(3, Size(128)).may(),
+            reads(4, Size(16)),
             writes(1, Size(128)).may(),
             writes(2, Size(128)).may(),
             writes(3, Size(128)).may(),
@@ -83,6 +100,9 @@ pub const ROWS: &[Row] = &[
     stepping(
         "pselect",
         &[
+            reads(1, Size(128)).may(),
+            reads(2, Size(128)).may(),
+            reads(3, Size(128)).may(),
             writes(1, Size(128)).may(),
             writes(2, Size(128)).may(),
             writes(3, Size(128)).may(),
@@ -119,6 +139,8 @@ pub const ROWS: &[Row] = &[
     stepping(
         "getline getdelim __getdelim",
         &[
+            reads(0, Size(8)),
+            reads(1, Size(8)).may(),
             writes(0, Size(8)),
             writes(1, Size(8)),
             Effect::of(Place::Behind(0), true, ResultAndOne),
@@ -184,10 +206,22 @@ pub const ROWS: &[Row] = &[
         "mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 mkdtemp mktemp",
         &[PATH, writes(0, Text(NONE)).may()],
     ),
-    row("glob glob64", &[PATH, writes(3, Size(72))]),
-    row("globfree globfree64", &[writes(0, Size(72)).may()]),
-    row("wordexp", &[PATH, writes(1, Size(24))]),
-    row("wordfree", &[writes(0, Size(24)).may()]),
+    row(
+        "glob glob64",
+        &[PATH, reads(3, Size(72)).may(), writes(3, Size(72))],
+    ),
+    row(
+        "globfree globfree64",
+        &[reads(0, Size(72)).may(), writes(0, Size(72)).may()],
+    ),
+    row(
+        "wordexp",
+        &[PATH, reads(1, Size(24)).may(), writes(1, Size(24))],
+    ),
+    row(
+        "wordfree",
+        &[reads(0, Size(24)).may(), writes(0, Size(24)).may()],
+    ),
     row("scandir scandir64", &[PATH, writes(1, Size(8))]),
     row("scandirat scandirat64", &[SECOND, writes(2, Size(8))]),
     row("readdir readdir64", &[OWN_ENTRY]),
@@ -207,12 +241,25 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "splice copy_file_range",
-        &[writes(1, Size(8)).may(), writes(3, Size(8)).may()],
+        &[
+            reads(1, Size(8)).may(),
+            reads(3, Size(8)).may(),
+            writes(1, Size(8)).may(),
+            writes(3, Size(8)).may(),
+        ],
     ),
-    stepping("sendfile sendfile64", &[writes(2, Size(8)).may()]),
+    stepping(
+        "sendfile sendfile64",
+        &[reads(2, Size(8)).may(), writes(2, Size(8)).may()],
+    ),
     row(
         "name_to_handle_at",
-        &[SECOND, writes(2, Size(136)).may(), writes(3, Size(4))],
+        &[
+            SECOND,
+            reads(2, Size(4)),
+            writes(2, Size(136)).may(),
+            writes(3, Size(4)),
+        ],
     ),
     row("open_by_handle_at", &[reads(1, Size(136)).may()]),
     row("tcgetattr", &[writes(1, Size(60))]),

@@ -2,11 +2,12 @@
 //! [`State::used_by`] looks them up.
 
 mod files;
+mod requests;
 
-use super::states::{Of, State, Use, Variable, When};
+use super::states::{Of, OfStream, State, Streams, Use, Variable, When};
 use Of::{Process, Relative};
 use Use::{Adds, Changes, Looks};
-use When::{Always, Creates, CreatesAs, Given, Null};
+use When::{Always, Creates, CreatesAs, Fixed, Given, Null};
 
 type Row = (Of, Use, When, &'static str);
 
@@ -20,6 +21,15 @@ const fn state(name: &'static str, functions: &'static [Row]) -> State {
         all: "",
         any: "",
         functions,
+        streams: (Of::Stream, &[]),
+    }
+}
+
+/// One that functions of streams use, too.
+const fn by_stream(of: OfStream, uses: &'static [(Use, Streams)], state: State) -> State {
+    State {
+        streams: (of, uses),
+        ..state
     }
 }
 
@@ -60,6 +70,22 @@ const DATABASES: &str = "getpwent getpwent_r setpwent endpwent getgrent getgrent
     getutent_r getutid getutid_r getutline getutline_r getutxent getutxid getutxline pututline \
     pututxline setutent setutxent endutent endutxent utmpname utmpxname updwtmp updwtmpx \
     lckpwdf ulckpwdf res_init";
+
+/// Functions that hand to the kernel where their arguments lead, and fail where nothing is there.
+const OF_KERNEL: &str = "read readv write writev pread preadv preadv2 preadv64v2 pwrite pwritev pwritev2 \
+     pwritev64v2 send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg vmsplice process_vm_readv \
+     process_vm_writev sendfile splice copy_file_range bind connect getsockname getpeername getsockopt \
+     setsockopt socketpair pipe pipe2 poll ppoll select pselect epoll_ctl epoll_wait epoll_pwait \
+     epoll_pwait2 timerfd_settime timerfd_gettime signalfd inotify_add_watch open openat creat stat lstat \
+     fstat fstatat statx statfs fstatfs access faccessat unlink unlinkat rename renameat renameat2 link \
+     linkat symlink symlinkat readlink readlinkat mkdir mkdirat rmdir mkfifo mknod chmod fchmodat chown \
+     lchown truncate chdir getcwd utimensat futimens getxattr lgetxattr fgetxattr listxattr llistxattr \
+     flistxattr setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr getrandom getentropy \
+     uname sysinfo getrusage getrlimit setrlimit prlimit getresuid getresgid clock_getres nanosleep \
+     clock_nanosleep getitimer setitimer timer_settime timer_gettime sigpending sigaltstack sigtimedwait \
+     sigwaitinfo sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_setscheduler \
+     sched_rr_get_interval ioctl fcntl msgsnd msgrcv msgctl semop semtimedop mincore memfd_create \
+     getdents wait4 waitid waitpid mq_send mq_timedsend mq_receive mq_timedreceive accept accept4";
 
 pub const STATES: &[State] = &[
     // Numbers.
@@ -222,7 +248,7 @@ pub const STATES: &[State] = &[
                 Process,
                 Looks,
                 Always,
-                "pthread_getconcurrency pthread_getattr_default_np",
+                "pthread_getconcurrency pthread_getattr_default_np pthread_attr_getstacksize",
             ),
             (
                 Process,
@@ -303,23 +329,18 @@ pub const STATES: &[State] = &[
         ],
     ),
     only_with(
-        "mprotect pkey_mprotect munmap mremap",
+        "mprotect pkey_mprotect munmap mremap shmdt brk sbrk mmap mmap64",
         state(
             State::PAGES,
             &[
-                (
-                    Process,
-                    Looks,
-                    Always,
-                    "read readv write writev pread preadv pwrite pwritev send sendto sendmsg recv recvfrom \
-                     recvmsg getcwd readlink vmsplice process_vm_readv process_vm_writev",
-                ),
+                (Process, Looks, Always, OF_KERNEL),
                 (
                     Process,
                     Changes,
                     Always,
-                    "mprotect pkey_mprotect munmap mremap",
+                    "mprotect pkey_mprotect munmap mremap shmdt brk sbrk",
                 ),
+                (Process, Changes, Fixed(3), "mmap"),
             ],
         ),
     ),
@@ -352,7 +373,13 @@ pub const STATES: &[State] = &[
                 Always,
                 "dlsym dlvsym dladdr dladdr1 dlinfo dl_iterate_phdr backtrace_symbols backtrace_symbols_fd",
             ),
-            (Process, Changes, Always, "dlopen dlmopen dlclose"),
+            // Character sets are modules, and what unwinds is a library.
+            (
+                Process,
+                Changes,
+                Always,
+                "dlopen dlmopen dlclose iconv_open iconv_close backtrace",
+            ),
         ],
     ),
     state(
@@ -513,6 +540,7 @@ pub const STATES: &[State] = &[
     files::NUMBERS,
     files::DESCRIPTOR,
     files::OPEN_FILE,
+    files::APPENDS,
     files::CONTENT,
     files::KNOWN,
     files::KNOWN_OF_ANY,

@@ -11,8 +11,8 @@ pub enum Known {
     Nothing,
     /// What it does is told of in another way.
     Otherwise,
-    /// It does more than a row can say, where this argument leads (`None`: anywhere).
-    Unknown(Option<u8>),
+    /// It does more than a row can say.
+    Unknown,
 }
 
 const NOTHING: &str = "
@@ -57,7 +57,6 @@ const OTHERWISE: &str = "
     clone execl execle execlp execv execve execveat execvp execvpe fexecve posix_spawn posix_spawnp
     fork vfork syscall fcntl fcntl64 ioctl";
 
-/// An argument stands behind a colon.
 const UNKNOWN: &str = "
     fmemopen fopencookie open_memstream open_wmemstream
     aio_cancel aio_cancel64 aio_error aio_error64 aio_fsync aio_fsync64 aio_init aio_read aio_read64
@@ -99,11 +98,7 @@ impl Known {
         if is_in(OTHERWISE) {
             return Some(Known::Otherwise);
         }
-        let mut unknown = UNKNOWN.split_ascii_whitespace();
-        unknown.find_map(|one| {
-            let (known, argument) = one.split_once(':').unwrap_or((one, ""));
-            (known == name).then(|| Known::Unknown(argument.parse().ok()))
-        })
+        is_in(UNKNOWN).then_some(Known::Unknown)
     }
 
     /// All the lists.

@@ -162,7 +162,14 @@ pub const ROWS: &[Row] = &[
     ),
     row("localtime gmtime", &[reads(0, Size(8)), OWN]),
     row("asctime", &[reads(0, Size(56)), OWN_TEXT]),
-    row("ctime", &[reads(0, Size(8)), OWN_TEXT]),
+    row(
+        "ctime",
+        &[
+            reads(0, Size(8)),
+            Effect::of(Place::Date, true, Size(56)),
+            OWN_TEXT,
+        ],
+    ),
     row("asctime_r", &[reads(0, Size(56)), writes(1, Written(NONE))]),
     row("ctime_r", &[reads(0, Size(8)), writes(1, Written(NONE))]),
     row(

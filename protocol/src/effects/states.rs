@@ -49,6 +49,8 @@ pub enum When {
     Given(u32),
     /// Those where this argument is zero.
     Null(u32),
+    /// Those that map memory where they say, whatever is there: their flags are this argument.
+    Fixed(u32),
 }
 
 /// Whose state it is.
@@ -120,8 +122,14 @@ impl Variable {
     }
 }
 
+/// Functions of streams: the argument that the stream is, and their names.
+pub type Streams = &'static [(u32, &'static str)];
+
+/// Whose state it is, by the argument that the stream is.
+pub type OfStream = fn(u32) -> Of;
+
 /// A kind of state.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct State {
     /// What people call it.
     pub name: &'static str,
@@ -139,6 +147,8 @@ pub struct State {
     pub any: &'static str,
     /// Whose it is for the functions with these names, what they do to it, and when.
     pub(super) functions: &'static [(Of, Use, When, &'static str)],
+    /// The same for functions of streams: whose it is, by the argument that the stream is.
+    pub(super) streams: (OfStream, &'static [(Use, Streams)]),
 }
 
 /// One way in which calls of a function use a state.
@@ -171,16 +181,24 @@ fn bare(name: &str) -> &str {
     for end in ["_chk", "_2", "_unlocked", "64"] {
         bare = bare.strip_suffix(end).unwrap_or(bare);
     }
-    bare
+    match bare {
+        "readdir64_r" => "readdir_r",
+        bare => bare,
+    }
 }
 
 impl State {
+    /// How many there are.
+    pub const COUNT: usize = STATES.len();
     /// Ways in which one function uses states, at most.
     pub const WAYS: usize = 24;
     /// Name of the state which numbers of descriptors are open.
     pub const NUMBERS: &str = "which descriptors are open";
     /// Name of the state which memory may be accessed by the kernel.
     pub const PAGES: &str = "which memory may be accessed";
+    /// What changes which files all paths lead to, those of the library's own and of functions that are
+    /// modelled included.
+    pub const MOVES_ROOT: &str = "chroot";
     /// Name of the states of single descriptors.
     pub const DESCRIPTOR: &str = "a descriptor";
 
@@ -189,10 +207,10 @@ impl State {
         let name = bare(name);
         let all = STATES.iter().enumerate();
         all.flat_map(move |(number, state)| {
-            let rows = state.functions.iter();
+            let rows = state.rows();
             let rows =
                 rows.filter(move |row| row.3.split_ascii_whitespace().any(|one| one == name));
-            rows.map(move |&(of, used, when, _)| Used {
+            rows.map(move |(of, used, when, _)| Used {
                 number,
                 state,
                 all: State::number(state.all),
@@ -202,6 +220,16 @@ impl State {
                 when,
             })
         })
+    }
+
+    /// Whose it is, what is done to it, when, and the names of the functions that do that.
+    fn rows(&self) -> impl Iterator<Item = (Of, Use, When, &'static str)> {
+        let (of, uses) = self.streams;
+        let by_stream = uses.iter().flat_map(move |(used, functions)| {
+            let functions = functions.iter();
+            functions.map(move |&(argument, names)| (of(argument), *used, When::Always, names))
+        });
+        self.functions.iter().copied().chain(by_stream)
     }
 
     /// All of them.
@@ -246,7 +274,7 @@ mod tests {
                 assert!(State::number(other).is_some(), "{other}");
             }
             let mut rows = BTreeSet::new();
-            for (of, _, when, functions) in state.functions {
+            for (of, _, when, functions) in state.rows() {
                 for name in functions.split_ascii_whitespace() {
                     assert_eq!(bare(name), name, "{}", state.name);
                     let row = (name, format!("{of:?} {when:?}"));

@@ -224,6 +224,7 @@ pub const ROWS: &[Row] = &[
         "getgrouplist",
         &[
             PATH,
+            reads(3, Size(4)),
             writes(2, SizeAt(3, 4)).units(4).may(),
             writes(3, Size(4)),
         ],
@@ -292,6 +293,7 @@ pub const ROWS: &[Row] = &[
         "getopt __posix_getopt",
         &[
             reads(2, Text(NONE)),
+            Effect::of(Place::Options, false, Size(8)),
             Effect::of(Place::Options, true, Size(8)),
             writes(1, Bytes(0)).units(8).may(),
         ],
@@ -300,6 +302,7 @@ pub const ROWS: &[Row] = &[
         "getopt_long getopt_long_only",
         &[
             reads(2, Text(NONE)),
+            Effect::of(Place::Options, false, Size(8)),
             Effect::of(Place::Options, true, Size(8)),
             writes(1, Bytes(0)).units(8).may(),
             writes(4, Size(4)).may(),

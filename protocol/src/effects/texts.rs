@@ -64,7 +64,8 @@ pub const ROWS: &[Row] = &[
         "bzero explicit_bzero __explicit_bzero_chk",
         &[writes(0, Bytes(1))],
     ),
-    row("memfrob arc4random_buf", &[writes(0, Bytes(1))]),
+    row("memfrob", &[reads(0, Bytes(1)), writes(0, Bytes(1))]),
+    row("arc4random_buf", &[writes(0, Bytes(1))]),
     row(
         "memccpy",
         &[reads(1, Until(2, 3)), writes(0, CopyUntil(1, 2, 3))],
@@ -73,10 +74,10 @@ pub const ROWS: &[Row] = &[
         "memmem",
         &[reads(0, Bytes(1)).may(), reads(2, Bytes(3)).may()],
     ),
-    row("strstr", &[reads(0, Find(1)), SECOND]),
-    row("strcasestr", &[reads(0, FindFolded(1)), SECOND]),
-    row("strspn", &[reads(0, Within(1)), SECOND]),
-    row("strcspn strpbrk", &[reads(0, Without(1)), SECOND]),
+    row("strstr", &[SECOND, reads(0, Find(1))]),
+    row("strcasestr", &[SECOND, reads(0, FindFolded(1))]),
+    row("strspn", &[SECOND, reads(0, Within(1))]),
+    row("strcspn strpbrk", &[SECOND, reads(0, Without(1))]),
     row(
         "strtok_r __strtok_r",
         &[
@@ -98,6 +99,7 @@ pub const ROWS: &[Row] = &[
     row(
         "strsep __strsep_g",
         &[
+            reads(0, Size(8)),
             SECOND,
             Effect::of(Place::Behind(0), false, Field(1)),
             Effect::of(Place::Behind(0), true, FieldEnd(1)),
@@ -107,6 +109,7 @@ pub const ROWS: &[Row] = &[
     row(
         "getsubopt",
         &[
+            reads(0, Size(8)),
             Effect::of(Place::Behind(0), false, Text(NONE)),
             Effect::of(Place::Behind(0), true, Text(NONE)).may(),
             writes(0, Size(8)),
@@ -174,11 +177,19 @@ pub const ROWS: &[Row] = &[
     ),
     // Between multibyte and wide characters.
     row("mblen", &[reads(0, Text(1)).may()]),
-    row("mbrlen", &[reads(0, Text(1)).may(), writes(2, Size(8))]),
+    row(
+        "mbrlen",
+        &[
+            reads(2, Size(8)),
+            reads(0, Text(1)).may(),
+            writes(2, Size(8)),
+        ],
+    ),
     row("mbtowc", &[reads(1, Text(2)).may(), writes(0, Size(4))]),
     row(
         "mbrtowc mbrtoc32",
         &[
+            reads(3, Size(8)),
             reads(1, Text(2)).may(),
             writes(0, Size(4)),
             writes(3, Size(8)),
@@ -187,6 +198,7 @@ pub const ROWS: &[Row] = &[
     row(
         "mbrtoc16",
         &[
+            reads(3, Size(8)),
             reads(1, Text(2)).may(),
             writes(0, Size(2)),
             writes(3, Size(8)),
@@ -195,6 +207,7 @@ pub const ROWS: &[Row] = &[
     row(
         "mbrtoc8",
         &[
+            reads(3, Size(8)),
             reads(1, Text(2)).may(),
             writes(0, Size(1)),
             writes(3, Size(8)),
@@ -212,6 +225,8 @@ pub const ROWS: &[Row] = &[
     row(
         "mbsrtowcs",
         &[
+            reads(3, Size(8)),
+            reads(1, Size(8)),
             Effect::of(Place::Behind(1), false, Text(NONE)).may(),
             writes(0, Printed(2)).wide(),
             writes(1, Size(8)),
@@ -221,6 +236,8 @@ pub const ROWS: &[Row] = &[
     row(
         "mbsnrtowcs",
         &[
+            reads(4, Size(8)),
+            reads(1, Size(8)),
             Effect::of(Place::Behind(1), false, Text(2)).may(),
             writes(0, Printed(3)).wide(),
             writes(1, Size(8)),
@@ -230,6 +247,8 @@ pub const ROWS: &[Row] = &[
     row(
         "wcsrtombs",
         &[
+            reads(3, Size(8)),
+            reads(1, Size(8)),
             Effect::of(Place::Behind(1), false, Text(NONE)).wide().may(),
             writes(0, Printed(2)),
             writes(1, Size(8)),
@@ -239,6 +258,8 @@ pub const ROWS: &[Row] = &[
     row(
         "wcsnrtombs",
         &[
+            reads(4, Size(8)),
+            reads(1, Size(8)),
             Effect::of(Place::Behind(1), false, Text(2)).wide().may(),
             writes(0, Printed(3)),
             writes(1, Size(8)),
@@ -248,11 +269,19 @@ pub const ROWS: &[Row] = &[
     row("wctomb", &[writes(0, Result(NONE))]),
     row(
         "wcrtomb c16rtomb c32rtomb c8rtomb",
-        &[writes(0, Result(NONE)), writes(2, Size(8))],
+        &[
+            reads(2, Size(8)),
+            writes(0, Result(NONE)),
+            writes(2, Size(8)),
+        ],
     ),
     row(
         "iconv",
         &[
+            reads(1, Size(8)),
+            reads(2, Size(8)).may(),
+            reads(3, Size(8)).may(),
+            reads(4, Size(8)).may(),
             Effect::of(Place::Behind(1), false, SizeAt(2, 8)).may(),
             Effect::of(Place::Behind(3), true, SizeAt(4, 8)).may(),
             writes(1, Size(8)),

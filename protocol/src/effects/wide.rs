@@ -63,9 +63,9 @@ pub const ROWS: &[Row] = &[
         &[reads(1, Bytes(2)).wide(), writes(0, Bytes(2)).wide()],
     ),
     row("wmemset __wmemset_chk", &[writes(0, Bytes(2)).wide()]),
-    row("wcsstr wcswcs", &[reads(0, Find(1)).wide(), SECOND]),
-    row("wcsspn", &[reads(0, Within(1)).wide(), SECOND]),
-    row("wcscspn wcspbrk", &[reads(0, Without(1)).wide(), SECOND]),
+    row("wcsstr wcswcs", &[SECOND, reads(0, Find(1)).wide()]),
+    row("wcsspn", &[SECOND, reads(0, Within(1)).wide()]),
+    row("wcscspn wcspbrk", &[SECOND, reads(0, Without(1)).wide()]),
     row(
         "wcstok",
         &[

@@ -173,7 +173,7 @@ mod tests {
             ("pthread_attr_init", false, 1),
             ("strptime", true, 1),
             ("open", true, 0),
-            ("strsep", true, 3),
+            ("strsep", true, 4),
             ("printf", true, 0),
             ("readdir", true, 1),
             ("recvmsg", true, 3),

@@ -26,7 +26,7 @@ use crate::states;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
 use raddle_protocol::uses::{self, Uses};
@@ -63,6 +63,10 @@ static OWN: Serial<Own> = Serial::new(Own {
 /// adds to it one that is its own.
 const PLACE: usize = 64;
 
+/// Instead of how many accesses were told of before a call and 1: there is no other thread, and it is
+/// asked where its result leads.
+const ALONE: u64 = u64::MAX;
+
 /// Addresses only.
 static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
     Serial::new([[0; PLACE]; states::MOST + RESULTS]);
@@ -82,14 +86,6 @@ fn tell(span: Span, pc: usize) {
             false => kind,
         };
         gate::access_unseen(kind, span.at, span.len, pc);
-        gate::log_full(Event {
-            kind: kind as u8,
-            size: Event::NO_ACCESS,
-            object: span.at,
-            value: span.len,
-            pc: pc as u64,
-            ..Event::default()
-        });
     }
 }
 
@@ -145,10 +141,11 @@ fn row_of(what: u64) -> Option<(u64, &'static Row)> {
 
 /// The place of what functions of this row return, if they return memory of the library's own.
 fn own_place(number: u64) -> usize {
-    states::MOST + number as usize % RESULTS
+    states::MOST + Row::with_results_of(number) as usize % RESULTS
 }
 
 fn led_to(number: u64) -> u64 {
+    let number = Row::with_results_of(number);
     // SAFETY: the running thread; the reference is not kept.
     let own = unsafe { OWN.get() };
     let found = own.results.iter().find(|one| one.0 == number + 1);
@@ -207,12 +204,18 @@ fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Ca
     let count = (frame.count as usize).min(ARGUMENTS);
     // SAFETY: the running thread; plain data.
     let kept = unsafe { OWN.get() }.kept;
+    let writes_date = |row: &Row| row.effects.iter().any(|one| one.place == Place::Date);
+    let date = Row::numbered(row as u32)
+        .filter(|row| writes_date(row))
+        .and_then(|_| effects::find(Place::DATES));
     Call {
         arguments: &frame.arguments[..count],
         private: what >> PRIVATE,
         result,
         own: led_to(row),
+        date: date.map_or(0, |(number, _)| led_to(number.into())),
         kept,
+        kernel: false,
     }
 }
 
@@ -234,45 +237,60 @@ fn has_steps(effect: &Effect) -> bool {
     !effect.opaque
 }
 
-/// Reads what the call is sure or likely to read because of this effect; what is left over is told of as a
-/// whole, by `whole`. Is all of it known?
+/// Reads what the call is sure or likely to read because of these effects (if there are several, a unit of
+/// each in turn); what is left over is told of as a whole, by `whole`. Is all of it known?
+///
+/// How far a text goes is looked up again whenever others have run, and only in what was read: so the next
+/// step depends on nothing but what the call has found.
 ///
 /// # Safety
 /// As of [`begin`].
 unsafe fn read(
     staged: Staged,
     call: &Call,
-    effect: &Effect,
+    effects: &[Effect],
     pc: usize,
     mut whole: impl FnMut(Span),
 ) -> bool {
-    loop {
-        let (mut next, mut known) = (None, true);
-        staged.as_found(|| {
-            // SAFETY: the caller's promise.
-            known = unsafe {
-                call.spans(effect, |span| {
-                    next = next.or_else(|| Some((staged.unread(span.at, span.len)?, span)));
-                })
+    let (mut known, mut goes_on) = (true, true);
+    while goes_on {
+        (known, goes_on) = (true, false);
+        for effect in effects {
+            let mut next = None;
+            staged.as_found(|| {
+                // SAFETY: the caller's promise.
+                known &= unsafe {
+                    call.spans(effect, |span| {
+                        next = next.or_else(|| Some((staged.unread(span.at, span.len)?, span)));
+                    })
+                };
+            });
+            let Some(((at, len), span)) = next else {
+                continue;
             };
-        });
-        let Some(((at, len), span)) = next else {
-            return known;
-        };
-        check(Kind::ReadRange, at, len, pc);
-        if staged.read(at, len, piece(effect), span.exact, pc) == len {
-            continue;
+            goes_on = true;
+            check(Kind::ReadRange, at, len, pc);
+            let piece = piece(effect);
+            let len = if effects.len() > 1 {
+                len.min(piece)
+            } else {
+                len
+            };
+            if !staged.read(at, len, piece, span.exact, effect.reads_text(), pc) {
+                // There is no more place.
+                let mut rest = effects.iter();
+                // SAFETY: the caller's promise.
+                return rest.all(|effect| unsafe {
+                    call.spans(effect, |span| {
+                        if let Some((at, len)) = staged.unread(span.at, span.len) {
+                            whole(Span { at, len, ..span });
+                        }
+                    })
+                });
+            }
         }
-        // There is no more place.
-        // SAFETY: the caller's promise.
-        return unsafe {
-            call.spans(effect, |span| {
-                if let Some((at, len)) = staged.unread(span.at, span.len) {
-                    whole(Span { at, len, ..span });
-                }
-            })
-        };
     }
+    known
 }
 
 /// Most places that a call reads of which it is asked whether it reads one twice.
@@ -367,7 +385,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         }
         let whole = *frame;
         let kernel = what & STATE != 0 && states::needs_pages(name);
-        let call = call_of(what, &whole, number, None);
+        let call = Call {
+            kernel,
+            ..call_of(what, &whole, number, None)
+        };
         if gate::several() {
             staged = staged::open(key, most_steps().min(STEPS), kernel);
         }
@@ -378,18 +399,23 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                 .and_then(|n| whole.arguments.get(usize::from(n)));
             kernel && at.is_some_and(|&at| at != 0 && !os::try_read(at as usize, &mut [0]))
         };
-        let reads = row.effects.iter().filter(|effect| !effect.writes);
-        for effect in reads.filter(|effect| !kernel_fails(effect)) {
-            let how = if has_steps(effect) { WHOLE } else { 0 };
-            let tell = |span: Span| known &= note(frame, &mut told, span, how);
-            // SAFETY: the caller's promise.
-            let found = unsafe {
-                match staged {
-                    Some(staged) if has_steps(effect) && !effect.is_large() => {
-                        read(staged, &call, effect, pc, tell)
-                    }
-                    _ => call.spans(effect, tell),
-                }
+        let reads = row
+            .effects
+            .chunk_by(|one, next| one.is_compared() && next.is_compared());
+        let reads = reads.filter(|effects| !effects[0].writes && !kernel_fails(&effects[0]));
+        for effects in reads {
+            let steps = has_steps(&effects[0]);
+            let how = if steps { WHOLE } else { 0 };
+            let mut tell = |span: Span| known &= note(frame, &mut told, span, how);
+            let found = match staged {
+                // SAFETY: the caller's promise.
+                Some(staged) if steps && !effects[0].is_large() => unsafe {
+                    read(staged, &call, effects, pc, tell)
+                },
+                // SAFETY: as above.
+                _ => effects
+                    .iter()
+                    .all(|effect| unsafe { call.spans(effect, &mut tell) }),
             };
             known &= found;
         }
@@ -510,6 +536,8 @@ struct Written {
     at: u64,
     len: u64,
     effect: usize,
+    /// Only what has changed here and was not told of is: the call was not said to write so far.
+    besides: bool,
 }
 
 /// The call has been made, with this result.
@@ -530,21 +558,25 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
     if let Some((number, row)) = row {
         let call = call_of(what, frame, number, Some(result));
         for (index, effect) in row.effects.iter().enumerate() {
-            let mut add = |at: u64, len: u64| {
+            let mut add = |at: u64, len: u64, besides: bool| {
                 if let Some(free) = written.get_mut(count) {
-                    let effect = index;
-                    *free = Written { at, len, effect };
+                    *free = Written {
+                        at,
+                        len,
+                        effect: index,
+                        besides,
+                    };
                     count += 1;
                 }
             };
-            match staged {
-                _ if effect.is_after() && !effect.may => {
-                    // SAFETY: the caller's promise. What a format asks for is known or was told of
-                    // before.
-                    unsafe { call.spans(effect, |span| add(span.at, span.len)) };
-                }
-                Some(staged) => staged.writes_of(index as u8, add),
-                None => {}
+            let after = effect.is_after() && !effect.may;
+            if after {
+                // SAFETY: the caller's promise. What a format asks for is known or was told of
+                // before.
+                unsafe { call.spans(effect, |span| add(span.at, span.len, false)) };
+            }
+            if let Some(staged) = staged {
+                staged.writes_of(index as u8, |at, len| add(at, len, after));
             }
         }
         remember(number, row, &call, frame.end);
@@ -563,9 +595,15 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
         }
     }
     let Some((number, row)) = row else { return };
-    for Written { at, len, effect } in &written[..count] {
+    for Written {
+        at,
+        len,
+        effect,
+        besides,
+    } in &written[..count]
+    {
         let effect = &row.effects[*effect];
-        let sure = row.has_written(number, effect, result);
+        let sure = !besides && row.has_written(number, effect, result);
         let rest = match staged {
             Some(staged) => staged.write(*at, *len, effect.is_large(), sure, pc),
             None => Some((*at, *len)),
@@ -594,6 +632,7 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
 fn remember(number: u64, row: &Row, call: &Call, end: u64) {
     // SAFETY: the running thread; nothing in here switches.
     let own = unsafe { OWN.get() };
+    let number = Row::with_results_of(number);
     for effect in row.effects {
         match effect.place {
             Place::Own => {
@@ -627,15 +666,35 @@ unsafe extern "C-unwind" fn before(what: u64, name: Address, frame: Address, pc:
         let name = name.to_str().unwrap_or_default();
         // SAFETY: as above.
         unsafe { states::lent::used_by(name, &frame.arguments[..count]) };
+        let keeps = row_of(what).filter(|(_, row)| row.keeps_place());
+        if let Some((number, row)) = keeps {
+            (frame.what, frame.told, frame.end) = (what, ALONE, 0);
+            if row
+                .effects
+                .iter()
+                .any(|effect| matches!(effect.place, Place::Kept(_)))
+            {
+                frame.end = call_of(what, frame, number, None).text_end();
+            }
+        }
     }
 }
 
 unsafe extern "C-unwind" fn after(_: u64, frame: Address, result: u64, pc: usize) {
-    if !shadowed() && scheduled() {
-        // SAFETY: by the contract of the hook.
-        unsafe {
-            let key = frame as usize;
-            end(&mut *frame.cast::<Frame>(), key, result as i64, pc);
+    if shadowed() {
+        return;
+    }
+    // SAFETY: by the contract of the hook.
+    let frame = unsafe { &mut *frame.cast::<Frame>() };
+    if frame.told == ALONE {
+        frame.told = 0;
+        if let Some((number, row)) = row_of(frame.what) {
+            let call = call_of(frame.what, frame, number, Some(result as i64));
+            remember(number, row, &call, frame.end);
         }
+    } else if scheduled() {
+        let key = frame as *mut Frame as usize;
+        // SAFETY: as above.
+        unsafe { end(frame, key, result as i64, pc) };
     }
 }

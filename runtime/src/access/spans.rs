@@ -3,7 +3,9 @@
 
 use crate::heap;
 use crate::shadow::formats::{self, Arguments, Given, List};
+use crate::{os, states};
 use core::ffi::{c_char, c_int};
+use libc::localeconv;
 use raddle_protocol::effects::{Effect, Extent, NONE, Place};
 
 /// Most bytes of what a call may write, of which it is not known how many there will be.
@@ -33,17 +35,20 @@ pub struct Call<'a> {
     pub result: Option<i64>,
     /// Where the result of such calls led before; 0: it is not known.
     pub own: u64,
+    /// Where those of [`Place::Date`] lie; 0: it is not known.
+    pub date: u64,
     /// What strtok keeps.
     pub kept: u64,
+    /// The kernel makes it, which finds out that memory is not there; and that may be.
+    pub kernel: bool,
 }
 
 unsafe extern "C" {
     fn strstr(text: *const c_char, what: *const c_char) -> *const c_char;
     fn strcasestr(text: *const c_char, what: *const c_char) -> *const c_char;
     fn wcsstr(text: *const c_int, what: *const c_int) -> *const c_int;
-    fn strtod(text: *const c_char, end: *mut *const c_char) -> f64;
-    fn wcstod(text: *const c_int, end: *mut *const c_int) -> f64;
     static optarg: *const c_char;
+    static opterr: c_int;
     static optind: c_int;
     static optopt: c_int;
 }
@@ -53,12 +58,17 @@ unsafe extern "C" {
 struct Units {
     at: u64,
     size: u64,
+    /// They may not be there; then they end.
+    kernel: bool,
 }
 
 impl Units {
     /// The one at this place.
     fn get(self, n: u64) -> u32 {
         let at = self.at + n * self.size;
+        if self.kernel && !os::try_read(at as usize, &mut [0]) {
+            return 0;
+        }
         // SAFETY: the function that is called reads the same. Volatile: others may change it.
         unsafe {
             match self.size {
@@ -132,28 +142,47 @@ fn number(text: Units, base: u64) -> u64 {
     n + text.from(n).up_to(u64::MAX, |_, unit| !is_digit(unit))
 }
 
-/// The same of a floating-point number.
+/// The same of a floating-point number (C17, 7.22.1.3).
 fn floating(text: Units) -> u64 {
-    // SAFETY: the running thread's own variable; the function that is called reads the same text.
-    let end = unsafe {
-        let errno = *libc::__errno_location();
-        let end = match text.size {
-            4 => {
-                let mut end = core::ptr::null();
-                wcstod(text.at as *const c_int, &mut end);
-                end as u64
-            }
-            _ => {
-                let mut end = core::ptr::null();
-                strtod(text.at as *const c_char, &mut end);
-                end as u64
-            }
-        };
-        *libc::__errno_location() = errno;
-        end
+    // SAFETY: a text of the library's own.
+    let point = unsafe { *(*localeconv()).decimal_point } as u8;
+    let is = |n: u64, one: u8| folded(text.get(n)) == u32::from(one);
+    // As far as the text is the same as this one.
+    let word = |n: u64, word: &[u8]| {
+        (0..)
+            .zip(word)
+            .take_while(|&(k, &one)| is(n + k, one))
+            .count() as u64
     };
-    let spaces = text.before(u64::MAX, |_, unit| !is_space(unit));
-    ((end - text.at) / text.size).max(spaces) + 1
+    let digits = |n: u64, base: u32| {
+        let is_digit = |unit: u32| char::from_u32(unit).is_some_and(|c| c.is_digit(base));
+        n + text.from(n).before(u64::MAX, |_, unit| !is_digit(unit))
+    };
+    let signed = |n: u64| n + u64::from(is(n, b'+') || is(n, b'-'));
+    let start = signed(text.before(u64::MAX, |_, unit| !is_space(unit)));
+    let rest = text.from(start);
+    let end = match (word(start, b"infinity"), word(start, b"nan")) {
+        (0, 3) if is(start + 3, b'(') => {
+            let is_name = |unit: u32| {
+                char::from_u32(unit).is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+            };
+            start + 4 + rest.from(4).before(u64::MAX, |_, unit| !is_name(unit))
+        }
+        (0, 0) => {
+            let hexadecimal = is(start, b'0') && is(start + 1, b'x');
+            let (base, exponent) = if hexadecimal { (16, b'p') } else { (10, b'e') };
+            let mut end = digits(start + if hexadecimal { 2 } else { 0 }, base);
+            if is(end, point) {
+                end = digits(end + 1, base);
+            }
+            match is(end, exponent) {
+                true => digits(signed(end + 1), 10),
+                false => end,
+            }
+        }
+        (infinity, nan) => start + infinity.max(nan),
+    };
+    end + 1
 }
 
 /// Units up to the end of a text in this one, or all of it.
@@ -174,6 +203,9 @@ fn find(text: Units, what: Units, fold: bool) -> u64 {
 
 /// A number of so many bytes in memory; 0 behind a null pointer.
 fn number_at(at: u64, bytes: u8) -> u64 {
+    if states::pages_may_go() && !os::try_read(at as usize, &mut [0]) {
+        return 0;
+    }
     // SAFETY: the function that is called reads the same.
     unsafe {
         match (at, bytes) {
@@ -225,6 +257,7 @@ impl Call<'_> {
                 at => at,
             },
             Place::Own => self.result.map_or(self.own, |result| result as u64),
+            Place::Date => self.date,
             Place::Options => 0,
         }
     }
@@ -232,7 +265,15 @@ impl Call<'_> {
     /// Where the text ends that a call of strtok is given, or goes on with.
     pub fn text_end(&self) -> u64 {
         match self.start(Place::Kept(0)) {
-            at if is_address(at) => at + Units { at, size: 1 }.text(u64::MAX) - 1,
+            at if is_address(at) => {
+                at + Units {
+                    at,
+                    size: 1,
+                    kernel: false,
+                }
+                .text(u64::MAX)
+                    - 1
+            }
             _ => 0,
         }
     }
@@ -242,7 +283,14 @@ impl Call<'_> {
         match self.result {
             Some(at) if at != 0 => {
                 let at = at as u64;
-                end.min(at + Units { at, size: 1 }.text(u64::MAX))
+                end.min(
+                    at + Units {
+                        at,
+                        size: 1,
+                        kernel: false,
+                    }
+                    .text(u64::MAX),
+                )
             }
             _ => end,
         }
@@ -265,12 +313,12 @@ impl Call<'_> {
             }
         };
         if effect.place == Place::Options {
-            for (at, len) in [
-                (&raw const optarg as u64, 8),
-                (&raw const optind as u64, 4),
-                (&raw const optopt as u64, 4),
-            ] {
-                tell(at, len);
+            tell(&raw const optind as u64, 4);
+            if effect.writes {
+                tell(&raw const optarg as u64, 8);
+                tell(&raw const optopt as u64, 4);
+            } else {
+                tell(&raw const opterr as u64, 4);
             }
             return true;
         }
@@ -311,10 +359,12 @@ impl Call<'_> {
     /// Bytes at `at`.
     fn length(&self, effect: &Effect, at: u64) -> u64 {
         let size = u64::from(effect.unit);
-        let text = Units { at, size };
+        let kernel = self.kernel;
+        let text = Units { at, size, kernel };
         let other = |n: u8| Units {
             at: self.argument(n),
             size,
+            kernel,
         };
         let units = match effect.extent {
             Extent::Size(n) => return n.into(),
@@ -322,9 +372,7 @@ impl Call<'_> {
             Extent::Family(n) => return if self.argument(n) == 2 { 4 } else { 16 },
             Extent::SizeAt(n, bytes) => number_at(self.argument(n), bytes).min(MOST),
             Extent::Bytes(n) => self.number(n),
-            Extent::Text(most) if effect.place == Place::Own && self.result.is_none() => {
-                return self.number(most).min(room(at)).min(UNLIMITED);
-            }
+            // Of the library's own, before the call: as far as one goes that is there.
             Extent::Text(most) => text.text(self.number(most)),
             Extent::TextUntil(stop) => {
                 let stop = self.argument(stop) as u32;
@@ -423,10 +471,12 @@ impl Call<'_> {
     /// What is written behind other units of a text: from where on, how many bytes.
     fn behind(&self, effect: &Effect, at: u64) -> (u64, u64) {
         let size = u64::from(effect.unit);
-        let text = Units { at, size };
+        let kernel = self.kernel;
+        let text = Units { at, size, kernel };
         let other = |n: u8| Units {
             at: self.argument(n),
             size,
+            kernel,
         };
         let (offset, units) = match effect.extent {
             Extent::TokenEnd(set) => {
@@ -482,6 +532,7 @@ impl Call<'_> {
         let format = Units {
             at: self.argument(argument),
             size,
+            kernel: false,
         };
         if !is_address(format.at) {
             return true;
@@ -504,6 +555,7 @@ impl Call<'_> {
                 let text = Units {
                     at: target.at,
                     size: target.size,
+                    kernel: false,
                 };
                 let len = match (self.result, target.is_text) {
                     (_, false) => target.units,
@@ -521,6 +573,7 @@ impl Call<'_> {
                 let text = Units {
                     at,
                     size: if wide { 4 } else { 1 },
+                    kernel: false,
                 };
                 tell(at, text.text(most) * text.size);
             }

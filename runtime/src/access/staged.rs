@@ -17,7 +17,7 @@ use crate::shadow::is_mapped;
 use crate::spare;
 use core::ops::Range;
 use raddle_protocol::Slot;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 
 /// Most calls under way at the same time; of more, what they access is told of as a whole.
 const CALLS: usize = 32;
@@ -305,11 +305,15 @@ impl Call {
         record(self.0).missing(at, len, |place| place.own)
     }
 
-    /// Reads a block, in pieces of so many bytes at most, each a step; how far. `exact`: the call is sure
-    /// to read there.
-    pub fn read(self, at: u64, len: u64, piece: u64, exact: bool, pc: usize) -> u64 {
-        let mut done = 0;
-        while done < len && record(self.0).left > 0 {
+    /// Reads a block, in pieces of so many bytes at most, each a step; only up to where others have run in
+    /// between, if it is a `text`, whose end may be somewhere else then. `exact`: the call is sure to read
+    /// there. `false`: there is no room.
+    pub fn read(self, at: u64, len: u64, piece: u64, exact: bool, text: bool, pc: usize) -> bool {
+        let (mut done, switches) = (0, gate::asking::switches());
+        while done < len {
+            if record(self.0).left == 0 {
+                return false;
+            }
             let size = pieces::size(at + done, len - done, piece);
             gate::within_call(super::most_steps() + 1 - record(self.0).left);
             let value = match record(self.0).kernel {
@@ -318,11 +322,14 @@ impl Call {
             };
             gate::within_call(0);
             if !value.is_some_and(|value| self.found(at + done, size, value)) {
-                break;
+                return false;
             }
             done += size;
+            if text && gate::asking::switches() != switches {
+                break;
+            }
         }
-        done
+        true
     }
 
     /// Reads a block once more, of which the call is to find the same both times. Is it the same?
@@ -369,10 +376,9 @@ impl Call {
                 return false;
             }
             let place = record.places[record.count - 1];
-            // SAFETY: the caller's promise that the program may write there.
-            let now = unsafe { memory(&place) };
-            record.others[first..first + len as usize].copy_from_slice(now);
-            record.own[first..first + len as usize].copy_from_slice(now);
+            let range = first..first + len as usize;
+            look(&place, &mut record.others[range.clone()], record.kernel);
+            record.own[range.clone()].copy_from_slice(&record.others[range]);
             record.join_last();
         }
         true
@@ -396,8 +402,19 @@ impl Call {
             let mut places = record.places[..record.count].iter();
             *byte = match places.find(|place| place.holds(here)) {
                 Some(place) => record.own[place.first + (here - place.at) as usize],
-                // SAFETY: the call has written there.
-                None => unsafe { *(here as *const u8) },
+                None => {
+                    let mut byte = [0];
+                    let (len, first) = (1, 0);
+                    let place = Place {
+                        at: here,
+                        len,
+                        first,
+                        own: false,
+                        effect: 0,
+                    };
+                    look(&place, &mut byte, record.kernel);
+                    byte[0]
+                }
             };
         }
         u64::from_le_bytes(bytes)
@@ -468,6 +485,7 @@ impl Call {
             let bytes = &record.own[range.clone()];
             if sure || *bytes != record.others[range.clone()] {
                 record.left = record.left.saturating_sub(1);
+                let told = range.clone();
                 if size > WORD {
                     tell_long(Kind::WriteRange, here, size, pc);
                     let at = here as *mut u8;
@@ -491,10 +509,18 @@ impl Call {
                         }
                     };
                 }
+                self.has_told(told);
             }
             here += size;
         }
         (here < end).then_some((here, end - here))
+    }
+
+    /// Others know of these bytes now.
+    fn has_told(self, range: core::ops::Range<usize>) {
+        let record = record(self.0);
+        let bytes = &record.own[range.clone()];
+        record.others[range].copy_from_slice(bytes);
     }
 
     /// There is nothing left to do.
@@ -528,14 +554,6 @@ fn read_piece(at: u64, size: u64, exact: bool, pc: usize) -> u64 {
         return unsafe { read(at, size, pc) };
     }
     gate::access_unseen(Kind::ReadRange, at, size, pc);
-    gate::log_full(Event {
-        kind: Kind::ReadRange as u8,
-        size: Event::NO_ACCESS,
-        object: at,
-        value: size,
-        pc: pc as u64,
-        ..Event::default()
-    });
     let mut bytes = [0; 8];
     // SAFETY: as above, if it does read there; a piece has eight bytes at most.
     unsafe { (at as *const u8).copy_to(bytes.as_mut_ptr(), size as usize) };

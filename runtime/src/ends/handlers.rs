@@ -87,6 +87,8 @@ struct Handlers {
     /// By list: how many have ever been there, and how many have not begun.
     ever: [u64; 3],
     left: [u64; 3],
+    /// What runs at the very end is registered, by list.
+    installed: [bool; 3],
 }
 
 // SAFETY of the pointers in it: they are handed back to the program, and nobody else looks.
@@ -95,6 +97,7 @@ static HANDLERS: Serial<Handlers> = Serial::new(Handlers {
     registered: 0,
     ever: [0; 3],
     left: [0; 3],
+    installed: [false; 3],
 });
 
 /// In which list's handlers a thread is.
@@ -125,12 +128,14 @@ pub(super) fn begin() {
 /// Registers what runs at the very end of `exit`, because it is the first. What has begun is no longer
 /// in the list; another thread that exits meanwhile must find it again.
 pub(super) fn install_after(handler: WithStatus) {
+    handlers().installed[List::Exit as usize] = true;
     // SAFETY: the handler lives as long as the process.
     unsafe { real::on_exit(handler, core::ptr::null_mut()) };
 }
 
 /// The same of `quick_exit`.
 pub(super) fn install_after_quick(handler: WithArgument) {
+    handlers().installed[List::QuickExit as usize] = true;
     // SAFETY: as above.
     unsafe { real::__cxa_at_quick_exit(handler, core::ptr::null_mut()) };
 }
@@ -201,6 +206,10 @@ fn removes_others() -> bool {
 /// is.
 fn register(list: List, call: Call, argument: *mut c_void, pc: usize) -> Option<*mut c_void> {
     let n = list as usize;
+    if !handlers().installed[n] {
+        // The run-time library of another tool, which is there before all else: it runs behind the end.
+        return None;
+    }
     if gate::active() && gate::threads_created() > 1 && super::are_ends_steps() {
         gate::simple(Kind::AtExit, n as u64, pc);
         gate::log(Kind::AtExit, n as u64, handlers().left[n], pc);

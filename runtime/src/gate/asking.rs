@@ -35,27 +35,30 @@ pub(super) fn asks(me: Slot, kind: Kind, object: u64) -> bool {
     }
 }
 
-/// The step of an access to what the C library keeps between calls. No loop sees that: one that asks for
-/// it in each round may only wait all the same.
+/// An access, one step with its record, to what the C library keeps between calls, or to what it may read.
+/// No loop sees that: one that asks for it in each round may only wait all the same.
 pub fn access_unseen(kind: Kind, at: u64, bytes: u64, pc: usize) {
     gate().works_unseen();
-    access(kind, at, bytes, pc);
+    access_of_call(kind, at, bytes, pc);
+}
+
+fn access_of_call(kind: Kind, object: u64, bytes: u64, pc: usize) {
+    access(kind, object, bytes, pc);
+    log_full(Event {
+        kind: kind as u8,
+        size: Event::NO_ACCESS,
+        object,
+        value: bytes,
+        pc: pc as u64,
+        ..Event::default()
+    });
 }
 
 /// Where schedules are explored: the running thread is about to initialise an object of so many bytes,
 /// which those may come before who use it.
 pub fn renews(object: u64, bytes: usize, pc: usize) {
     if super::flags() & flags::EXHAUSTIVE != 0 && threads_created() > 1 {
-        let bytes = bytes as u64;
-        access(Kind::WriteRange, object, bytes, pc);
-        log_full(Event {
-            kind: Kind::WriteRange as u8,
-            size: Event::NO_ACCESS,
-            object,
-            value: bytes,
-            pc: pc as u64,
-            ..Event::default()
-        });
+        access_of_call(Kind::WriteRange, object, bytes as u64, pc);
     }
 }
 
@@ -74,6 +77,11 @@ pub fn remaps(at: u64, value: u64, pc: usize) {
 /// The program learns something that the search does not vary: see [`core::Gate::gives`](super::core::Gate::gives).
 pub fn gives(what: u64) {
     gate().gives(what);
+}
+
+/// How often one thread has followed another.
+pub fn switches() -> u64 {
+    gate().switches
 }
 
 /// See [`core::Gate::within_call`](super::core::Gate::within_call).

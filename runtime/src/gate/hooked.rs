@@ -31,7 +31,7 @@ pub(super) fn tells(pc: usize) -> bool {
         found: (0..0, false),
     };
     // SAFETY: the callback has the declared type and takes the search.
-    unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
+    unsafe { crate::process::loader::visit(Some(look_at), (&raw mut search).cast()) };
     let tells = search.found.1;
     answers.of[answers.len % MOST] = search.found;
     answers.len = (answers.len + 1).min(MOST);
@@ -71,7 +71,7 @@ struct Dynamic {
 pub fn asks_for(names: &str) -> bool {
     let mut search = (names, false);
     // SAFETY: the callback has the declared type and takes the search.
-    unsafe { libc::dl_iterate_phdr(Some(look_for), (&raw mut search).cast()) };
+    unsafe { crate::process::loader::visit(Some(look_for), (&raw mut search).cast()) };
     search.1
 }
 

@@ -1,7 +1,7 @@
 //! The gate: where threads announce their operations and the policy chooses who goes on.
 
 mod alone;
-mod asking;
+pub mod asking;
 mod callers;
 mod children;
 mod circles;
@@ -767,7 +767,7 @@ pub fn cancel_of(s: Slot) -> Cancel {
 pub fn as_thread<R>(s: Slot, f: impl FnOnce() -> R) -> R {
     let former = gate().impersonate(s);
     let logging = ::core::mem::replace(&mut gate().logging, false);
-    let result = crate::vars::without_hooks(|| passively(f));
+    let result = crate::vars::calling_back(|| passively(f));
     gate().logging = logging;
     gate().impersonate(former);
     result

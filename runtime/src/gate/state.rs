@@ -143,7 +143,7 @@ fn thread_local_bytes() -> usize {
         let bytes = BYTES.get();
         if *bytes == usize::MAX {
             *bytes = 0;
-            libc::dl_iterate_phdr(Some(add), (&raw mut *bytes).cast());
+            crate::process::loader::visit(Some(add), (&raw mut *bytes).cast());
             *bytes &= !7;
         }
         *bytes

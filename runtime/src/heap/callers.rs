@@ -19,7 +19,7 @@ pub fn is_c_library(pc: usize) -> bool {
 /// Finds the two modules.
 pub fn find() {
     // SAFETY: the callback has the declared type; no other thread runs yet.
-    unsafe { libc::dl_iterate_phdr(Some(look_at), core::ptr::null_mut()) };
+    unsafe { crate::process::loader::visit(Some(look_at), core::ptr::null_mut()) };
 }
 
 /// Where a module lies.

@@ -54,6 +54,7 @@ pub unsafe fn sent(message: *const msghdr, send: impl FnOnce() -> isize) -> isiz
 }
 
 intercept! {
+    kernel;
     fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int,
         _pc => {
             let result = real::getsockopt(fd, level, name, value, len);

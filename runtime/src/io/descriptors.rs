@@ -324,6 +324,7 @@ fn close_range(first: c_uint, last: c_uint, flags: c_int) -> isize {
 }
 
 intercept! {
+    kernel;
     fn pipe(into: *mut c_int) -> c_int, pc => answer(crate::io::descriptors::pipe(into, 0, pc)) as c_int;
     fn pipe2(into: *mut c_int, flags: c_int) -> c_int,
         pc => answer(crate::io::descriptors::pipe(into, flags, pc)) as c_int;

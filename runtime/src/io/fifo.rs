@@ -255,6 +255,7 @@ unsafe fn at(
 }
 
 intercept! {
+    kernel;
     fn open(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int, pc => here(path, flags, mode, pc);
     fn open64(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int, pc => here(path, flags, mode, pc);
     fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int,

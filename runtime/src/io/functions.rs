@@ -7,8 +7,9 @@ use super::{credentials, random};
 use crate::access::staged;
 use crate::foreign::tsan::{filled, reads};
 use crate::gate;
+use crate::gone::Memory;
 use crate::intercept;
-use crate::os::syscall;
+use crate::os::{self, syscall};
 use crate::shadow::one_body;
 use core::ffi::{c_int, c_uint, c_void};
 use libc::{
@@ -22,7 +23,7 @@ use raddle_protocol::event::Kind;
 /// # Safety
 /// As `read`; so for all functions here.
 pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize {
-    if !is_followed(fd, len) {
+    if !is_followed(fd, len) || Memory::written(into as usize, len).is_gone() {
         // SAFETY: the caller's promise.
         return unsafe { read_silently(fd, into, len, pc) };
     }
@@ -33,7 +34,7 @@ pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize
     if let Some(bytes) = bytes.get(..result.max(0) as usize) {
         tell_moved(len, bytes);
         for (at, byte) in (into as u64..).zip(bytes) {
-            one_body::write(Kind::Write, at, 1, (*byte).into(), pc);
+            one_body::write_by_kernel(at, *byte, pc);
         }
     }
     result
@@ -51,12 +52,16 @@ pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> is
     // What goes away is read before the step, and decided upon, unless the caller has done so.
     let mut bytes = [0u8; FOLLOWED];
     let is_read = staged::finds(gate::me(), from as u64, len as u64);
-    for (at, byte) in (from as u64..).zip(&mut bytes[..len]) {
-        *byte = match is_read {
-            // SAFETY: the caller's promise.
-            true => unsafe { (at as *const u8).read() },
-            false => one_body::read(Kind::Read, at, 1, pc) as u8,
-        };
+    if is_read {
+        os::try_read(from as usize, &mut bytes[..len]);
+    } else {
+        for (at, byte) in (from as u64..).zip(&mut bytes[..len]) {
+            *byte = one_body::read_by_kernel(at, pc);
+        }
+    }
+    if Memory::read(from as usize, len).is_gone() {
+        // SAFETY: the caller's promise.
+        return unsafe { write_silently(fd, from, len, pc) };
     }
     // SAFETY: so many bytes were read.
     let result = unsafe { write_silently(fd, bytes.as_ptr().cast(), len, pc) };
@@ -395,6 +400,7 @@ const NOBODY: (*const sockaddr, socklen_t) = (core::ptr::null(), 0);
 const UNASKED: (*mut sockaddr, *mut socklen_t) = (core::ptr::null_mut(), core::ptr::null_mut());
 
 intercept! {
+    kernel;
     fn read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t,
         pc => answer(filled(into, crate::io::functions::read(fd, into, len, pc), pc));
     fn __read_chk(fd: c_int, into: *mut c_void, len: size_t, room: size_t) -> ssize_t, pc => {

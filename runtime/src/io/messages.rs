@@ -517,6 +517,7 @@ export! {
 }
 
 intercept! {
+    kernel;
     fn mq_close(fd: mqd_t) -> c_int, pc => answer(descriptors::close(fd, pc)) as c_int;
     fn mq_unlink(name: *const c_char) -> c_int, pc => {
         effects::note();

@@ -416,6 +416,7 @@ unsafe fn limit_of(limit: *const timeval) -> Option<Limit> {
 }
 
 intercept! {
+    kernel;
     fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int,
         pc => answer(crate::io::multiplex::poll(fds, count as usize, Limit::of_milliseconds(timeout), pc)) as c_int;
     fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: usize) -> c_int,

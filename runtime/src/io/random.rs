@@ -65,6 +65,7 @@ pub unsafe fn read_vector(fd: c_int, parts: *const iovec, count: c_int) -> isize
 }
 
 intercept! {
+    kernel;
     fn pread(fd: c_int, into: *mut c_void, len: usize, at: off_t) -> isize, _pc => match is_random(fd) {
         true => crate::io::wait::answer(crate::io::random::read(fd, into, len)),
         false => real::pread(fd, into, len, at),

@@ -6,6 +6,7 @@ use super::table::Object;
 use super::wait::{Operation, WOULD_BLOCK, Waiting, answer};
 use super::{raw, table};
 use crate::gate;
+use crate::gone::Memory;
 use crate::intercept;
 use crate::os::syscall;
 use crate::serial::Serial;
@@ -147,6 +148,9 @@ pub unsafe fn read(fd: c_int, object: &Object, into: *mut c_void, len: usize, pc
         return -(libc::EINVAL as isize);
     }
     let take = || {
+        if Memory::written(into as usize, len).is_gone() {
+            return -(libc::EFAULT as isize);
+        }
         let source = sources().iter().find(|s| s.object == object.number);
         let signals = source.map_or(0, |s| s.signals);
         let mut count = 0;
@@ -175,6 +179,7 @@ pub unsafe fn read(fd: c_int, object: &Object, into: *mut c_void, len: usize, pc
 }
 
 intercept! {
+    kernel;
     fn signalfd(fd: c_int, set: *const sigset_t, flags: c_int) -> c_int,
         pc => answer(crate::io::signal::signalfd(fd, set.cast::<u64>().read_unaligned(), flags, pc)) as c_int;
 }

@@ -286,6 +286,7 @@ pub fn shutdown(fd: c_int, how: c_int, pc: usize) -> isize {
 }
 
 intercept! {
+    kernel;
     fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int,
         pc => answer(crate::io::sockets::socket(family, kind, protocol, pc)) as c_int;
     fn socketpair(family: c_int, kind: c_int, protocol: c_int, into: *mut c_int) -> c_int,

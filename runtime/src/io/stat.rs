@@ -141,6 +141,7 @@ unsafe fn of_extended(result: c_int, fd: c_int, path: *const c_char, told: *mut 
 }
 
 intercept! {
+    kernel;
     fn stat(path: *const c_char, into: *mut stat) -> c_int,
         _pc => of_path(real::stat(Path::of(path).as_ptr(), into), path, into);
     fn stat64(path: *const c_char, into: *mut stat) -> c_int,

@@ -131,7 +131,9 @@ fn own_code() -> (usize, usize) {
     }
     let mut found = (0usize, 0usize);
     // SAFETY: the function writes to the variable only.
-    gate::passively(|| unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut found).cast()) });
+    gate::passively(|| unsafe {
+        crate::process::loader::visit(Some(look_at), (&raw mut found).cast())
+    });
     found
 }
 

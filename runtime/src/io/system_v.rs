@@ -392,6 +392,7 @@ fn returned(result: isize, pc: usize) -> c_int {
 }
 
 intercept! {
+    kernel;
     fn msgget(key: key_t, flags: c_int) -> c_int,
         pc => get(What::Messages, SYS_msgget, [key as usize, flags as usize, 0], pc);
     fn msgsnd(id: c_int, message: *const c_void, bytes: usize, flags: c_int) -> c_int, pc => {

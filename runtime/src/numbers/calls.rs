@@ -173,6 +173,7 @@ unsafe fn limits_memory(resource: c_uint, new: *const c_void) {
 }
 
 intercept! {
+    kernel;
     fn sched_getparam(id: pid_t, into: *mut c_void) -> c_int, _pc => {
         about(id, false);
         call(SYS_sched_getparam, [id as usize, into as usize, 0, 0, 0])

@@ -82,6 +82,7 @@ fn translate(rest: &[u8], into: &mut [u8; LONGEST]) -> Option<()> {
 }
 
 intercept! {
+    kernel;
     fn opendir(path: *const c_char) -> *mut c_void, _pc => {
         if !path.is_null() {
             crate::io::opened_directory(CStr::from_ptr(path).to_bytes());

@@ -8,7 +8,7 @@ use crate::os::syscall;
 use crate::sync::mutex;
 use crate::{gate, intercept, serial::Serial};
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
-use libc::pthread_mutex_t;
+use libc::{pthread_mutex_t, size_t};
 use raddle_protocol::event::Kind;
 use raddle_protocol::hooks;
 use raddle_protocol::libraries::{RUNTIMES, SYSTEM, is_among};
@@ -143,8 +143,12 @@ fn find(pc: usize, file: &[u8]) -> Option<Found> {
     path.split(|&b| b == b':')
         .filter(|folder| !folder.is_empty())
         .filter_map(|folder| join(folder, origin, file))
-        // SAFETY: the path ends with NUL.
-        .find(|found| unsafe { libc::access(found.0.as_ptr().cast(), libc::R_OK) } == 0)
+        .find(|found| {
+            let path = found.0.as_ptr() as usize;
+            // SAFETY: the path ends with NUL; errno stays.
+            let asked = unsafe { syscall(libc::SYS_access, path, libc::R_OK as usize, 0, 0, 0, 0) };
+            asked == 0
+        })
 }
 
 /// Does a library that is so called by the dynamic linker (empty: the program) need nobody's hooks in
@@ -255,6 +259,88 @@ unsafe fn tell_of(library: &LinkMap) {
     }
 }
 
+/// Has the program loaded a library by itself, which may need others?
+static LOADS: Serial<bool> = Serial::new(false);
+
+/// Why a library is there.
+#[derive(PartialEq, Eq)]
+enum Why {
+    Asked,
+    /// This library needs it, and no other.
+    Ours,
+    /// The same, but the program needs this one.
+    Linked,
+}
+
+/// Why a library is there that the program did not load by itself.
+fn why(handle: *mut c_void) -> Why {
+    const NEEDED: usize = 1;
+    // SAFETY: a plain number.
+    let first = unsafe { *FIRST.get() }.min(64);
+    let base = |library: &LinkMap| {
+        // SAFETY: the name is a text.
+        let name = unsafe { CStr::from_ptr(library.name) }.to_bytes();
+        name.rsplit(|&b| b == b'/').next().unwrap_or(name)
+    };
+    let mut known = all().take(first);
+    let Some(asked) = known.position(|one| core::ptr::eq(one, handle.cast())) else {
+        return Why::Asked;
+    };
+    let mut ours = Why::Ours;
+    // A bit for each: the program, and what those need that have one.
+    let (mut needed, mut seen) = (1u64, 0u64);
+    while needed != seen {
+        let n = (needed & !seen).trailing_zeros() as usize;
+        seen |= 1 << n;
+        let Some(library) = all().nth(n) else { break };
+        if base(library).starts_with(b"libraddle") {
+            ours = Why::Linked;
+            continue;
+        }
+        // SAFETY: the library is loaded; its names are texts.
+        unsafe {
+            let strings = library.entries().find(|entry| entry[0] == STRINGS);
+            let strings = strings.map_or(0, |entry| entry[1]);
+            let names = library.entries().filter(|entry| entry[0] == NEEDED);
+            for [_, offset] in names.filter(|_| strings != 0) {
+                let name = CStr::from_ptr((strings + offset) as *const c_char).to_bytes();
+                let place = all().take(first).position(|one| base(one) == name);
+                needed |= place.map_or(0, |place| 1 << place);
+            }
+        }
+    }
+    match needed >> asked & 1 {
+        0 => ours,
+        _ => Why::Asked,
+    }
+}
+
+/// What `dlopen` is to return to the program, which asked with these flags and got `handle`: natively what
+/// only this library needs would not be there.
+///
+/// # Safety
+/// `handle` is what dlopen returned.
+unsafe fn asked_for(handle: *mut c_void, flags: c_int) -> *mut c_void {
+    // SAFETY: a plain value; the running thread.
+    let loads = unsafe { LOADS.get() };
+    if flags & libc::RTLD_NOLOAD == 0 {
+        *loads |= !handle.is_null();
+        return handle;
+    }
+    match why(handle) {
+        Why::Asked => handle,
+        Why::Ours if !*loads => {
+            // SAFETY: the handle is one more of a library that stays.
+            unsafe { real::dlclose(handle) };
+            core::ptr::null_mut()
+        }
+        _ => {
+            gate::uncontrolled("whether a library is there that raddle needs, too (RTLD_NOLOAD)");
+            handle
+        }
+    }
+}
+
 /// Names a library without hooks that was loaded when the search had looked at all modules: an
 /// exhaustive one would take it for known. The handle, as it is.
 ///
@@ -292,12 +378,26 @@ unsafe fn located(pc: usize, file: *const c_char) -> Option<Found> {
     find(pc, unsafe { CStr::from_ptr(file) }.to_bytes())
 }
 
+/// What [`visit`] calls for each library.
+pub type Visit =
+    Option<unsafe extern "C" fn(*mut libc::dl_phdr_info, size_t, *mut c_void) -> c_int>;
+
+/// The C library's `dl_iterate_phdr`, for functions of ours, which never wait.
+///
+/// # Safety
+/// As there.
+pub unsafe fn visit(visit: Visit, data: *mut c_void) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { real::dl_iterate_phdr(visit, data) }
+}
+
 intercept! {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void, pc => guarded(pc, || {
-        seen(match located(pc, file) {
+        let handle = seen(match located(pc, file) {
             Some(found) => real::dlopen(found.0.as_ptr().cast(), flags),
             None => real::dlopen(file, flags),
-        })
+        });
+        asked_for(handle, flags)
     });
     fn dlmopen(space: c_long, file: *const c_char, flags: c_int) -> *mut c_void,
         pc => guarded(pc, || seen(real::dlmopen(space, file, flags)));
@@ -306,6 +406,14 @@ intercept! {
         crate::states::forget_names();
         real::dlclose(handle)
     });
+    /// The program's function is called while the dynamic linker holds its lock.
+    fn dl_iterate_phdr(visit: Visit, data: *mut c_void) -> c_int,
+        pc => guarded(pc, || real::dl_iterate_phdr(visit, data));
+    /// Character sets may be modules.
+    fn iconv_open(to: *const c_char, from: *const c_char) -> *mut c_void,
+        pc => guarded(pc, || real::iconv_open(to, from));
+    fn iconv_close(descriptor: *mut c_void) -> c_int,
+        pc => guarded(pc, || real::iconv_close(descriptor));
 }
 
 #[cfg(test)]

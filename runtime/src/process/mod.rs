@@ -365,6 +365,7 @@ pub unsafe fn wait_call(args: [usize; 6], by_id: bool, pc: usize) -> isize {
 const NO_USAGE: *mut libc::rusage = core::ptr::null_mut();
 
 intercept! {
+    kernel;
     fn wait(status: *mut c_int) -> pid_t, pc => result_of(wait_for(-1, status, 0, NO_USAGE, pc));
     fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t,
         pc => result_of(wait_for(pid, status, options, NO_USAGE, pc));

@@ -23,7 +23,7 @@ static STAMPS: Serial<bool> = Serial::new(false);
 pub fn look() {
     let mut stamps = false;
     // SAFETY: the function gets the variable.
-    unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut stamps).cast()) };
+    unsafe { crate::process::loader::visit(Some(look_at), (&raw mut stamps).cast()) };
     draws::watch();
     // SAFETY: the running thread.
     let known = unsafe { STAMPS.get() };

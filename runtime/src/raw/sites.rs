@@ -61,7 +61,7 @@ pub fn loaded() -> u64 {
     }
     let mut loaded = 0u64;
     // SAFETY: the function writes to the variable and stops.
-    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loaded).cast()) };
+    unsafe { crate::process::loader::visit(Some(first), (&raw mut loaded).cast()) };
     loaded
 }
 
@@ -71,7 +71,7 @@ pub fn find() -> &'static [u64] {
     let search = unsafe { SEARCH.get() };
     search.len = 0;
     // SAFETY: the function adds to the search.
-    unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut *search).cast()) };
+    unsafe { crate::process::loader::visit(Some(look_at), (&raw mut *search).cast()) };
     &search.sites[..search.len]
 }
 

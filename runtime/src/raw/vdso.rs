@@ -129,13 +129,19 @@ unsafe extern "C" fn clock_getres(clock: c_int, into: *mut timespec) -> c_int {
     if !gate::active() {
         return call(libc::SYS_clock_getres, [clock as usize, into as usize, 0]) as c_int;
     }
-    // SAFETY: the program's argument.
-    match (time::Clock::of(clock), unsafe { into.as_mut() }) {
-        (None, _) => return -libc::EINVAL,
-        (_, Some(into)) => *into = time::timespec_of(1),
-        _ => {}
+    let told = |into: *mut timespec| {
+        // SAFETY: the program's argument.
+        if let Some(into) = unsafe { into.as_mut() } {
+            *into = time::timespec_of(1);
+        }
+        0
+    };
+    match time::Clock::of(clock) {
+        None => -libc::EINVAL,
+        // The kernel's object leaves these to the kernel.
+        Some(time::Clock::Processor) => -crate::gone::written_to(into, told),
+        Some(_) => told(into),
     }
-    0
 }
 
 unsafe extern "C" fn gettimeofday(into: *mut libc::timeval, zone: *mut c_void) -> c_int {

@@ -6,6 +6,7 @@ use super::{atomic, branch, built, lost, touch, world};
 use crate::access::pieces::torn;
 use crate::access::{SEQ_CST, Update, check, load, log_order, order, store};
 use crate::gate;
+use crate::os;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::hooks::cas_orders;
@@ -21,6 +22,9 @@ pub struct Access {
     pub pc: usize,
     orders: Orders,
 }
+
+/// In place of the order: the kernel accesses it.
+const OF_KERNEL: u32 = u32::MAX;
 
 /// The C11 orders of an atomic access.
 #[derive(Clone, Copy)]
@@ -64,6 +68,15 @@ impl Access {
         self
     }
 
+    /// A plain one that the kernel makes for the program: memory that is not there is no fault, and holds
+    /// what the records say.
+    pub fn of_kernel(mut self, is: bool) -> Access {
+        if is {
+            self.orders.usual = OF_KERNEL;
+        }
+        self
+    }
+
     /// The record of the order of an atomic access that finds this: before its own record, and
     /// before a node names the number of that.
     fn log_order(self, old: u64) {
@@ -82,6 +95,41 @@ impl Access {
 
     fn width(self) -> u8 {
         (8 * self.size) as u8
+    }
+
+    fn is_of_kernel(self) -> bool {
+        self.orders.usual == OF_KERNEL
+    }
+
+    /// What is there; for the kernel, where nothing is, what the records say.
+    fn found(self) -> u64 {
+        if !self.is_of_kernel() {
+            return self.fetch();
+        }
+        let mut bytes = [0; 8];
+        if !os::try_read(self.at as usize, &mut bytes[..self.size as usize]) {
+            bytes = self.recorded();
+        }
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Changes the bytes; for the kernel, if they are there.
+    fn change(self, value: u64) {
+        if !self.is_of_kernel() {
+            return self.put(value);
+        }
+        // SAFETY: the program's bytes.
+        unsafe { os::try_write(self.at as usize, &value.to_le_bytes()[..self.size as usize]) };
+    }
+
+    /// What the records say that shared bytes hold.
+    fn recorded(self) -> [u8; 8] {
+        let mut held = [0; 8];
+        world().cells.parts(self.at, self.len(), |p| {
+            let bytes = &p.cell.content[p.from..p.from + p.len];
+            held[p.at..p.at + p.len].copy_from_slice(bytes);
+        });
+        held
     }
 
     fn fetch(self) -> u64 {
@@ -274,7 +322,7 @@ impl Access {
         loop {
             gate::simple(self.kind, self.at, self.pc);
             check(self.kind, self.at, self.len(), self.pc);
-            let value = self.fetch();
+            let value = self.found();
             self.introduce(value);
             if self.is_as_recorded(value) {
                 return value;
@@ -289,7 +337,7 @@ impl Access {
     /// Reads; the value and its expression.
     #[inline(always)]
     pub fn read(self) -> (u64, Expr) {
-        if !self.is_settled(false) {
+        if !self.is_settled(false) || self.is_of_kernel() {
             return self.read_unsettled();
         }
         check(self.kind, self.at, self.len(), self.pc);
@@ -315,7 +363,7 @@ impl Access {
         }
         check(self.kind, self.at, self.len(), self.pc);
         touch(self.at, self.len(), false, self.pc);
-        let value = self.fetch();
+        let value = self.found();
         gate::round_saw(self.at, self.size, value);
         (value, self.shadow_of(value))
     }
@@ -423,7 +471,7 @@ impl Access {
     /// Writes a value with its expression.
     #[inline(always)]
     pub fn write(self, value: u64, expr: Expr) {
-        if expr != 0 || !self.is_settled(true) {
+        if expr != 0 || !self.is_settled(true) || self.is_of_kernel() {
             return self.write_unsettled(value, expr);
         }
         gate::round_changed();
@@ -442,8 +490,8 @@ impl Access {
             }
             gate::simple(self.kind, self.at, self.pc);
             check(self.kind, self.at, self.len(), self.pc);
-            self.introduce(self.fetch());
-            self.put(value);
+            self.introduce(self.found());
+            self.change(value);
             self.settle(value, expr);
             self.log_order(value);
             self.log(self.kind, value, expr);
@@ -451,7 +499,7 @@ impl Access {
         }
         check(self.kind, self.at, self.len(), self.pc);
         touch(self.at, self.len(), true, self.pc);
-        self.put(value);
+        self.change(value);
         world().cells.store(self.at, self.len(), expr, Some(value));
     }
 
@@ -495,7 +543,7 @@ impl Access {
     /// Before bytes are written without a hook: records what they hold, if they are shared.
     pub fn will_be_written(self) {
         if self.is_shared() {
-            self.introduce(self.fetch());
+            self.introduce(self.found());
         }
     }
 
@@ -518,28 +566,23 @@ impl Access {
         }
         if early {
             gate::simple(self.kind, self.at, self.pc);
-            let new = self.fetch();
+            let new = self.found();
             self.settle(new, 0);
             return self.log(self.kind, new, 0);
         }
-        let new = written.unwrap_or_else(|| self.fetch());
+        let new = written.unwrap_or_else(|| self.found());
         if written.is_none() {
             self.hold_back();
         }
         gate::simple(self.kind, self.at, self.pc);
-        self.put(new);
+        self.change(new);
         self.settle(new, 0);
         self.log(self.kind, new, 0);
     }
 
     /// Others see what was written only after the step: until then, what the records say.
     pub fn hold_back(self) {
-        let mut held = [0; 8];
-        world().cells.parts(self.at, self.len(), |p| {
-            let bytes = &p.cell.content[p.from..p.from + p.len];
-            held[p.at..p.at + p.len].copy_from_slice(bytes);
-        });
-        self.put(u64::from_le_bytes(held));
+        self.change(u64::from_le_bytes(self.recorded()));
     }
 
     /// Reads a value that is not followed any further: a decision.

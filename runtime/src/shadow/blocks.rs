@@ -10,6 +10,7 @@ use crate::access::staged;
 use crate::access::{check, most_steps};
 use crate::gate;
 use crate::serial::Serial;
+use crate::{os, states};
 use core::cell::Cell;
 use raddle_protocol::effects;
 use raddle_protocol::event::Kind;
@@ -266,7 +267,7 @@ impl Block {
     fn look(self, call: UnderWay, pc: usize) -> bool {
         let any = Cell::new(false);
         let look = |at: u64, size: u64| {
-            let here = access(Kind::Read, at, size, pc);
+            let here = call.access(Kind::Read, at, size, pc);
             let (value, expr) = here.read();
             let shared = world().cells.any_shared(at, size);
             match shared && !here.depends_on_inputs() {
@@ -298,7 +299,7 @@ impl Block {
             }
             Block::Text(at, most) => {
                 let mut bytes = at..at.saturating_add(most);
-                bytes.find(|&here| look(here, 1) == 0);
+                bytes.find(|&here| call.is_gone(here) || look(here, 1) == 0);
             }
         }
         any.get()
@@ -311,18 +312,36 @@ impl Block {
 pub struct UnderWay {
     /// An address in the caller's frame that stands for it.
     key: usize,
+    /// The kernel does it, which finds out that memory is not there; and that may be.
+    kernel: bool,
 }
 
 impl UnderWay {
     /// The call that this address in the caller's frame stands for.
     pub fn with(key: usize) -> UnderWay {
-        UnderWay { key }
+        UnderWay { key, kernel: false }
+    }
+
+    /// A call of the function with this name. The address in the caller's frame stands for it.
+    pub fn of(name: &str, key: usize) -> UnderWay {
+        let kernel = states::needs_pages(name);
+        UnderWay { key, kernel }
+    }
+
+    /// Is it the kernel's, and nothing there?
+    fn is_gone(self, at: u64) -> bool {
+        self.kernel && !os::try_read(at as usize, &mut [0])
+    }
+
+    /// An access that it makes.
+    fn access(self, kind: Kind, at: u64, size: u64, pc: usize) -> Access {
+        access(kind, at, size, pc).of_kernel(self.kernel)
     }
 
     /// What it finds and what it has stored; `None`: there is no place for it. Made when first asked for.
     fn record(self) -> Option<staged::Call> {
         self.found()
-            .or_else(|| staged::open(self.key, most_steps(), false))
+            .or_else(|| staged::open(self.key, most_steps(), self.kernel))
     }
 
     fn found(self) -> Option<staged::Call> {
@@ -357,7 +376,7 @@ impl UnderWay {
         let mut any = false;
         pieces(at, len, |shared, here, n| {
             if shared {
-                access(Kind::Write, here, n, pc).will_be_written();
+                self.access(Kind::Write, here, n, pc).will_be_written();
                 any = true;
             }
         });
@@ -384,6 +403,9 @@ impl UnderWay {
     /// So much can be read there, or up to a NUL.
     pub unsafe fn stored(self, at: u64, len: u64, how: u32, pc: usize) {
         let mut len = stored_at_most(at, len);
+        if self.is_gone(at) {
+            len = 0;
+        }
         if how & STORE_TEXT != 0 && len != 0 {
             // SAFETY: by the contract above.
             len = unsafe { self.text(at, len) };
@@ -391,7 +413,7 @@ impl UnderWay {
         if how & STORE_ZEROED != 0 {
             pieces(at, len, |shared, here, n| {
                 if shared {
-                    access(Kind::Write, here, n, pc).was_zero();
+                    self.access(Kind::Write, here, n, pc).was_zero();
                 }
             });
         }
@@ -426,7 +448,8 @@ impl UnderWay {
                     gate::uncontrolled(effects::LONG);
                 }
                 let written = kept.map(|record| record.left(here, n));
-                access(Kind::Write, here, n, pc).was_written(early, written);
+                self.access(Kind::Write, here, n, pc)
+                    .was_written(early, written);
             }
             false => {
                 touch(here, n, true, pc);

@@ -3,11 +3,13 @@
 use super::access::{Access, decide, fit, updated};
 use super::blocks::UnderWay;
 use super::calls::has_symbolic_body;
+use super::library::foreign;
 use super::nodes::Expr;
 use super::simplify::Operand;
 use super::{blocks, branch, built, calls, library, lost, mask, world};
 use crate::access::{Byte, Update};
 use crate::gate;
+use crate::states;
 use crate::vars;
 use core::ffi::c_void;
 use raddle_protocol::event::Kind;
@@ -204,7 +206,16 @@ unsafe extern "C-unwind" fn will_store(
 ) {
     if !has_symbolic_body(callee as usize) {
         let early = how & STORE_EARLY != 0;
-        UnderWay::with(call as usize).will_store(at as u64, len, early, pc);
+        under_way(callee, call).will_store(at as u64, len, early, pc);
+    }
+}
+
+/// A call of this function, for which an address in the caller's frame stands.
+fn under_way(callee: Address, call: Address) -> UnderWay {
+    let named = states::pages_may_go().then(|| foreign::name_of(callee as usize));
+    match named.flatten().and_then(|name| name.to_str().ok()) {
+        Some(name) => UnderWay::of(name, call as usize),
+        None => UnderWay::with(call as usize),
     }
 }
 
@@ -217,7 +228,7 @@ unsafe extern "C-unwind" fn stored(
     pc: usize,
 ) {
     if !has_symbolic_body(callee as usize) {
-        let call = UnderWay::with(call as usize);
+        let call = under_way(callee, call);
         match how & STORE_LAST {
             // SAFETY: what the function stored, as the compiler plugin knows it.
             0 => unsafe { call.stored(at as u64, len, how, pc) },

@@ -7,6 +7,7 @@ pub use super::atomic::{enter as enter_section, leave as leave_section};
 use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
 use crate::access::Update;
+use crate::states;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
 
@@ -39,6 +40,20 @@ pub fn lose_assembly(pc: usize) {
 /// Reads.
 pub fn read(kind: Kind, at: u64, size: u32, pc: usize) -> u64 {
     Access::new(kind, at, size, pc).read_and_decide()
+}
+
+/// Reads a byte for the kernel; if it is not there, any.
+pub fn read_by_kernel(at: u64, pc: usize) -> u8 {
+    let access = Access::new(Kind::Read, at, 1, pc);
+    access.of_kernel(states::pages_may_go()).read_and_decide() as u8
+}
+
+/// Writes a byte for the kernel, if it is there.
+pub fn write_by_kernel(at: u64, byte: u8, pc: usize) {
+    let access = Access::new(Kind::Write, at, 1, pc);
+    access
+        .of_kernel(states::pages_may_go())
+        .write(byte.into(), 0);
 }
 
 /// Does the word hold this?

@@ -17,11 +17,12 @@ pub use deliver::{handle, suspended};
 pub use world::{Set, Signal};
 
 use crate::gate::{self, Interrupt, Pending, State, Wake};
+use crate::gone::{is_gone, written_to};
 use crate::serial::Serial;
 use crate::{intercept, numbers, os, sync, threads, time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
-use libc::{EAGAIN, EINTR, EINVAL, ESRCH, pid_t, pthread_t, siginfo_t, sigset_t, timespec};
+use libc::{EAGAIN, EFAULT, EINTR, EINVAL, ESRCH, pid_t, pthread_t, siginfo_t, sigset_t, timespec};
 use raddle_protocol::conflict::kept;
 use raddle_protocol::event::{Event, Kind, SIGNAL_OWN};
 use raddle_protocol::{Slot, slot};
@@ -502,6 +503,9 @@ unsafe fn wait_info(
     limit: *const timespec,
     pc: usize,
 ) -> c_int {
+    if is_gone(set) || is_gone(limit) {
+        return time::errno_result(EFAULT);
+    }
     // SAFETY: the caller's arguments.
     let (set, limit) = unsafe { (read_set(set), limit.as_ref()) };
     let deadline = match limit.map(time::deadline_after) {
@@ -684,9 +688,9 @@ fn change_old(how: c_int, set: c_int, pc: usize) -> c_int {
 
 intercept! {
     fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int,
-        pc => change_mask(how, set, old, pc);
+        pc => written_to(old, |old| change_mask(how, set, old, pc));
     fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int,
-        pc => time::errno_result(change_mask(how, set, old, pc));
+        pc => time::errno_result(written_to(old, |old| change_mask(how, set, old, pc)));
     fn sighold(signal: c_int) -> c_int, pc => change_one(libc::SIG_BLOCK, signal, pc);
     fn sigrelse(signal: c_int) -> c_int, pc => change_one(libc::SIG_UNBLOCK, signal, pc);
     fn sigset(signal: c_int, handler: usize) -> usize, pc => set_disposition(signal, handler, pc);
@@ -726,8 +730,10 @@ intercept! {
         pc => wait_info(set, info, limit, pc);
     fn sigpending(set: *mut sigset_t) -> c_int, pc => {
         gate::ask(kept::PENDING, false, pc);
-        write_set(set, world(|w| w.pending(gate::me()) & w.mask(gate::me())));
-        0
+        time::errno_result(written_to(set, |set| {
+            write_set(set, world(|w| w.pending(gate::me()) & w.mask(gate::me())));
+            0
+        }))
     };
     fn sigsuspend(set: *const sigset_t) -> c_int, pc => suspend(read_set(set), pc);
     fn __xpg_sigpause(signal: c_int) -> c_int, pc => match valid(signal) {
@@ -737,5 +743,8 @@ intercept! {
     fn sigpause(set: c_int) -> c_int, pc => suspend(u64::from(set as u32), pc);
     fn pause() -> c_int, pc => pause_here(pc);
     fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int,
-        pc => time::errno_result(deliver::alternate_stack(new, old));
+        pc => match is_gone(new) {
+            true => time::errno_result(EFAULT),
+            false => time::errno_result(written_to(old, |old| deliver::alternate_stack(new, old))),
+        };
 }

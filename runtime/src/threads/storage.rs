@@ -9,7 +9,9 @@ use raddle_protocol::shared::flags;
 pub fn note() {
     if gate::flags() & flags::STACKS != 0 && gate::flags() & flags::SYMBOLIC == 0 {
         // SAFETY: the function is made for it.
-        gate::passively(|| unsafe { libc::dl_iterate_phdr(Some(log), core::ptr::null_mut()) });
+        gate::passively(|| unsafe {
+            crate::process::loader::visit(Some(log), core::ptr::null_mut())
+        });
     }
 }
 

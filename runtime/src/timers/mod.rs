@@ -7,12 +7,13 @@
 mod table;
 
 use crate::gate::{self, Pending};
+use crate::gone::{is_gone, written_to};
 use crate::serial::Serial;
 use crate::signals::{self, Signal};
 use crate::time::{self, Clock};
 use crate::{intercept, numbers, os, sync, threads};
 use core::ffi::{c_int, c_uint, c_void};
-use libc::{EINVAL, clockid_t, itimerspec, itimerval, pthread_attr_t, timeval};
+use libc::{EFAULT, EINVAL, clockid_t, itimerspec, itimerval, pthread_attr_t, timeval};
 use raddle_protocol::conflict::kept;
 use raddle_protocol::event::Kind;
 use raddle_protocol::{Slot, slot};
@@ -541,6 +542,18 @@ unsafe fn set_descriptor(
     Some(time::errno_result(code))
 }
 
+/// Writes there, if it is not null: 0.
+///
+/// # Safety
+/// It can be written then.
+unsafe fn filled<T>(into: *mut T, value: T) -> c_int {
+    // SAFETY: the caller's promise.
+    if let Some(into) = unsafe { into.as_mut() } {
+        *into = value;
+    }
+    0
+}
+
 fn posix_or_einval(id: usize, then: impl FnOnce(usize) -> c_int) -> c_int {
     time::errno_result(posix(id).map_or(EINVAL, then))
 }
@@ -551,11 +564,14 @@ intercept! {
     fn timer_create(clock: clockid_t, event: *const Event, id: *mut usize) -> c_int,
         pc => time::errno_result(create(clock, event, id));
     fn timer_settime(id: usize, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
-        pc => posix_or_einval(id, |place| set_spec(place, flags & libc::TIMER_ABSTIME != 0, new, old, pc));
+        pc => posix_or_einval(id, |place| match is_gone(new) {
+            true => EFAULT,
+            false => written_to(old, |old| set_spec(place, flags & libc::TIMER_ABSTIME != 0, new, old, pc)),
+        });
     fn timer_gettime(id: usize, into: *mut itimerspec) -> c_int, pc => posix_or_einval(id, |place| {
         gate::ask(kept::TIMERS, false, pc);
-        into.write(spec_of(timers()[place].map_or(Schedule::default(), |t| t.schedule)));
-        0
+        let schedule = timers()[place].map_or(Schedule::default(), |t| t.schedule);
+        written_to(into, |into| filled(into, spec_of(schedule)))
     });
     fn timer_getoverrun(id: usize) -> c_int, pc => match posix(id) {
         Some(place) => {
@@ -566,12 +582,15 @@ intercept! {
     };
     fn timer_delete(id: usize) -> c_int, pc => time::errno_result(delete(id, pc));
     fn setitimer(which: c_int, new: *const itimerval, old: *mut itimerval) -> c_int,
-        pc => time::errno_result(set_interval(which, new, old, pc));
+        pc => time::errno_result(match is_gone(new) {
+            true => EFAULT,
+            false => written_to(old, |old| set_interval(which, new, old, pc)),
+        });
     fn getitimer(which: c_int, into: *mut itimerval) -> c_int, pc => match interval(which) {
         Some(place) => {
             gate::ask(kept::TIMERS, false, pc);
-            into.write(value_of(timers()[place].map_or(Schedule::default(), |t| t.schedule)));
-            0
+            let schedule = timers()[place].map_or(Schedule::default(), |t| t.schedule);
+            time::errno_result(written_to(into, |into| filled(into, value_of(schedule))))
         }
         None => time::errno_result(EINVAL),
     };
@@ -581,15 +600,17 @@ intercept! {
         pc => alarm_in(u64::from(after) * 1_000, u64::from(every) * 1_000, pc).div_ceil(1_000) as c_uint;
     fn timerfd_create(clock: clockid_t, flags: c_int) -> c_int, pc => create_descriptor(clock, flags, pc);
     fn timerfd_settime(fd: c_int, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
-        pc => match set_descriptor(fd, flags, new, old, pc) {
+        pc => match is_gone(new).then(|| time::errno_result(EFAULT)).or_else(|| {
+            set_descriptor(fd, flags, new, old, pc)
+        }) {
             Some(result) => result,
             None => real::timerfd_settime(fd, flags, new, old),
         };
     fn timerfd_gettime(fd: c_int, into: *mut itimerspec) -> c_int, pc => match find(Origin::Descriptor(fd)) {
         Some(place) => {
             gate::ask(kept::TIMERS, false, pc);
-            into.write(spec_of(timers()[place].map_or(Schedule::default(), |t| t.schedule)));
-            0
+            let schedule = timers()[place].map_or(Schedule::default(), |t| t.schedule);
+            time::errno_result(written_to(into, |into| filled(into, spec_of(schedule))))
         }
         None => real::timerfd_gettime(fd, into),
     };

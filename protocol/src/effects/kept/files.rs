@@ -1,7 +1,8 @@
 //! The [states](State) of names, files, descriptors and streams.
 
-use super::super::states::{Of, State};
-use super::{DATABASES, all_in, any_in, only_with, ordered, state};
+use super::super::states::{Of, State, Streams};
+use super::requests::*;
+use super::{DATABASES, all_in, any_in, by_stream, only_with, ordered, state};
 use crate::effects::states::Use::{Adds, Changes, Looks, Writes};
 use crate::effects::states::When::{
     Always, Command, Creates, CreatesAs, Empties, EmptiesAs, Given, Null, OtherCommand,
@@ -11,31 +12,56 @@ use Of::{
     Position, PositionOfStream, Process, Stream,
 };
 
-// Functions of streams.
+// Functions of streams, by the argument that the stream is.
 
-/// They write to standard output.
-const PRINTED: &str = "printf vprintf puts putchar wprintf vwprintf putwchar error";
-/// They write to standard error.
-const COMPLAINED: &str =
-    "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror";
-/// They read standard input.
-const INPUT: &str = "getchar getwchar scanf vscanf wscanf vwscanf";
-/// They read a stream, their first argument.
-const TAKEN: &str = "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw";
-/// They go elsewhere in a stream, which is their first argument.
-const SOUGHT: &str = "fseek fseeko rewind fsetpos";
-/// They change how a stream is buffered, and write what it holds.
-const UNBUFFERED: &str = "setvbuf setbuf setbuffer";
-/// They write to a stream, their first argument.
-const PRINTED_TO: &str = "fprintf vfprintf fwprintf vfwprintf";
-/// They write to a stream, their second argument.
-const PUT: &str = "putc fputc fputs putwc fputwc fputws putw";
-/// They read a stream, their third argument.
-const LINES: &str = "fgets getline fgetws";
-/// They read a stream, their fourth argument.
-const BLOCKS: &str = "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk";
-/// They read a stream, their fifth argument.
-const CHECKED: &str = "__fread_chk __fread_unlocked_chk";
+/// They read.
+const READING: Streams = &[
+    (
+        Of::STANDARD_INPUT,
+        "getchar getwchar scanf vscanf wscanf vwscanf",
+    ),
+    (
+        0,
+        "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw",
+    ),
+    (2, "fgets getline fgetws"),
+    (
+        3,
+        "fread getdelim __fgets_chk __fgets_unlocked_chk __fgetws_chk",
+    ),
+    (4, "__fread_chk __fread_unlocked_chk"),
+];
+/// They write.
+const WRITING: Streams = &[
+    (
+        Of::STANDARD_OUTPUT,
+        "printf vprintf puts putchar wprintf vwprintf putwchar error",
+    ),
+    (
+        Of::STANDARD_ERRORS,
+        "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
+    ),
+    (0, "fprintf vfprintf fwprintf vfwprintf"),
+    (1, "putc fputc fputs putwc fputwc fputws putw"),
+    (3, "fwrite"),
+];
+/// They go elsewhere.
+const SEEKING: Streams = &[(0, "fseek fseeko rewind fsetpos")];
+/// They tell where it is.
+const TELLING: Streams = &[(0, "ftell ftello fgetpos")];
+/// They change how it is buffered, and write what it holds.
+const UNBUFFERING: Streams = &[(0, "setvbuf setbuf setbuffer")];
+/// They write what it holds.
+const FLUSHING: Streams = &[(0, "fflush")];
+const CLOSING: Streams = &[(0, "fclose")];
+const REOPENING: Streams = &[(2, "freopen")];
+
+// Functions of descriptors.
+
+/// They write to their first argument.
+const WRITTEN: &str = "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile";
+/// They change the size of their first argument.
+const RESIZED: &str = "ftruncate fallocate posix_fallocate";
 
 pub const NAMES: State = state(
     "the names of files",
@@ -119,172 +145,188 @@ pub const NUMBERS: State = state(
 
 pub const DESCRIPTOR: State = all_in(
     MANY_DESCRIPTORS,
-    state(
-        State::DESCRIPTOR,
+    by_stream(
+        OfStream,
         &[
-            (OfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
-            (OfStream(Of::STANDARD_OUTPUT), Looks, Always, PRINTED),
-            (OfStream(Of::STANDARD_ERRORS), Looks, Always, COMPLAINED),
-            (
-                Plain(0),
-                Looks,
-                Always,
-                "read readv write writev sendfile splice tee",
-            ),
-            (
-                Descriptor(0),
-                Looks,
-                Always,
-                "fcntl statx fstat fstatfs fstatvfs isatty lseek pread preadv preadv2 preadv64v2 pwrite pwritev \
+            (Looks, READING),
+            (Looks, WRITING),
+            (Looks, SEEKING),
+            (Looks, TELLING),
+            (Looks, FLUSHING),
+            (Changes, REOPENING),
+        ],
+        state(
+            State::DESCRIPTOR,
+            &[
+                (
+                    Plain(0),
+                    Looks,
+                    Always,
+                    "read readv write writev sendfile splice tee",
+                ),
+                (
+                    Descriptor(0),
+                    Looks,
+                    Always,
+                    "fcntl statx fstat fstatfs fstatvfs isatty lseek pread preadv preadv2 preadv64v2 pwrite pwritev \
                  pwritev2 pwritev64v2 ftruncate fallocate posix_fallocate fsync \
                  fdatasync syncfs fchmod fchown futimens futimes fchdir fdopen fdopendir dup dup2 dup3 \
                  getsockopt setsockopt getsockname getpeername listen bind ioctl tcgetattr tcsetattr \
                  tcgetpgrp tcsetpgrp ttyname ttyname_r flock lockf posix_fadvise readahead dprintf \
-                 vdprintf fgetxattr flistxattr fsetxattr fremovexattr getdents copy_file_range openat fstatat \
-                 sync_file_range",
-            ),
-            (
-                Descriptor(0),
-                Looks,
-                Always,
-                "send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg shutdown accept accept4 connect",
-            ),
-            (Plain(1), Looks, Always, "sendfile tee"),
-            (Plain(2), Looks, Always, "copy_file_range splice"),
-            (Descriptor(4), Looks, Always, "mmap"),
-            (Descriptor(0), Changes, Command(1, &[F_SETFD]), "fcntl"),
-            (
-                Descriptor(0),
-                Changes,
-                Command(1, &[FIONCLEX, FIOCLEX]),
-                "ioctl",
-            ),
-            (Descriptor(0), Changes, Always, "close"),
-            (Descriptor(1), Changes, Always, "dup2 dup3"),
-            (OfStream(0), Changes, Always, "fclose pclose"),
-            (OfDirectory(0), Changes, Always, "closedir"),
-            (
-                OfDirectory(0),
-                Looks,
-                Always,
-                "readdir readdir_r rewinddir seekdir",
-            ),
-            (OfStream(2), Changes, Always, "freopen"),
-            (OfStream(0), Looks, Always, TAKEN),
-            (OfStream(0), Looks, Always, SOUGHT),
-            (OfStream(0), Looks, Always, PRINTED_TO),
-            (
-                OfStream(0),
-                Looks,
-                Always,
-                "fileno ftell ftello fgetpos fflush",
-            ),
-            (OfStream(1), Looks, Always, PUT),
-            (OfStream(2), Looks, Always, LINES),
-            (OfStream(3), Looks, Always, BLOCKS),
-            (OfStream(3), Looks, Always, "fwrite"),
-            (OfStream(4), Looks, Always, CHECKED),
-        ],
+                 vdprintf fgetxattr flistxattr fsetxattr fremovexattr getdents getdirentries copy_file_range \
+                 sync_file_range vmsplice fpathconf isfdtype sockatmark ptsname ptsname_r grantpt unlockpt tcdrain \
+                 tcflow tcflush tcsendbreak tcgetsid login_tty inotify_add_watch inotify_rm_watch fanotify_mark \
+                 setns pidfd_getfd pidfd_send_signal process_madvise process_mrelease execveat fexecve bindresvport",
+                ),
+                // The directory that a path begins at.
+                (
+                    Descriptor(0),
+                    Looks,
+                    Always,
+                    "openat fstatat faccessat readlinkat scandirat fchmodat fchownat futimesat utimensat mkdirat \
+                 mkfifoat mknodat unlinkat linkat renameat renameat2 name_to_handle_at open_by_handle_at",
+                ),
+                (Descriptor(1), Looks, Always, "symlinkat"),
+                (
+                    Descriptor(2),
+                    Looks,
+                    Always,
+                    "linkat renameat renameat2 backtrace_symbols_fd",
+                ),
+                (Descriptor(3), Looks, Always, "fanotify_mark"),
+                (
+                    Descriptor(0),
+                    Looks,
+                    Always,
+                    "send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg shutdown accept accept4 connect",
+                ),
+                (Plain(1), Looks, Always, "sendfile tee"),
+                (Plain(2), Looks, Always, "copy_file_range splice"),
+                (Descriptor(4), Looks, Always, "mmap"),
+                (Descriptor(0), Changes, Command(1, &[F_SETFD]), "fcntl"),
+                (
+                    Descriptor(0),
+                    Changes,
+                    Command(1, &[FIONCLEX, FIOCLEX]),
+                    "ioctl",
+                ),
+                (Descriptor(0), Changes, Always, "close"),
+                (Descriptor(1), Changes, Always, "dup2 dup3"),
+                (OfStream(0), Changes, Always, "fclose pclose"),
+                (OfDirectory(0), Changes, Always, "closedir"),
+                (
+                    OfDirectory(0),
+                    Looks,
+                    Always,
+                    "readdir readdir_r rewinddir seekdir",
+                ),
+                (OfStream(0), Looks, Always, "fileno"),
+            ],
+        ),
     ),
 );
 
 pub const OPEN_FILE: State = all_in(
     ALL_STREAMS,
-    state(
-        "an open file",
+    by_stream(
+        PositionOfStream,
         &[
-            (PositionOfStream(Of::STANDARD_INPUT), Changes, Always, INPUT),
-            (
-                PositionOfStream(Of::STANDARD_OUTPUT),
-                Writes,
-                Always,
-                PRINTED,
-            ),
-            (
-                PositionOfStream(Of::STANDARD_ERRORS),
-                Writes,
-                Always,
-                COMPLAINED,
-            ),
-            (
-                Open(0),
-                Looks,
-                Command(
-                    1,
-                    &[
-                        F_GETFL,
-                        F_GETOWN,
-                        F_GETSIG,
-                        F_GETOWN_EX,
-                        F_GETLEASE,
-                        F_GETPIPE_SZ,
-                        F_GET_SEALS,
-                    ],
+            (Changes, READING),
+            (Writes, WRITING),
+            (Changes, SEEKING),
+            (Looks, TELLING),
+            (Writes, UNBUFFERING),
+            (Writes, FLUSHING),
+            (Changes, CLOSING),
+            (Changes, REOPENING),
+        ],
+        state(
+            "an open file",
+            &[
+                (
+                    Open(0),
+                    Looks,
+                    Command(
+                        1,
+                        &[
+                            F_GETFL,
+                            F_GETOWN,
+                            F_GETSIG,
+                            F_GETOWN_EX,
+                            F_GETLEASE,
+                            F_GETPIPE_SZ,
+                            F_GET_SEALS,
+                        ],
+                    ),
+                    "fcntl",
                 ),
-                "fcntl",
-            ),
-            (
-                Open(0),
-                Changes,
-                Command(
-                    1,
-                    &[
-                        F_SETFL,
-                        F_SETOWN,
-                        F_SETSIG,
-                        F_SETOWN_EX,
-                        F_SETLEASE,
-                        F_SETPIPE_SZ,
-                        F_ADD_SEALS,
-                    ],
+                (
+                    Open(0),
+                    Changes,
+                    Command(
+                        1,
+                        &[
+                            F_SETFL,
+                            F_SETOWN,
+                            F_SETSIG,
+                            F_SETOWN_EX,
+                            F_SETLEASE,
+                            F_SETPIPE_SZ,
+                            F_ADD_SEALS,
+                        ],
+                    ),
+                    "fcntl",
                 ),
-                "fcntl",
-            ),
-            (
-                Open(0),
-                Looks,
-                Always,
-                "getsockopt getsockname getpeername tcgetattr fdopen sockatmark isfdtype ptsname ptsname_r",
-            ),
-            (
-                Open(0),
-                Changes,
-                Always,
-                "setsockopt bind listen connect tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
+                (
+                    Open(0),
+                    Looks,
+                    Always,
+                    "getsockopt getsockname getpeername tcgetattr fdopen sockatmark isfdtype ptsname ptsname_r",
+                ),
+                (
+                    Open(0),
+                    Changes,
+                    Always,
+                    "setsockopt bind listen connect tcsetattr tcflow tcflush tcsendbreak grantpt unlockpt \
                  inotify_add_watch inotify_rm_watch posix_fadvise readahead",
-            ),
-            // What they do by a pipe is no step of its own.
-            (Open(0), Adds, Always, "dprintf vdprintf"),
-            (Open(0), Looks, Command(1, QUESTIONS), "ioctl"),
-            (Open(0), Changes, OtherCommand(1, QUESTIONS), "ioctl"),
+                ),
+                // What they do by a pipe is no step of its own.
+                (Open(0), Adds, Always, "dprintf vdprintf"),
+                (Open(0), Looks, Command(1, QUESTIONS), "ioctl"),
+                (Open(0), Changes, OtherCommand(1, QUESTIONS), "ioctl"),
+                (
+                    Position(0),
+                    Changes,
+                    Always,
+                    "lseek read readv getdents fdopendir copy_file_range splice",
+                ),
+                (Position(0), Changes, Always, "preadv2 preadv64v2"),
+                (
+                    Position(0),
+                    Writes,
+                    Always,
+                    "write writev dprintf vdprintf pwritev2 pwritev64v2 sendfile",
+                ),
+                (Position(1), Changes, Null(2), "sendfile"),
+                (Position(2), Changes, Always, "copy_file_range splice"),
+            ],
+        ),
+    ),
+);
+
+/// What is written at a place of its own goes to the end where all that is written does.
+pub const APPENDS: State = only_with(
+    "fcntl fcntl64 syscall",
+    state(
+        "whether an open file appends",
+        &[
             (
-                Position(0),
-                Changes,
+                Open(0),
+                Looks,
                 Always,
-                "lseek read readv getdents fdopendir copy_file_range splice",
+                "pwrite pwritev pwritev2 pwritev64v2",
             ),
-            (Position(0), Changes, Always, "preadv2 preadv64v2"),
-            (
-                Position(0),
-                Writes,
-                Always,
-                "write writev dprintf vdprintf pwritev2 pwritev64v2 sendfile",
-            ),
-            (Position(1), Changes, Null(2), "sendfile"),
-            (Position(2), Changes, Always, "copy_file_range splice"),
-            (PositionOfStream(0), Changes, Always, TAKEN),
-            (PositionOfStream(0), Changes, Always, SOUGHT),
-            (PositionOfStream(0), Changes, Always, "fclose"),
-            (PositionOfStream(0), Writes, Always, UNBUFFERED),
-            (PositionOfStream(0), Looks, Always, "ftell ftello fgetpos"),
-            (PositionOfStream(0), Writes, Always, PRINTED_TO),
-            (PositionOfStream(0), Writes, Always, "fflush"),
-            (PositionOfStream(1), Writes, Always, PUT),
-            (PositionOfStream(2), Changes, Always, LINES),
-            (PositionOfStream(2), Changes, Always, "freopen"),
-            (PositionOfStream(3), Changes, Always, BLOCKS),
-            (PositionOfStream(3), Writes, Always, "fwrite"),
-            (PositionOfStream(4), Changes, Always, CHECKED),
+            (Open(0), Changes, Command(1, &[F_SETFL]), "fcntl"),
         ],
     ),
 );
@@ -307,56 +349,39 @@ pub const TERMINALS: State = state(
 
 pub const CONTENT: State = all_in(
     ALL_STREAMS,
-    ordered(state(
-        "what is in a file",
+    ordered(by_stream(
+        FileOfStream,
         &[
-            (FileOfStream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
-            (
-                FileOfStream(Of::STANDARD_ERRORS),
-                Writes,
-                Always,
-                COMPLAINED,
-            ),
-            (
-                File(0),
-                Looks,
-                Always,
-                "read readv pread preadv preadv2 preadv64v2 copy_file_range splice",
-            ),
-            (File(1), Looks, Always, "sendfile"),
-            (File(4), Looks, Given(4), "mmap"),
-            // What may be done to it belongs to the file, too.
-            (File(0), Looks, Command(1, &[F_GET_SEALS]), "fcntl"),
-            (File(0), Changes, Command(1, &[F_ADD_SEALS]), "fcntl"),
-            (
-                File(0),
-                Writes,
-                Always,
-                "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
-            ),
-            (
-                File(0),
-                Changes,
-                Always,
-                "ftruncate fallocate posix_fallocate",
-            ),
-            (File(2), Changes, Always, "copy_file_range splice"),
-            (Path(0), Changes, Always, "truncate creat"),
-            (Path(0), Changes, Empties(1), "open"),
-            (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-            (FileOfStream(0), Looks, Always, TAKEN),
-            (FileOfStream(0), Writes, Always, SOUGHT),
-            (FileOfStream(0), Writes, Always, PRINTED_TO),
-            (FileOfStream(0), Writes, Always, "fflush fclose"),
-            (FileOfStream(0), Writes, Always, UNBUFFERED),
-            (FileOfStream(2), Writes, Always, "freopen"),
-            (FileOfStream(1), Writes, Always, PUT),
-            (FileOfStream(2), Looks, Always, LINES),
-            (FileOfStream(3), Looks, Always, BLOCKS),
-            (FileOfStream(3), Writes, Always, "fwrite"),
-            (FileOfStream(4), Looks, Always, CHECKED),
-            (FileOfStream(Of::STANDARD_INPUT), Looks, Always, INPUT),
+            (Looks, READING),
+            (Writes, WRITING),
+            (Writes, SEEKING),
+            (Writes, UNBUFFERING),
+            (Writes, FLUSHING),
+            (Writes, CLOSING),
+            (Writes, REOPENING),
         ],
+        state(
+            "what is in a file",
+            &[
+                (
+                    File(0),
+                    Looks,
+                    Always,
+                    "read readv pread preadv preadv2 preadv64v2 copy_file_range splice",
+                ),
+                (File(1), Looks, Always, "sendfile"),
+                (File(4), Looks, Given(4), "mmap"),
+                // What may be done to it belongs to the file, too.
+                (File(0), Looks, Command(1, &[F_GET_SEALS]), "fcntl"),
+                (File(0), Changes, Command(1, &[F_ADD_SEALS]), "fcntl"),
+                (File(0), Writes, Always, WRITTEN),
+                (File(0), Changes, Always, RESIZED),
+                (File(2), Changes, Always, "copy_file_range splice"),
+                (Path(0), Changes, Always, "truncate creat"),
+                (Path(0), Changes, Empties(1), "open"),
+                (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
+            ],
+        ),
     )),
 );
 
@@ -364,114 +389,114 @@ pub const KNOWN: State = any_in(
     ANY_FILE,
     all_in(
         ALL_STREAMS,
-        state(
-            "what is known of a file",
+        by_stream(
+            FileOfStream,
             &[
-                (FileOfStream(Of::STANDARD_OUTPUT), Adds, Always, PRINTED),
-                (FileOfStream(Of::STANDARD_ERRORS), Adds, Always, COMPLAINED),
-                (File(0), Looks, Always, "fstat fgetxattr flistxattr lseek"),
-                (
-                    Path(0),
-                    Looks,
-                    Always,
-                    "stat lstat access eaccess euidaccess getxattr lgetxattr listxattr \
-                 llistxattr",
-                ),
-                (PathAt(0, 1), Looks, Always, "fstatat statx faccessat"),
-                (
-                    File(0),
-                    Adds,
-                    Always,
-                    "write writev pwrite pwritev pwritev2 pwritev64v2 dprintf vdprintf sendfile",
-                ),
-                (
-                    File(0),
-                    Changes,
-                    Always,
-                    "ftruncate fallocate posix_fallocate fchmod fchown futimens futimes fsetxattr fremovexattr",
-                ),
-                (File(2), Adds, Always, "copy_file_range splice"),
-                (
-                    Path(0),
-                    Changes,
-                    Always,
-                    "truncate creat chmod lchmod chown lchown utime utimes lutimes setxattr lsetxattr \
-                 removexattr lremovexattr link unlink rename remove",
-                ),
-                (
-                    PathAt(0, 1),
-                    Changes,
-                    Always,
-                    "fchmodat fchownat utimensat futimesat linkat unlinkat renameat",
-                ),
-                (Path(0), Changes, Empties(1), "open"),
-                (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
-                (FileOfStream(0), Adds, Always, SOUGHT),
-                (FileOfStream(0), Adds, Always, PRINTED_TO),
-                (FileOfStream(0), Adds, Always, "fflush fclose"),
-                (FileOfStream(0), Adds, Always, UNBUFFERED),
-                (FileOfStream(2), Adds, Always, "freopen"),
-                (FileOfStream(1), Adds, Always, PUT),
-                (FileOfStream(3), Adds, Always, "fwrite"),
+                (Adds, WRITING),
+                (Adds, SEEKING),
+                (Adds, UNBUFFERING),
+                (Adds, FLUSHING),
+                (Adds, CLOSING),
+                (Adds, REOPENING),
             ],
+            state(
+                "what is known of a file",
+                &[
+                    (File(0), Looks, Always, "fstat fgetxattr flistxattr lseek"),
+                    (
+                        Path(0),
+                        Looks,
+                        Always,
+                        "stat lstat access eaccess euidaccess getxattr lgetxattr listxattr \
+                 llistxattr",
+                    ),
+                    (PathAt(0, 1), Looks, Always, "fstatat statx faccessat"),
+                    (File(0), Adds, Always, WRITTEN),
+                    (
+                        File(0),
+                        Changes,
+                        Always,
+                        "fchmod fchown futimens futimes fsetxattr fremovexattr",
+                    ),
+                    (File(0), Changes, Always, RESIZED),
+                    (File(2), Adds, Always, "copy_file_range splice"),
+                    (
+                        Path(0),
+                        Changes,
+                        Always,
+                        "truncate creat chmod lchmod chown lchown utime utimes lutimes setxattr lsetxattr \
+                 removexattr lremovexattr link unlink rename remove",
+                    ),
+                    (
+                        PathAt(0, 1),
+                        Changes,
+                        Always,
+                        "fchmodat fchownat utimensat futimesat linkat unlinkat renameat",
+                    ),
+                    (Path(0), Changes, Empties(1), "open"),
+                    (Path(0), Changes, EmptiesAs(1), "fopen freopen"),
+                ],
+            ),
         ),
     ),
 );
 
 pub const STREAM: State = all_in(
     ALL_STREAMS,
-    state(
-        "a stream",
+    by_stream(
+        Stream,
         &[
-            (Stream(Of::STANDARD_OUTPUT), Writes, Always, PRINTED),
-            (Stream(Of::STANDARD_ERRORS), Writes, Always, COMPLAINED),
-            (
-                Stream(0),
-                Looks,
-                Always,
-                "ftell ftello feof ferror fgetpos fileno fbufsize freadable fwritable freading fwriting \
-                 fpending flbf",
-            ),
-            (Stream(0), Changes, Always, TAKEN),
-            (Stream(0), Changes, Always, SOUGHT),
-            (
-                Stream(0),
-                Changes,
-                Always,
-                "clearerr fclose pclose setvbuf setbuf setbuffer setlinebuf fwide fpurge",
-            ),
-            (Stream(0), Writes, Always, PRINTED_TO),
-            (Stream(0), Writes, Always, "fflush"),
-            (Stream(1), Changes, Always, "ungetc ungetwc"),
-            (Stream(1), Writes, Always, PUT),
-            (Stream(2), Changes, Always, LINES),
-            (Stream(2), Changes, Always, "freopen"),
-            (Stream(3), Changes, Always, BLOCKS),
-            (Stream(3), Writes, Always, "fwrite"),
-            (Stream(4), Changes, Always, CHECKED),
-            (Stream(Of::STANDARD_INPUT), Changes, Always, INPUT),
+            (Changes, READING),
+            (Writes, WRITING),
+            (Changes, SEEKING),
+            (Looks, TELLING),
+            (Changes, UNBUFFERING),
+            (Writes, FLUSHING),
+            (Changes, CLOSING),
+            (Changes, REOPENING),
         ],
+        state(
+            "a stream",
+            &[
+                (
+                    Stream(0),
+                    Looks,
+                    Always,
+                    "feof ferror fileno fbufsize freadable fwritable freading fwriting \
+                 fpending flbf",
+                ),
+                (
+                    Stream(0),
+                    Changes,
+                    Always,
+                    "clearerr pclose setlinebuf fwide fpurge",
+                ),
+                (Stream(1), Changes, Always, "ungetc ungetwc"),
+            ],
+        ),
     ),
 );
 
 pub const LOCKS: State = all_in(
     MANY_DESCRIPTORS,
-    state(
-        "the locks of a file",
-        &[
-            (File(0), Looks, Command(1, &[F_GETLK, F_OFD_GETLK]), "fcntl"),
-            (
-                File(0),
-                Changes,
-                Command(1, &[F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW]),
-                "fcntl",
-            ),
-            (File(0), Changes, Always, "flock lockf"),
-            (File(0), Looks, Always, "close"),
-            (File(1), Looks, Always, "dup2 dup3"),
-            (FileOfStream(0), Looks, Always, "fclose"),
-            (FileOfStream(2), Looks, Always, "freopen"),
-        ],
+    by_stream(
+        FileOfStream,
+        &[(Looks, CLOSING), (Looks, REOPENING)],
+        state(
+            "the locks of a file",
+            &[
+                (File(0), Looks, Command(1, &[F_GETLK, F_OFD_GETLK]), "fcntl"),
+                (
+                    File(0),
+                    Changes,
+                    Command(1, &[F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW]),
+                    "fcntl",
+                ),
+                (File(0), Changes, Always, "flock lockf"),
+                (File(0), Looks, Always, "close"),
+                (File(1), Looks, Always, "dup2 dup3"),
+            ],
+        ),
     ),
 );
 
@@ -534,9 +559,20 @@ pub const WATCHED: State = only_with(
                  mkdtemp chmod fchmod fchmodat chown lchown fchown fchownat setxattr lsetxattr \
                  fsetxattr removexattr lremovexattr fremovexattr utime utimes lutimes futimes \
                  futimesat utimensat futimens open openat fopen freopen close fclose opendir closedir \
-                 readdir scandir write writev pwrite pwritev pwritev2 dprintf sendfile copy_file_range \
-                 splice ftruncate truncate fallocate posix_fallocate bind fflush puts printf putchar \
-                 fputs fputc putc fprintf fwrite perror psignal warnx error glob ftw nftw realpath",
+                 readdir scandir write writev pwrite pwritev pwritev2 pwritev64v2 pread preadv preadv2 preadv64v2 \
+                 dprintf vdprintf sendfile copy_file_range splice ftruncate truncate fallocate \
+                 posix_fallocate bind fflush fwrite glob ftw nftw realpath",
+            ),
+            // What streams write and read, when their buffers do.
+            (
+                Process,
+                Adds,
+                Always,
+                "printf vprintf puts putchar wprintf vwprintf putwchar perror psignal psiginfo warn warnx \
+                 vwarn vwarnx error herror fprintf vfprintf fwprintf vfwprintf putc fputc fputs putwc fputwc \
+                 fputws putw fseek fseeko rewind fsetpos setvbuf setbuf setbuffer getchar getwchar scanf \
+                 vscanf wscanf vwscanf fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw fgets \
+                 getline fgetws fread getdelim",
             ),
             (
                 Process,
@@ -548,92 +584,3 @@ pub const WATCHED: State = only_with(
         ],
     )),
 );
-
-/// Requests of ioctl that only ask: settings and size of a terminal, its session and group, what can be
-/// read and what is still to be sent.
-const QUESTIONS: &[i32] = &[0x5401, 0x5413, 0x5429, 0x540f, 0x541b, 0x5411, 0x5460];
-
-/// Those that ask a terminal: settings, size, session and group, mode, lock, exclusive use.
-const TERMINAL_QUESTIONS: &[i32] = &[
-    0x5401,
-    0x5405,
-    0x540f,
-    0x5411,
-    0x5413,
-    0x5415,
-    0x5419,
-    0x541d,
-    0x5424,
-    0x5429,
-    0x542a,
-    0x542e,
-    0x5456,
-    0x8004_5438_u32 as i32,
-    0x8004_5439_u32 as i32,
-    0x8004_5440_u32 as i32,
-];
-/// Those that change it (ioctl_tty(2)).
-const TERMINAL_ORDERS: &[i32] = &[
-    0x5402,
-    0x5403,
-    0x5404,
-    0x5406,
-    0x5407,
-    0x5408,
-    0x5409,
-    0x540a,
-    0x540b,
-    0x540c,
-    0x540d,
-    0x540e,
-    0x5410,
-    0x5412,
-    0x5414,
-    0x5416,
-    0x5417,
-    0x5418,
-    0x541a,
-    0x541c,
-    0x541e,
-    0x5420,
-    0x5422,
-    0x5423,
-    0x5425,
-    0x5427,
-    0x5428,
-    0x542b,
-    0x542c,
-    0x542d,
-    0x5437,
-    0x5457,
-    0x4004_5431,
-];
-
-// Requests of ioctl.
-const FIONCLEX: i32 = 0x5450;
-const FIOCLEX: i32 = 0x5451;
-
-// Commands of fcntl.
-const F_DUPFD: i32 = 0;
-const F_SETFD: i32 = 2;
-const F_GETFL: i32 = 3;
-const F_GETLK: i32 = 5;
-const F_SETLK: i32 = 6;
-const F_SETLKW: i32 = 7;
-const F_SETFL: i32 = 4;
-const F_SETOWN: i32 = 8;
-const F_GETOWN: i32 = 9;
-const F_SETSIG: i32 = 10;
-const F_GETSIG: i32 = 11;
-const F_SETOWN_EX: i32 = 15;
-const F_GETOWN_EX: i32 = 16;
-const F_OFD_GETLK: i32 = 36;
-const F_OFD_SETLK: i32 = 37;
-const F_OFD_SETLKW: i32 = 38;
-const F_SETLEASE: i32 = 1024;
-const F_GETLEASE: i32 = 1025;
-const F_DUPFD_CLOEXEC: i32 = 1030;
-const F_SETPIPE_SZ: i32 = 1031;
-const F_GETPIPE_SZ: i32 = 1032;
-const F_ADD_SEALS: i32 = 1033;
-const F_GET_SEALS: i32 = 1034;

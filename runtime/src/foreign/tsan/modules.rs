@@ -35,7 +35,7 @@ pub fn holds(pc: usize) -> bool {
 unsafe extern "C-unwind" fn register(pc: usize) {
     if !holds(pc) {
         // SAFETY: the callback has the declared type and takes an address.
-        unsafe { libc::dl_iterate_phdr(Some(look_at), pc as *mut c_void) };
+        unsafe { crate::process::loader::visit(Some(look_at), pc as *mut c_void) };
     }
 }
 

@@ -26,6 +26,7 @@ use raddle_protocol::hooks::{
     FOREIGN_BLIND, FOREIGN_MORE, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE, FOREIGN_STORES,
     FOREIGN_USED, FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN,
 };
+use raddle_protocol::libraries::{SYSTEM, is_among};
 use raddle_protocol::library::{Content, Output, is_silent, maps, reads, reads_files, rest, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
@@ -98,7 +99,7 @@ fn reads_and_stores(
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
-        let call = UnderWay::with(values.as_ptr().addr());
+        let call = UnderWay::of(known, values.as_ptr().addr());
         let looked = match shape & FOREIGN_READS != 0 || !named {
             true => look(call, known, values, pc),
             false => Looked::default(),
@@ -141,14 +142,20 @@ type Names = [(usize, Option<&'static CStr>); 8];
 /// Functions that were called by a pointer lately.
 static MET: Serial<Names> = Serial::new([(0, None); 8]);
 
+/// Names that were asked for lately: where they lie and how long they are; see [`is_of_system`].
+static ASKED: Serial<[((usize, usize), bool); 16]> = Serial::new([((0, 0), false); 16]);
+
 /// A library is unloaded: others may come to lie where its functions and their names did.
 pub fn forget_names() {
     // SAFETY: the running thread; the reference is not kept.
-    *unsafe { MET.get() } = [(0, None); 8];
+    unsafe {
+        *MET.get() = [(0, None); 8];
+        *ASKED.get() = [((0, 0), false); 16];
+    }
 }
 
 /// The name of a function that is called by a pointer, if it is one that its library exports.
-fn name_of(callee: usize) -> Option<&'static CStr> {
+pub fn name_of(callee: usize) -> Option<&'static CStr> {
     // SAFETY: the running thread; the reference is not kept.
     let met = unsafe { MET.get() };
     if let Some(found) = met.iter().find(|one| one.0 == callee) {
@@ -165,6 +172,31 @@ fn name_of(callee: usize) -> Option<&'static CStr> {
     met.rotate_right(1);
     met[0] = (callee, name);
     name
+}
+
+/// Is there a function with this name in a library of the system?
+fn is_of_system(name: &str) -> bool {
+    if name.is_empty() || is_known(name) || is_silent(name) {
+        return false;
+    }
+    let key = (name.as_ptr() as usize, name.len());
+    // SAFETY: the running thread; the reference is not kept.
+    let asked = unsafe { ASKED.get() };
+    let entry = &mut asked[(key.0 ^ key.0 >> 4) % 16];
+    if entry.0 != key {
+        // SAFETY: a plain look-up, of a text that ends with NUL as all names that come here; the file's name
+        // stays as long as the library.
+        let file = unsafe {
+            let mut found: libc::Dl_info = core::mem::zeroed();
+            let function = libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast());
+            let is_found = !function.is_null() && libc::dladdr(function, &mut found) != 0;
+            (is_found && !found.dli_fname.is_null()).then(|| CStr::from_ptr(found.dli_fname))
+        };
+        let file = file.map_or(&b""[..], CStr::to_bytes);
+        let base = file.rsplit(|&b| b == b'/').next().unwrap_or(file);
+        *entry = (key, is_among(base, &SYSTEM));
+    }
+    entry.1
 }
 
 /// May what this argument leads to be written?
@@ -196,22 +228,26 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
 /// it stores.
 fn does_more(name: &str, told: bool, values: &[u64], pc: usize) -> bool {
     let several = threads::any_unjoined();
-    if let Some(Known::Unknown(argument)) = Known::of(name) {
-        let at = argument.map(|argument| values.get(usize::from(argument)));
-        return several && at != Some(Some(&0));
+    match Known::of(name) {
+        Some(Known::Unknown) => return several,
+        // What it keeps between calls is not known either.
+        None if several && is_of_system(name) => return true,
+        _ => {}
     }
     let call = access::Call {
         arguments: values,
         private: 0,
         result: None,
         own: 0,
+        date: 0,
         kept: 0,
+        kernel: crate::states::needs_pages(name),
     };
     let mut beyond = false;
     for effect in rest(name, told) {
         // Nobody knows where that lies.
         let unseen = match effect.place {
-            Place::Own => true,
+            Place::Own | Place::Date => true,
             Place::Kept(text) => values.get(usize::from(text)) == Some(&0),
             _ => false,
         };

@@ -12,11 +12,27 @@ use raddle_protocol::expr::Why;
 /// The program that is running; `pc` is where it called.
 pub struct Live {
     pub pc: usize,
+    /// What it calls is done by the kernel, while pages may be taken away.
+    pub kernel: bool,
 }
 
 impl Live {
     fn whole(&self, kind: Kind, at: u64, width: u8) -> Access {
         Access::new(kind, at, u32::from(width / 8), self.pc)
+    }
+
+    /// A byte that a call has left here; 0 where nothing is.
+    ///
+    /// # Safety
+    /// It is there, unless the kernel has made the call.
+    pub unsafe fn left(&self, at: u64) -> u8 {
+        if !self.kernel {
+            // SAFETY: the caller's promise.
+            return unsafe { *(at as *const u8) };
+        }
+        let mut byte = [0];
+        os::try_read(at as usize, &mut byte);
+        byte[0]
     }
 }
 
@@ -34,7 +50,8 @@ impl Machine for Live {
     }
 
     fn write(&mut self, at: u64, byte: Val) {
-        byte_access(Kind::Write, at, self.pc).write(byte.value, byte.expr);
+        let access = byte_access(Kind::Write, at, self.pc).of_kernel(self.kernel);
+        access.write(byte.value, byte.expr);
     }
 
     fn write_value(&mut self, at: u64, value: Val) {

@@ -2,7 +2,7 @@
 //! [`Machine`], and what becomes of calls without a model. See [`raddle_protocol::library`].
 
 mod characters;
-mod foreign;
+pub mod foreign;
 pub mod formats;
 mod fortified;
 mod live;
@@ -74,7 +74,8 @@ unsafe extern "C-unwind" fn library(
     let (values, exprs) = unsafe { arguments(count, values, exprs) };
     if streams::is_ours(model) {
         // The name of a file, a format.
-        let (name, call) = (model.names()[0], UnderWay::with(values.as_ptr().addr()));
+        let name = model.names()[0];
+        let call = UnderWay::of(name, values.as_ptr().addr());
         if reads::look(call, name, values, pc).lost {
             foreign::lose(name.as_bytes(), pc);
         }
@@ -83,7 +84,8 @@ unsafe extern "C-unwind" fn library(
     if keeps_state {
         states::call(model.names()[0], values, pc);
     }
-    let m = &mut Live { pc };
+    let kernel = crate::states::needs_pages(model.names()[0]);
+    let m = &mut Live { pc, kernel };
     let call = Call {
         m,
         model,
@@ -96,8 +98,7 @@ unsafe extern "C-unwind" fn library(
     let is_gone = |&(&ty, &at): &(&Ty, &u64)| {
         ty == Ty::Ptr && at != 0 && !os::try_read(at as usize, &mut [0])
     };
-    let fails = crate::states::needs_pages(model.names()[0])
-        && model.params().iter().zip(values).any(|pair| is_gone(&pair));
+    let fails = kernel && model.params().iter().zip(values).any(|pair| is_gone(&pair));
     let result = match call.unfortified(&mut plain) {
         Ok(call) if fails => Val::word(call.call_it()),
         Ok(call) => call.followed(),
@@ -401,7 +402,7 @@ pub fn character_class(at: u64, at_expr: u32, size: u32, pc: usize) -> Option<(u
         expr: at_expr,
         ..Val::word(at)
     };
-    let found = characters::entry(&mut Live { pc }, address, table);
+    let found = characters::entry(&mut Live { pc, kernel: false }, address, table);
     Some((found.value, super::built(found.expr, pc)))
 }
 

@@ -17,7 +17,7 @@ use crate::gate;
 use crate::shadow::nodes::Nodes;
 use crate::shadow::world;
 use core::ffi::c_void;
-use raddle_protocol::event::{Event, Kind};
+use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::hooks::Ty;
 use raddle_protocol::library::Model;
@@ -86,14 +86,6 @@ impl Steps {
                 let start = page.max(area.at);
                 let len = page + PAGE - start;
                 gate::access_unseen(Kind::ReadRange, start, len, pc);
-                gate::log_full(Event {
-                    kind: Kind::ReadRange as u8,
-                    size: Event::NO_ACCESS,
-                    object: start,
-                    value: len,
-                    pc: pc as u64,
-                    ..Event::default()
-                });
             }
         }
         // SAFETY: the function reads there. Volatile: others may change it.

@@ -67,7 +67,7 @@ impl Place {
     fn deliver(self, m: &mut Live, at: u64, len: u64, delimiter: Option<u8>) {
         for i in 0..len {
             // SAFETY: the C library wrote these bytes.
-            let byte = self.byte(i, unsafe { *((at + i) as *const u8) });
+            let byte = self.byte(i, unsafe { m.left(at + i) });
             m.write(at + i, byte);
             if let Some(delimiter) = delimiter {
                 m.is(byte, delimiter.into());
@@ -109,7 +109,7 @@ pub fn is_ours(model: Model) -> bool {
 impl Call<'_, Live> {
     /// This call, for what others find of it.
     fn under_way(&self) -> UnderWay {
-        UnderWay::with(self.values.as_ptr().addr())
+        UnderWay::of(self.model.names()[0], self.values.as_ptr().addr())
     }
 
     /// It is about to store so much here.
