@@ -126,8 +126,6 @@ pub fn any(name: &str, memory: &[Option<Memory>]) -> bool {
 
 /// Can these bytes be written, the last one included?
 fn is_writable(first: usize, last: usize) -> bool {
-    /// Linux 5.14.
-    const MADV_POPULATE_WRITE: usize = 23;
     const PAGE: usize = 4096;
     let can = |from: usize, last: usize| {
         let (from, end) = (from & !(PAGE - 1), (last & !(PAGE - 1)) + PAGE);
@@ -137,7 +135,7 @@ fn is_writable(first: usize, last: usize) -> bool {
                 libc::SYS_madvise,
                 from,
                 end - from,
-                MADV_POPULATE_WRITE,
+                os::MADV_POPULATE_WRITE,
                 0,
                 0,
                 0,

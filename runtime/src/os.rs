@@ -524,6 +524,9 @@ pub fn try_read(from: usize, to: &mut [u8]) -> bool {
     copied == to.len() as isize
 }
 
+/// Makes pages as a write to each would, or fails where one cannot be written; since Linux 5.14.
+pub const MADV_POPULATE_WRITE: usize = 23;
+
 /// Copies into memory that may not be writable; false: it is not.
 ///
 /// # Safety

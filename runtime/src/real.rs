@@ -91,10 +91,34 @@ impl Entry {
             return crate::os::clock_gettime as *const () as usize;
         }
         // SAFETY: a plain look-up of a NUL-terminated name.
-        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        let next = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        let address = match next {
+            0 => self.before(),
+            address => address,
+        };
         BUSY.store(nested, Ordering::Relaxed);
         self.address.store(address, Ordering::Relaxed);
         address
+    }
+
+    /// The function of a library before ours; 0: there is none. A program that was linked against this
+    /// library and is started as usual has it behind the C library.
+    #[cold]
+    fn before(&self) -> usize {
+        let base = |address: *const c_void| {
+            // SAFETY: a plain look-up; the structure is all zeros if it fails.
+            unsafe {
+                let mut info: libc::Dl_info = core::mem::zeroed();
+                libc::dladdr(address, &mut info);
+                info.dli_fbase
+            }
+        };
+        // SAFETY: a plain look-up of a NUL-terminated name.
+        let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, self.name.as_ptr()) };
+        match base(first) == base((&raw const FIRST).cast()) {
+            true => 0,
+            false => first as usize,
+        }
     }
 }
 

@@ -235,6 +235,11 @@ fn leaves_nothing(number: i64, args: &[usize; 6]) -> bool {
             [libc::CLOCK_REALTIME, libc::CLOCK_MONOTONIC].contains(&clock)
         }
         libc::SYS_prctl => args[0] as c_int == libc::PR_GET_NAME,
+        // Its own memory alone, as any code reads and writes it.
+        libc::SYS_process_vm_readv | libc::SYS_process_vm_writev => {
+            args[0] == os::process() as usize
+        }
+        libc::SYS_madvise => args[2] == os::MADV_POPULATE_WRITE,
         libc::SYS_getpid
         | libc::SYS_gettid
         | libc::SYS_getppid
@@ -291,12 +296,14 @@ unsafe extern "C" fn put_back(block: *mut Block, status: c_int) -> ! {
 #[cfg(test)]
 mod tests {
     use super::leaves_nothing;
+    use crate::os;
 
     #[test]
     fn calls_that_leave_something_are_not_let_pass() {
         let (futex, write) = (libc::SYS_futex, libc::SYS_write);
         let wake = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
         let wait = libc::FUTEX_WAIT as usize;
+        let own = os::process() as usize;
         let table = [
             (write, [1, 0], true),
             (write, [2, 0], true),
@@ -309,6 +316,10 @@ mod tests {
             (libc::SYS_getpid, [0, 0], true),
             (libc::SYS_close, [1, 0], false),
             (libc::SYS_mmap, [0, 0], false),
+            (libc::SYS_process_vm_readv, [own, 0], true),
+            (libc::SYS_process_vm_writev, [own, 0], true),
+            (libc::SYS_process_vm_readv, [1, 0], false),
+            (libc::SYS_process_vm_writev, [1, 0], false),
             (libc::SYS_prctl, [libc::PR_GET_NAME as usize, 0], true),
             (libc::SYS_prctl, [libc::PR_SET_NAME as usize, 0], false),
             (libc::SYS_clone, [0, 0], false),
@@ -317,6 +328,13 @@ mod tests {
         for (number, [a, b], expected) in table {
             let passes = leaves_nothing(number, &[a, b, 0, 0, 0, 0]);
             assert_eq!(passes, expected, "call {number} with {a}, {b}");
+        }
+        for (advice, expected) in [
+            (os::MADV_POPULATE_WRITE, true),
+            (libc::MADV_FREE as usize, false),
+        ] {
+            let args = [0x1000, 0x1000, advice, 0, 0, 0];
+            assert_eq!(leaves_nothing(libc::SYS_madvise, &args), expected);
         }
     }
 }
