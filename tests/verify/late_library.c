@@ -1,8 +1,14 @@
-/* One of the two paths of main hands a text that only main touches to a function of a library that
- * is not instrumented: the one on which main sees what -DWHEN says. */
-#define _GNU_SOURCE
-#include <argz.h>
+/* One of the two paths of main hands a text that only main touches to a function that is not
+ * instrumented and that no library of the system has: the one on which main sees what -DWHEN says. */
 #include <pthread.h>
+
+int first_of(const char *text);
+
+__asm__(".text\n"
+        ".globl first_of\n"
+        "first_of:\n"
+        "movzbl (%rdi), %eax\n"
+        "ret\n");
 
 /* volatile: every access stays in the compiled program. What the function reads without a model is
  * not known: far from the text lies what it cannot mean. */
@@ -21,7 +27,7 @@ int main(void)
     pthread_create(&t, 0, writer, 0);
     int seen = flag;
     mine[0] = '2';
-    if (seen == WHEN && argz_count((char *)mine, 2) > 1)
+    if (seen == WHEN && first_of((char *)mine) == 0)
         return 1;
     pthread_join(t, 0);
     return 0;

@@ -86,7 +86,7 @@ fn reads_and_stores(
     let (output, blind) = (shape & FOREIGN_OUTPUT != 0, shape & FOREIGN_BLIND != 0);
     let count = values.len();
     let told = shape & FOREIGN_STORES != 0;
-    let more = (shape & FOREIGN_MORE != 0 || !named) && does_more(known, told && named, values, pc);
+    let more = (shape & FOREIGN_MORE != 0 || !named) && does_more(known, named, told, values, pc);
     if !named && is_silent(known) && reads(known).next().is_none() && !more {
         return;
     }
@@ -224,14 +224,18 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
 }
 
 /// Is there anything that is not followed in what this function does to memory and nothing else tells of?
-/// What it accesses there, or may access, is shared with who else does. `told`: something else tells of what
-/// it stores.
-fn does_more(name: &str, told: bool, values: &[u64], pc: usize) -> bool {
+/// What it accesses there, or may access, is shared with who else does. `named`: it is not called by a
+/// pointer; `told`: something else tells of what it stores then.
+fn does_more(name: &str, named: bool, told: bool, values: &[u64], pc: usize) -> bool {
+    /// No pointer leads to the first page.
+    const FIRST: u64 = 4096;
     let several = threads::any_unjoined();
+    // Of a function called by a pointer nobody knows which arguments are pointers.
+    let is_given_any = || named || values.iter().any(|&value| value >= FIRST);
     match Known::of(name) {
         Some(Known::Unknown) => return several,
         // What it keeps between calls is not known either.
-        None if several && is_of_system(name) => return true,
+        None if several && is_given_any() && is_of_system(name) => return true,
         _ => {}
     }
     let call = access::Call {
@@ -244,7 +248,7 @@ fn does_more(name: &str, told: bool, values: &[u64], pc: usize) -> bool {
         kernel: crate::states::needs_pages(name),
     };
     let mut beyond = false;
-    for effect in rest(name, told) {
+    for effect in rest(name, told && named) {
         // Nobody knows where that lies.
         let unseen = match effect.place {
             Place::Own | Place::Date => true,
