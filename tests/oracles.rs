@@ -84,6 +84,8 @@ const PROGRAMS: &[Program] = &[
     program("early_exit", &[], 35, 10, Some(3)),
     program("late_use", &[], 15, 8, Some(4)),
     program("late_crash", &[], 10, 7, Some(6)),
+    program("fault_left", &[], 210, 4, Some(5)),
+    program("fault_mended", &[], 3003, 6, Some(5)),
     program("sleepers", &[], 462, 4, Some(4)),
     program("polled_words", &[], 126, 6, None),
 ];

@@ -16,7 +16,7 @@ mod livelock;
 mod operands;
 mod outside;
 mod prefix;
-mod records;
+pub mod records;
 mod rounds;
 mod section;
 mod sleep;

@@ -7,6 +7,27 @@ use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_WRITERS_FIRST};
 use raddle_protocol::shared::flags;
 
+/// An access in which a handler of the program's runs.
+#[derive(Clone, Copy)]
+pub struct Interrupted {
+    kind: Kind,
+    object: u64,
+    bytes: u64,
+    pc: usize,
+}
+
+impl Interrupted {
+    /// The access of the running thread that has just faulted, if others are to know of it.
+    pub fn now() -> Option<Interrupted> {
+        super::gate().interrupted()
+    }
+
+    /// The handler has returned: the access is made again, a step of its own.
+    pub fn again(self) {
+        super::access(self.kind, self.object, self.bytes, self.pc);
+    }
+}
+
 impl<O: Os> Gate<O> {
     /// One record for each thread that has announced an operation which did not happen; nothing
     /// after the outcome was written.
@@ -55,6 +76,36 @@ impl<O: Os> Gate<O> {
             size,
             ..announced
         });
+    }
+
+    /// The running thread's access faults, and a handler of the program's runs within it. Where schedules
+    /// are explored the handler's own steps come behind the access, whose record this makes
+    /// ([`Gate::log_owed`]). What is to be announced once
+    /// more when the handler has returned and the access is made again.
+    pub(super) fn interrupted(&mut self) -> Option<Interrupted> {
+        let pending = self.pending(self.running());
+        let (kind, object, pc) = (pending.kind, pending.object, pending.pc);
+        let bytes = pending.aux;
+        let is_access = matches!(
+            kind,
+            Kind::Read
+                | Kind::Write
+                | Kind::Rmw
+                | Kind::AtomicRead
+                | Kind::AtomicWrite
+                | Kind::ReadRange
+                | Kind::WriteRange
+        );
+        let explored = self.flags & (flags::EXHAUSTIVE | flags::SYMBOLIC) == flags::EXHAUSTIVE;
+        (self.owed && explored && is_access).then(|| {
+            self.log_owed();
+            Interrupted {
+                kind,
+                object,
+                bytes,
+                pc,
+            }
+        })
     }
 
     /// See [`Kind::Pending`].

@@ -4,6 +4,7 @@
 
 use super::world::{Action, Default, LAST, Set, Signal, bit, default_of};
 use super::{read_set, world, write_set};
+use crate::gate::records::Interrupted;
 use crate::serial::Serial;
 use crate::shadow;
 use crate::{ends, gate, intercept, os, time};
@@ -208,7 +209,11 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
         keep(unsafe { read_info(info) });
         return;
     }
+    let mut interrupted = None;
     if gate::obeys() {
+        if FAULTS.contains(&signal) {
+            interrupted = Interrupted::now();
+        }
         // Who changes what becomes of it comes before, or behind.
         gate::ask(kept::action_of(signal as u32), false, 0);
         if crate::vars::symbolic() {
@@ -222,6 +227,7 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
         if signal == libc::SIGPIPE {
             super::act_by_default(signal);
         }
+        interrupted.into_iter().for_each(Interrupted::again);
         return;
     }
     if action.flags & libc::SA_RESETHAND != 0 {
@@ -230,6 +236,7 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
     // SAFETY: the program gave this function for this signal.
     let handler = unsafe { core::mem::transmute::<usize, Handler>(action.handler) };
     handler(signal, info, context);
+    interrupted.into_iter().for_each(Interrupted::again);
 }
 
 /// See [`super::have_arrived`].
