@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Compiler, compile, empty, in_parallel, replay_fails, run};
+use common::{Compiler, LIMIT, compile, empty, in_parallel, output, replay_fails, run};
 use std::collections::BTreeSet;
+use std::process::Command;
 
 const PROGRAM: &str = "tests/timeouts/watchdog.c";
 const BY_SLEEPING: &str = "tests/timeouts/by_sleeping.c";
@@ -155,6 +156,27 @@ fn sleeps_in_a_row_are_no_time_for_others_to_starve() {
     }
     let asked = run(&["run", "--eager-time"], &program, &["watchdog"]);
     assert_eq!(asked.output.status, 66, "{}", asked.output.all());
+}
+
+/// A process that waits uses no processor.
+#[test]
+fn processor_time_does_not_pass_in_waits() {
+    let program = compile(Compiler::RaddleCc, "tests/timeouts/processor.c", &["-w"]);
+    assert_eq!(output(&mut Command::new(&program), LIMIT).status, 0);
+    let sampling = SAMPLING.map(|policy| ["run", "-n", "30", "--policy", policy]);
+    let exhaustive = [
+        &["run", "--policy", "dpor"][..],
+        &["run", "--policy", "dfs"],
+        &["verify"],
+    ];
+    for options in sampling
+        .iter()
+        .map(|options| &options[..])
+        .chain(exhaustive)
+    {
+        let made = run(options, &program, &[]);
+        assert_eq!(made.output.status, 0, "{options:?}: {}", made.output.all());
+    }
 }
 
 /// Exhaustive policies are asked for all ends of waits, unless they are told otherwise.

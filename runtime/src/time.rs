@@ -6,7 +6,7 @@
 //! end. All other looks leave the clock as it is, so their order is all the same.
 
 use crate::foreign::sanitizers;
-use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
+use crate::gate::{self, Fatal, Interrupt, Pending, Wake, timed};
 use crate::gone::written_to;
 use crate::numbers::calls::is_clock_of_nobody;
 use crate::serial::Serial;
@@ -42,7 +42,7 @@ pub enum Clock {
     Atomic,
     /// Since some moment before the start.
     Monotonic,
-    /// Processor time; all of it counts for whoever asks.
+    /// Processor time; all of it counts for whoever asks. None is used while all wait.
     Processor,
 }
 
@@ -124,7 +124,11 @@ fn moment(clock: Clock, shown: u64, wall: u64) -> u64 {
 
 /// The deadline for a wait until `clock` shows `at`; `None`: the time is invalid.
 pub fn deadline(clock: Clock, at: &timespec) -> Option<u64> {
-    Some(moment(clock, nanoseconds(at)?, wall()))
+    let moment = moment(clock, nanoseconds(at)?, wall());
+    Some(match clock {
+        Clock::Processor => moment.saturating_add(timed::idle()),
+        _ => moment,
+    })
 }
 
 /// The deadline for a wait of so many nanoseconds, which begins now. Where schedules are explored that
@@ -194,11 +198,20 @@ pub fn told() -> u64 {
     gate::now()
 }
 
+/// What a clock shows now.
+fn shown(clock: Clock) -> u64 {
+    let idle = match clock {
+        Clock::Processor => timed::idle(),
+        _ => 0,
+    };
+    clock.base(wall()) + gate::now().saturating_sub(idle)
+}
+
 /// Looks at a clock.
 fn look(clock: Clock) -> u64 {
     // That is no place to switch, and nothing that the program learns.
     if sanitizers::reads_clock() {
-        return clock.base(wall()) + gate::now();
+        return shown(clock);
     }
     gate::ask(kept::CLOCK, false, 0);
     gate::gives(given::CLOCK);
@@ -206,7 +219,7 @@ fn look(clock: Clock) -> u64 {
     if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
         gate::log(Kind::ClockRead, 0, value, 0);
     }
-    clock.base(wall()) + gate::now()
+    shown(clock)
 }
 
 /// Sleeps until the virtual moment `deadline`. A cancellation point. What is left, in nanoseconds,
@@ -432,7 +445,7 @@ pub unsafe fn ticks(into: *mut libc::tms) -> clock_t {
         into.tms_cutime = 0;
         into.tms_cstime = 0;
     }
-    ((MONOTONIC_BASE + now) / TICK) as clock_t
+    (shown(Clock::Monotonic) / TICK) as clock_t
 }
 
 /// C11's `timespec_get`: the base, or 0 for one that is not known.

@@ -25,7 +25,7 @@ mod state;
 mod steer;
 #[cfg(test)]
 mod tests;
-mod timed;
+pub mod timed;
 mod uncontrolled;
 
 pub use self::core::{Cancel, State};

@@ -50,6 +50,8 @@ pub struct Hurry {
     starved: u64,
     /// Whose sleep was over last, and [`Gate::switches`] then.
     slept: (Slot, u64),
+    /// See [`idle`].
+    idle: u64,
 }
 
 impl Hurry {
@@ -60,6 +62,7 @@ impl Hurry {
         overtaken: SlotSet::EMPTY,
         starved: 0,
         slept: (slot::NONE, 0),
+        idle: 0,
     };
 
     /// `s` takes a step.
@@ -69,6 +72,12 @@ impl Hurry {
             self.overtaken.set(s, false);
         }
     }
+}
+
+/// Nanoseconds of the virtual time so far that passed because somebody waited for that: the process used no
+/// processor meanwhile, also if others could have gone on, who had none either.
+pub fn idle() -> u64 {
+    super::gate().hurry.idle
 }
 
 impl<O: Os> Gate<O> {
@@ -194,6 +203,7 @@ impl<O: Os> Gate<O> {
             true => deadline.saturating_sub(self.earliest_deadline().unwrap_or(deadline)),
             false => deadline.saturating_sub(self.clock()),
         };
+        self.hurry.idle += deadline.saturating_sub(self.clock());
         self.hurry.ahead = passed + if in_time { 0 } else { self.hurry.ahead };
         self.advance_to(deadline);
         if in_time || self.hurry.overtaken.is_empty() {
