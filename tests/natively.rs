@@ -56,6 +56,28 @@ fn what_is_a_threads_own() {
     });
 }
 
+/// Calls return and write what they do without raddle.
+#[test]
+fn results_are_as_natively() {
+    let plain = compile(Compiler::Gcc, "tests/natively/results.c", &["-w"]);
+    let program = compile(Compiler::RaddleCc, "tests/natively/results.c", &["-w"]);
+    let right = output(&mut Command::new(&plain), LIMIT).stdout;
+    assert!(right.lines().count() >= 30, "{right}");
+    let once: &[&str] = &["run", "-n", "1", "-q"];
+    let cases = [
+        (&plain, once),
+        (&program, once),
+        (&program, &["run", "--policy", "dpor", "-q"]),
+    ];
+    in_parallel(&cases, |&(program, mode)| {
+        let made = run(mode, program, &[]).output.stdout;
+        match made == right {
+            true => Ok(()),
+            false => Err(format!("{mode:?}: {made}\nnatively: {right}")),
+        }
+    });
+}
+
 /// Open files outlast an execution, and with `-j` several use them at once; nobody finds what another
 /// one did.
 #[test]

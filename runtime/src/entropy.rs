@@ -5,15 +5,15 @@ use crate::gate;
 use crate::gone::Memory;
 use crate::rng::Rng;
 use crate::serial::Serial;
+use crate::{os, time};
 use core::ffi::{c_int, c_uint, c_ulong, c_void};
 use raddle_protocol::shared::given;
 use raddle_protocol::{Slot, slot};
 
 mod real {
-    use core::ffi::{c_int, c_uint, c_ulong, c_void};
+    use core::ffi::{c_int, c_ulong, c_void};
     crate::real! {
         fn getauxval(kind: c_ulong) -> c_ulong;
-        fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize;
         fn getentropy(buffer: *mut c_void, len: usize) -> c_int;
         fn arc4random() -> u32;
         fn arc4random_uniform(bound: u32) -> u32;
@@ -89,14 +89,29 @@ pub fn letters(into: &mut [u8]) {
     }
 }
 
-/// As Linux's `getrandom`, errno included.
+/// Is it a buffer that cannot be filled?
+fn is_missing(buffer: *mut u8, len: usize) -> bool {
+    len != 0 && (buffer.is_null() || Memory::written(buffer as usize, len).is_gone())
+}
+
+/// `getrandom`: so many bytes, or a negative errno.
 ///
 /// # Safety
 /// `len` bytes are writable at `buffer`.
 pub unsafe fn getrandom(buffer: *mut u8, len: usize, flags: c_uint) -> isize {
-    if !gate::active() || Memory::written(buffer as usize, len).is_gone() {
+    if !gate::active() {
+        let call = libc::SYS_getrandom;
         // SAFETY: passed on.
-        return unsafe { real::getrandom(buffer.cast(), len, flags) };
+        return unsafe { os::syscall(call, buffer as usize, len, flags as usize, 0, 0, 0) };
+    }
+    if is_missing(buffer, len) {
+        // What there is of it is filled. SAFETY: passed on, and so many bytes are there.
+        return unsafe {
+            let call = libc::SYS_getrandom;
+            let filled = os::syscall(call, buffer as usize, len, flags as usize, 0, 0, 0);
+            fill(given::GETRANDOM, buffer, filled.max(0) as usize);
+            filled
+        };
     }
     // SAFETY: by the contract above.
     unsafe { fill(given::GETRANDOM, buffer, len) };
@@ -110,12 +125,14 @@ unsafe extern "C-unwind" fn getrandom_from(
     _: usize,
 ) -> isize {
     // SAFETY: the caller's buffer.
-    unsafe { getrandom(buffer.cast(), len, flags) }
+    match unsafe { getrandom(buffer.cast(), len, flags) } {
+        errno @ -4095..0 => time::errno_result(-errno as c_int) as isize,
+        filled => filled,
+    }
 }
 
 unsafe extern "C-unwind" fn getentropy_from(buffer: *mut c_void, len: usize, _: usize) -> c_int {
-    let is_gone = || Memory::written(buffer as usize, len).is_gone();
-    if !gate::active() || len > MOST || is_gone() {
+    if !gate::active() || len > MOST || is_missing(buffer.cast(), len) {
         // SAFETY: passed on, to fail.
         return unsafe { real::getentropy(buffer, len) };
     }

@@ -9,7 +9,7 @@ mod unmodelled;
 pub use followed::follows;
 
 use crate::gate::{self, Fatal, Interrupt, Pending, Wake};
-use crate::gone::{self, Memory};
+use crate::gone::{self, Known, Memory};
 use crate::sync::model::queue::{Queue, Stage};
 use crate::sync::models::Models;
 use crate::sync::{WAITERS, always, check_alive, pending};
@@ -431,26 +431,30 @@ unsafe fn kill(call: Call) -> isize {
 /// Does the kernel find at once that memory is not there which the call is to access?
 fn finds_nothing(call: Call) -> bool {
     let Direct::As(name) = direct(call.number as u64) else {
-        return call.number == SYS_futex && Memory::read(call.args[0], 4).is_gone();
+        return call.number == SYS_futex && gone::is_missing(call.args[0] as *const u32);
     };
     let Some((_, row)) = effects::find(name) else {
         return false;
     };
-    let args = call.args.map(|value| value as u64);
-    let memory = |effect: &Effect| {
-        let at = args[usize::from(effect.argument()?).min(5)] as usize;
+    let known = Known::of(name);
+    let is_gone = |effect: &Effect| {
+        let Some(argument) = effect.argument().filter(|&n| n < 6) else {
+            return false;
+        };
+        let at = call.args[usize::from(argument)];
         // Of buffers of bytes the first one, as in functions.
         let len = match effect.extent {
             Extent::Size(len) => len as usize,
-            _ => 1,
+            _ => effect.unit.into(),
         };
-        Some(match effect.writes {
+        let mut memory = [None; 6];
+        memory[usize::from(argument)] = Some(match effect.writes {
             true => Memory::written(at, len),
             false => Memory::read(at, len),
-        })
+        });
+        gone::any(&known, &memory, &call.args)
     };
-    let mut all = row.effects.iter().map(memory);
-    all.any(|memory| gone::any(name, &[memory]))
+    row.effects.iter().any(is_gone)
 }
 
 /// One system call of a controlled thread: the kernel's result, or ours in its stead.
@@ -466,6 +470,7 @@ unsafe fn perform(call: Call) -> isize {
         match call.number {
             number if CALLS.contains(&number) => at_words(call),
             SYS_sched_yield => time::yield_now(call.pc) as isize,
+            SYS_clock_gettime if b == 0 => os::syscall(call.number, a, b, 0, 0, 0, 0),
             SYS_clock_gettime => time::get(a as c_int, b as *mut timespec) as isize,
             SYS_gettimeofday => {
                 time::time_of_day(a as *mut libc::timeval);

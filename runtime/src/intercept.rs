@@ -29,11 +29,14 @@ macro_rules! intercept {
                 pub unsafe extern "C-unwind" fn $name($($arg: $ty,)* $pc: usize) -> $ret {
                     #[allow(unused_imports)]
                     use $crate::gone::Value as _;
-                    let is_gone = || $kernel && $crate::gone::any(
-                        stringify!($name),
-                        &[$($crate::gone::Argument($arg).memory()),*],
-                    );
-                    if !$crate::gate::active() || is_gone() {
+                    const KNOWN: $crate::gone::Known = $crate::gone::Known::of(stringify!($name));
+                    if !$crate::gate::active()
+                        || $kernel && $crate::gone::any(
+                            &KNOWN,
+                            &[$($crate::gone::Argument($arg).memory()),*],
+                            &[$($crate::gone::Argument($arg).number()),*],
+                        )
+                    {
                         // SAFETY: the program's arguments, handed on.
                         return unsafe { real::$name($($arg),*) };
                     }

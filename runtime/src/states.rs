@@ -217,6 +217,12 @@ pub fn needs_pages(name: &str) -> bool {
     ways.any(|way| way.state.name == State::PAGES && may_change(way.number, way.state))
 }
 
+/// Does the kernel do what the function with this name does?
+pub fn is_of_kernel(name: &str) -> bool {
+    let mut ways = ways_of(name).all.iter().flatten();
+    ways.any(|way| way.state.name == State::PAGES)
+}
+
 /// May the program take pages away, or protect them?
 pub fn pages_may_go() -> bool {
     static NUMBER: Serial<Option<usize>> = Serial::new(None);

@@ -1,5 +1,6 @@
 // Calls by which memory that is not there comes to the kernel: each prints what it comes to. "none": the
-// memory is protected; else it is unmapped.
+// memory is protected; "unmapped": unmapped; "null", "low", "wild": never mapped; "guard": mapped without
+// access; "constant": of the program's constants; "edge": ends after four bytes.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +44,7 @@
 #include <utime.h>
 
 static void *page;
+static const char constant[4096] = "/nowhere/at/all";
 static int in[2], out[2], socks[2], file, epoll, event, timer, inotify, queue, sems, memory, signals_fd;
 static timer_t clock_timer;
 static struct iovec vector;
@@ -243,11 +245,37 @@ int main(int argc, char **argv)
     write(in[1], "01234567", 8);
     write(socks[1], "01234567", 8);
     signal(SIGSEGV, fault);
-    if (argc > 1 && !strcmp(argv[1], "none"))
+    signal(SIGBUS, fault);
+    const char *how = argc > 1 ? argv[1] : "unmapped";
+    if (!strcmp(how, "none"))
         mprotect(page, 4096, PROT_NONE);
-    else
+    else if (!strcmp(how, "unmapped"))
         munmap(page, 4096);
+    else if (!strcmp(how, "null"))
+        page = NULL;
+    else if (!strcmp(how, "low"))
+        page = (void *)8;
+    else if (!strcmp(how, "wild"))
+        page = (void *)0x123456789000;
+    else if (!strcmp(how, "guard"))
+        page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    else if (!strcmp(how, "constant"))
+        page = (void *)constant;
+    else if (!strcmp(how, "edge")) {
+        int small = memfd_create("small", 0);
+        ftruncate(small, 4096);
+        page = (char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, small, 0) + 4092;
+        memset(page, 0, 4);
+    }
+    vector.iov_base = page;
     for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++) {
+        // These two would wait for ever.
+        int waits = !strcmp(how, "null") || !strcmp(how, "constant");
+        if (waits && !strcmp(calls[i].name, "select_time"))
+            continue;
+        // Earlier calls may have written there.
+        if (!strcmp(how, "edge"))
+            memset(page, 0, 4);
         int signal = sigsetjmp(back, 1);
         if (signal) {
             printf("%s: signal %d\n", calls[i].name, signal);

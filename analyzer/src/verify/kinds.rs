@@ -54,7 +54,8 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
     match kind {
         MutexLock => matches!(outcome, 0 | EDEADLK),
         MutexTimedLock => matches!(outcome, 0 | EDEADLK | ETIMEDOUT),
-        MutexTryLock | SpinTryLock | RwTryRead | RwTryWrite => matches!(outcome, 0 | EBUSY),
+        MutexTryLock => matches!(outcome, 0 | EBUSY | EDEADLK),
+        SpinTryLock | RwTryRead | RwTryWrite => matches!(outcome, 0 | EBUSY),
         RwRead | RwWrite if event.aux & RW_WRITERS_FIRST != 0 => false,
         RwRead | RwWrite => matches!(outcome, 0 | EDEADLK | ETIMEDOUT),
         CondWake => matches!(outcome, 0 | ETIMEDOUT),

@@ -1,5 +1,6 @@
 //! Numbers of processes that sockets carry, or know of the other end.
 
+use crate::gone::Memory;
 use crate::intercept;
 use crate::numbers;
 use core::ffi::{c_int, c_void};
@@ -13,6 +14,10 @@ unsafe fn each(message: *const msghdr, mut change: impl FnMut(&mut pid_t)) {
     // SAFETY: the caller's promise; CMSG_FIRSTHDR and its kin stay within the message.
     unsafe {
         if message.is_null() || (*message).msg_control.is_null() {
+            return;
+        }
+        let control = (*message).msg_control as usize;
+        if Memory::written(control, (*message).msg_controllen).is_gone() {
             return;
         }
         let mut header = libc::CMSG_FIRSTHDR(message);

@@ -63,7 +63,7 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
                 let (limit, mask) = (c as *const timespec, d as *const sigset_t);
                 multiplex::poll_masked(a as *mut pollfd, b, limit, mask, pc)
             }
-            SYS_select => multiplex::select_until(fd, sets([b, c, d]), e as *const timeval, pc),
+            SYS_select => multiplex::select_until(fd, sets([b, c, d]), e as *mut timeval, pc),
             SYS_pselect6 => {
                 // The last argument points to the mask's address and its size.
                 let mask = (f as *const *const sigset_t).as_ref();

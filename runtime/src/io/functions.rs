@@ -352,7 +352,16 @@ unsafe fn several(
             return if i == 0 { result } else { i as isize };
         }
         // SAFETY: as above.
-        unsafe { (*message).msg_len = result as c_uint };
+        let len = unsafe { &raw mut (*message).msg_len };
+        if Memory::written(len as usize, size_of::<c_uint>()).is_gone() {
+            return if i == 0 {
+                -(libc::EFAULT as isize)
+            } else {
+                i as isize
+            };
+        }
+        // SAFETY: as above, and it can be written.
+        unsafe { *len = result as c_uint };
     }
     count as isize
 }

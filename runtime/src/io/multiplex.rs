@@ -3,8 +3,8 @@
 use super::select;
 use super::table;
 use super::wait::{Condition, Operation, WOULD_BLOCK, Waiting, answer};
-use crate::os::syscall;
-use crate::{intercept, signals, time};
+use crate::os::{self, syscall};
+use crate::{gate, intercept, signals, time};
 use core::ffi::c_int;
 use libc::{POLLIN, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use raddle_protocol::descriptor::What;
@@ -158,7 +158,7 @@ fn sleep(limit: Limit, pc: usize) -> isize {
     if through { 0 } else { INTERRUPTED }
 }
 
-/// `select`. The rest of the time is not written back: virtual time has none to spare.
+/// `select`.
 ///
 /// # Safety
 /// The sets are null or hold `count` descriptors.
@@ -383,23 +383,36 @@ pub unsafe fn epoll_wait_masked(
     }
 }
 
-/// `select` with the limit that the C library's function has.
+/// `select` with the limit that the C library's function has, in which it leaves the rest of the time.
 ///
 /// # Safety
 /// As [`select`]; `limit` is null or readable.
 pub unsafe fn select_until(
     count: c_int,
     sets: [*mut fd_set; 3],
-    limit: *const timeval,
+    limit: *mut timeval,
     pc: usize,
 ) -> isize {
     // SAFETY: the caller's promise.
-    unsafe {
-        match limit_of(limit) {
-            Some(limit) => select(count, sets, limit, pc),
-            None => INVALID,
+    let Some(asked) = (unsafe { limit_of(limit) }) else {
+        return INVALID;
+    };
+    let begins = gate::now();
+    // SAFETY: as above.
+    let result = unsafe { select(count, sets, asked, pc) };
+    if let Limit::For(ns) = asked {
+        let rest = match result {
+            0 => 0,
+            _ => begins.saturating_add(ns).saturating_sub(time::told()),
+        };
+        let rest = time::timeval_of(rest);
+        // The kernel does not mind if it cannot be written. SAFETY: the program's, as plain bytes.
+        unsafe {
+            let bytes = (&raw const rest).cast::<[u8; size_of::<timeval>()]>();
+            os::try_write(limit as usize, &*bytes);
         }
     }
+    result
 }
 
 /// The limit of `select`; `None`: invalid.
@@ -426,7 +439,14 @@ intercept! {
     fn __ppoll_chk(fds: *mut pollfd, count: nfds_t, limit: *const timespec, mask: *const sigset_t, room: usize) -> c_int,
         pc => answer(poll_masked(fds, count as usize, limit, mask, pc)) as c_int;
     fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, timeout: *mut timeval) -> c_int,
-        pc => answer(select_until(count, [read, write, except], timeout, pc)) as c_int;
+        pc => {
+            let result = select_until(count, [read, write, except], timeout, pc);
+            if !timeout.is_null() {
+                // The C library, not the kernel, writes there.
+                timeout.write_volatile(timeout.read_volatile());
+            }
+            answer(result) as c_int
+        };
     fn epoll_create(size: c_int) -> c_int, pc => {
         if size <= 0 {
             return real::epoll_create(size);

@@ -3,6 +3,7 @@
 //! that may differ from execution to execution are named.
 
 use super::raw;
+use crate::gone::Memory;
 use crate::os::syscall;
 use crate::{entropy, gate, intercept};
 use core::ffi::{c_char, c_int, c_void};
@@ -38,6 +39,9 @@ fn is_readable(fd: c_int) -> bool {
 pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize) -> isize {
     if !is_readable(fd) {
         return -(libc::EBADF as isize);
+    }
+    if len != 0 && (into.is_null() || Memory::written(into as usize, len).is_gone()) {
+        return -(libc::EFAULT as isize);
     }
     // SAFETY: the caller's promise; the thread is controlled.
     unsafe { entropy::fill(given::DEVICE, into.cast(), len) };

@@ -148,11 +148,14 @@ pub unsafe fn read(fd: c_int, object: &Object, into: *mut c_void, len: usize, pc
         return -(libc::EINVAL as isize);
     }
     let take = || {
-        if Memory::written(into as usize, len).is_gone() {
-            return -(libc::EFAULT as isize);
-        }
         let source = sources().iter().find(|s| s.object == object.number);
         let signals = source.map_or(0, |s| s.signals);
+        if into.is_null() || Memory::written(into as usize, len).is_gone() {
+            // The kernel finds that out when it has taken the signal.
+            let taken = signals::take_pending(signals);
+            refresh();
+            return taken.map_or(WOULD_BLOCK, |_| -(libc::EFAULT as isize));
+        }
         let mut count = 0;
         while count < room
             && let Some(signal) = signals::take_pending(signals)

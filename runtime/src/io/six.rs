@@ -20,7 +20,23 @@ macro_rules! intercept6 {
                 pub unsafe extern "C-unwind" fn $name(
                     $a: $ta, $b: $tb, $c: $tc, $d: $td, $e: $te, $f: $tf, $pc: usize,
                 ) -> $ret {
-                    if !$crate::gate::active() {
+                    #[allow(unused_imports)]
+                    use $crate::gone::Value as _;
+                    const KNOWN: $crate::gone::Known = $crate::gone::Known::of(stringify!($name));
+                    if !$crate::gate::active()
+                        || $crate::gone::any(
+                            &KNOWN,
+                            &[
+                                $crate::gone::Argument($a).memory(),
+                                $crate::gone::Argument($b).memory(),
+                                $crate::gone::Argument($c).memory(),
+                                $crate::gone::Argument($d).memory(),
+                                $crate::gone::Argument($e).memory(),
+                                $crate::gone::Argument($f).memory(),
+                            ],
+                            &[],
+                        )
+                    {
                         // SAFETY: the program's arguments, handed on.
                         return unsafe { real6::$name($a, $b, $c, $d, $e, $f) };
                     }

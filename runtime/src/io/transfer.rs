@@ -380,7 +380,8 @@ pub unsafe fn receive_message(
     pc: usize,
 ) -> isize {
     // SAFETY: the caller's promise, also below. The kernel changes the lengths in the header, so
-    // every attempt begins with those of the program.
+    // every attempt begins with those of the program. It may lie where only the kernel finds that it
+    // cannot be written.
     unsafe {
         let asked = *message;
         let result = piece(
@@ -390,7 +391,10 @@ pub unsafe fn receive_message(
             flags & !libc::MSG_WAITALL,
             pc,
             |quiet| {
-                *message = asked;
+                let lengths = |of: &libc::msghdr| (of.msg_namelen, of.msg_controllen, of.msg_flags);
+                if lengths(&*message) != lengths(&asked) {
+                    *message = asked;
+                }
                 raw::receive_message(fd, message, quiet)
             },
         );

@@ -4,6 +4,7 @@ use super::{
     is_alive, kernel_thread, own, process, shown, shown_group, shown_parent, shown_session, slot_of,
 };
 use crate::gate;
+use crate::gone::is_missing;
 use crate::{intercept, os, substrate, threads, time};
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use libc::*;
@@ -166,7 +167,8 @@ fn about(id: pid_t, changes: bool) {
 /// `new` is null or what `setrlimit` takes.
 unsafe fn limits_memory(resource: c_uint, new: *const c_void) {
     // SAFETY: the caller's promise.
-    let sets = !new.is_null() && unsafe { (*new.cast::<rlimit>()).rlim_cur } != RLIM_INFINITY;
+    let sets = !is_missing(new.cast::<rlimit>())
+        && unsafe { (*new.cast::<rlimit>()).rlim_cur } != RLIM_INFINITY;
     if sets && gate::active() && [RLIMIT_AS, RLIMIT_DATA].contains(&resource) {
         gate::uncontrolled("limits of memory (RLIMIT_AS, RLIMIT_DATA), which malloc does not keep");
     }

@@ -1,7 +1,7 @@
 //! Paths below `/proc` that name a process or a thread by its number.
 
 use super::{PROCESS, kernel_thread, own, process, slot_of, thread};
-use crate::intercept;
+use crate::{intercept, os};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 
@@ -26,13 +26,16 @@ impl Path {
             given: path,
             translated: false,
         };
-        let bytes = if path.is_null() {
-            &[]
-        } else {
+        const START: &[u8] = b"/proc/";
+        let mut start = [0; START.len()];
+        // The string, or memory, may end before.
+        let known = !path.is_null() && os::try_read(path as usize, &mut start) && start == *START;
+        let bytes = match known {
             // SAFETY: the caller's promise.
-            unsafe { CStr::from_ptr(path) }.to_bytes()
+            true => unsafe { CStr::from_ptr(path) }.to_bytes(),
+            false => &[],
         };
-        if let Some(rest) = bytes.strip_prefix(b"/proc/") {
+        if let Some(rest) = bytes.strip_prefix(START) {
             result.translated = translate(rest, &mut result.text).is_some();
         }
         result

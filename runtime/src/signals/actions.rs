@@ -158,7 +158,7 @@ pub fn set_action(signal: c_int, action: Action) {
     }
     world(|w| {
         w.actions[signal as usize] = Some(action);
-        if action.handler == libc::SIG_IGN {
+        if action.ignores(signal) {
             w.discard(signal);
         }
     });
@@ -231,7 +231,7 @@ extern "C-unwind" fn on_native(signal: c_int, info: *mut siginfo_t, context: *mu
         return;
     }
     if action.flags & libc::SA_RESETHAND != 0 {
-        set_action(signal, Action::DEFAULT);
+        set_action(signal, action.reset());
     }
     // SAFETY: the program gave this function for this signal.
     let handler = unsafe { core::mem::transmute::<usize, Handler>(action.handler) };
@@ -360,9 +360,14 @@ pub fn info_of(signal: Signal) -> siginfo_t {
 /// The C library keeps these two for itself.
 const INTERNAL: [c_int; 2] = [32, 33];
 
+/// Is it one of these?
+pub fn is_internal(signal: c_int) -> bool {
+    INTERNAL.contains(&signal)
+}
+
 /// Can a program ask about this signal?
 pub fn known(signal: c_int) -> bool {
-    super::world::valid(signal) && !INTERNAL.contains(&signal)
+    super::world::valid(signal) && !is_internal(signal)
 }
 
 /// Can a program set what happens?

@@ -8,6 +8,7 @@ use crate::fenv;
 use crate::gate::{self, Interrupt, Pending};
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
+use crate::timers::SI_KERNEL;
 use core::ffi::{c_int, c_void};
 use libc::{siginfo_t, ucontext_t};
 use raddle_protocol::Slot;
@@ -100,7 +101,9 @@ pub fn handle(p: &mut Pending) -> bool {
     let action = action_of(signal.number);
     let resets = action.flags & libc::SA_RESETHAND != 0;
     // Of other operations it matters whether they could go on.
-    let alone = to_thread && p.kind == Kind::SignalReturn && signal.code != libc::SI_TIMER;
+    let alone = to_thread
+        && p.kind == Kind::SignalReturn
+        && ![libc::SI_TIMER, SI_KERNEL].contains(&signal.code);
     gate::log_full(Event {
         kind: Kind::SignalHandler as u8,
         aux: if alone && !resets { SIGNAL_OWN } else { 0 },
@@ -143,7 +146,7 @@ fn run(signal: Signal, action: Action, pc: usize) {
         _ => 0,
     };
     if action.flags & libc::SA_RESETHAND != 0 {
-        super::actions::set_action(signal.number, Action::DEFAULT);
+        super::actions::set_action(signal.number, action.reset());
     }
     set_mask(me, before | action.mask | own_bit);
     let mut info = info_of(signal);

@@ -17,7 +17,7 @@ pub use deliver::{handle, suspended};
 pub use world::{Set, Signal};
 
 use crate::gate::{self, Interrupt, Pending, State, Wake};
-use crate::gone::{is_gone, written_to};
+use crate::gone::{is_gone, is_missing, needed_at, written_to};
 use crate::serial::Serial;
 use crate::{intercept, numbers, os, sync, threads, time};
 use core::ffi::c_int;
@@ -437,7 +437,15 @@ fn send_to_thread(target: Slot, signal: Signal, pc: usize) -> c_int {
     0
 }
 
-/// `pthread_kill` and its kin: 0 or an errno. Signal 0 asks whether the thread exists.
+/// `pthread_kill` and its kin: 0 or an errno. The C library keeps two signals for itself.
+fn kill_thread(thread: pthread_t, signal: Signal, pc: usize) -> c_int {
+    match actions::is_internal(signal.number) {
+        true => EINVAL,
+        false => thread_kill(threads::slot_of(thread), signal, pc),
+    }
+}
+
+/// Sends to a thread: 0 or an errno. Signal 0 asks whether the thread exists.
 fn thread_kill(target: Option<Slot>, signal: Signal, pc: usize) -> c_int {
     let Some(target) = target else { return ESRCH };
     match signal.number {
@@ -493,6 +501,17 @@ fn wait_for(set: Set, deadline: u64, interrupt: Interrupt, pc: usize) -> Result<
     signal
 }
 
+/// As the C library tells of it: who sent it to one thread has sent it.
+fn as_waited_for(signal: Signal) -> Signal {
+    match signal.code {
+        libc::SI_TKILL => Signal {
+            code: libc::SI_USER,
+            ..signal
+        },
+        _ => signal,
+    }
+}
+
 /// `sigwaitinfo` and `sigtimedwait`; `limit` null: none.
 ///
 /// # Safety
@@ -503,7 +522,7 @@ unsafe fn wait_info(
     limit: *const timespec,
     pc: usize,
 ) -> c_int {
-    if is_gone(set) || is_gone(limit) {
+    if is_missing(set) || is_gone(limit) {
         return time::errno_result(EFAULT);
     }
     // SAFETY: the caller's arguments.
@@ -517,7 +536,7 @@ unsafe fn wait_info(
         Ok(signal) => {
             if !info.is_null() {
                 // SAFETY: the caller's result.
-                unsafe { info.write(actions::info_of(signal)) };
+                unsafe { info.write(actions::info_of(as_waited_for(signal))) };
             }
             signal.number
         }
@@ -657,7 +676,7 @@ fn set_disposition(signal: c_int, handler: usize, pc: usize) -> usize {
 
 /// Blocks or unblocks one signal.
 fn change_one(how: c_int, signal: c_int, pc: usize) -> c_int {
-    if !valid(signal) {
+    if !actions::known(signal) {
         return time::errno_result(EINVAL);
     }
     let set = bit(signal);
@@ -698,10 +717,10 @@ intercept! {
     fn sigsetmask(set: c_int) -> c_int, pc => change_old(libc::SIG_SETMASK, set, pc);
     fn siggetmask() -> c_int, pc => mask_of(gate::me()) as c_int;
     fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int, pc => {
-        thread_kill(threads::slot_of(thread), from_here(signal, libc::SI_TKILL, 0), pc)
+        kill_thread(thread, from_here(signal, libc::SI_TKILL, 0), pc)
     };
     fn pthread_sigqueue(thread: pthread_t, signal: c_int, value: usize) -> c_int, pc => {
-        thread_kill(threads::slot_of(thread), from_here(signal, libc::SI_QUEUE, value as u64), pc)
+        kill_thread(thread, from_here(signal, libc::SI_QUEUE, value as u64), pc)
     };
     fn raise(signal: c_int) -> c_int, pc => {
         if !valid(signal) {
@@ -730,7 +749,7 @@ intercept! {
         pc => wait_info(set, info, limit, pc);
     fn sigpending(set: *mut sigset_t) -> c_int, pc => {
         gate::ask(kept::PENDING, false, pc);
-        time::errno_result(written_to(set, |set| {
+        time::errno_result(needed_at(set, |set| {
             write_set(set, world(|w| w.pending(gate::me()) & w.mask(gate::me())));
             0
         }))

@@ -111,6 +111,20 @@ impl Action {
         mask: 0,
     };
 
+    /// What is left of it once a handler that runs only once has run.
+    pub fn reset(self) -> Action {
+        Action {
+            handler: libc::SIG_DFL,
+            ..self
+        }
+    }
+
+    /// Does nothing come of this signal?
+    pub fn ignores(&self, signal: c_int) -> bool {
+        let by_default = default_of(signal) == Default::Nothing;
+        self.handler == libc::SIG_IGN || self.handler == libc::SIG_DFL && by_default
+    }
+
     /// Is there a function to call?
     pub fn handles(&self) -> bool {
         self.handler != libc::SIG_DFL && self.handler != libc::SIG_IGN

@@ -282,7 +282,10 @@ pub unsafe fn try_lock(m: *mut pthread_mutex_t, pc: usize) -> c_int {
     // SAFETY: the caller's promise.
     let verdict = unsafe {
         match taken_from_outside(m, pc) {
-            true => perform(m, pc, |model, me| model.try_lock(me, pc)),
+            true => {
+                let relock = NativeKind(Native::of(m).kind).relock();
+                perform(m, pc, |model, me| model.try_lock(me, pc, relock))
+            }
             false => Verdict::Returns(EBUSY),
         }
     };

@@ -7,7 +7,7 @@
 mod table;
 
 use crate::gate::{self, Pending};
-use crate::gone::{is_gone, written_to};
+use crate::gone::{is_gone, is_missing, needed_at, written_to};
 use crate::serial::Serial;
 use crate::signals::{self, Signal};
 use crate::time::{self, Clock};
@@ -105,6 +105,9 @@ extern "C-unwind" fn wait_for_expiries(_: *mut c_void) -> *mut c_void {
     }
 }
 
+/// `si_code` of what the kernel sends of its own accord.
+pub const SI_KERNEL: c_int = 0x80;
+
 /// The step of an expiry.
 fn expire(place: usize) {
     let now = gate::now();
@@ -116,6 +119,9 @@ fn expire(place: usize) {
     let timer = *timer;
     match timer.action {
         Action::Nothing => {}
+        Action::Signal { number, to } if matches!(timer.origin, Origin::Interval(_)) => {
+            signals::post(to, Signal::plain(number, SI_KERNEL));
+        }
         Action::Signal { .. } if signals::overrun(place as c_int, times) => {}
         Action::Signal { number, to } => {
             let signal = Signal {
@@ -566,12 +572,13 @@ intercept! {
     fn timer_settime(id: usize, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
         pc => posix_or_einval(id, |place| match is_gone(new) {
             true => EFAULT,
+            false if new.is_null() => EINVAL,
             false => written_to(old, |old| set_spec(place, flags & libc::TIMER_ABSTIME != 0, new, old, pc)),
         });
     fn timer_gettime(id: usize, into: *mut itimerspec) -> c_int, pc => posix_or_einval(id, |place| {
         gate::ask(kept::TIMERS, false, pc);
         let schedule = timers()[place].map_or(Schedule::default(), |t| t.schedule);
-        written_to(into, |into| filled(into, spec_of(schedule)))
+        needed_at(into, |into| filled(into, spec_of(schedule)))
     });
     fn timer_getoverrun(id: usize) -> c_int, pc => match posix(id) {
         Some(place) => {
@@ -590,7 +597,7 @@ intercept! {
         Some(place) => {
             gate::ask(kept::TIMERS, false, pc);
             let schedule = timers()[place].map_or(Schedule::default(), |t| t.schedule);
-            time::errno_result(written_to(into, |into| filled(into, value_of(schedule))))
+            time::errno_result(needed_at(into, |into| filled(into, value_of(schedule))))
         }
         None => time::errno_result(EINVAL),
     };
@@ -600,7 +607,7 @@ intercept! {
         pc => alarm_in(u64::from(after) * 1_000, u64::from(every) * 1_000, pc).div_ceil(1_000) as c_uint;
     fn timerfd_create(clock: clockid_t, flags: c_int) -> c_int, pc => create_descriptor(clock, flags, pc);
     fn timerfd_settime(fd: c_int, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int,
-        pc => match is_gone(new).then(|| time::errno_result(EFAULT)).or_else(|| {
+        pc => match is_missing(new).then(|| time::errno_result(EFAULT)).or_else(|| {
             set_descriptor(fd, flags, new, old, pc)
         }) {
             Some(result) => result,
@@ -610,7 +617,7 @@ intercept! {
         Some(place) => {
             gate::ask(kept::TIMERS, false, pc);
             let schedule = timers()[place].map_or(Schedule::default(), |t| t.schedule);
-            time::errno_result(written_to(into, |into| filled(into, spec_of(schedule))))
+            time::errno_result(needed_at(into, |into| filled(into, spec_of(schedule))))
         }
         None => real::timerfd_gettime(fd, into),
     };

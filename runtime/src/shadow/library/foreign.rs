@@ -62,7 +62,7 @@ pub unsafe extern "C-unwind" fn call(
     let is_gone = |&at: &u64| at >= 4096 && !os::try_read(at as usize, &mut [0]);
     let pointers = (0..count.min(32)).filter(|&i| shape >> i & 1 != 0);
     let fails = shape & FOREIGN_STATE != 0
-        && crate::states::needs_pages(known)
+        && crate::states::is_of_kernel(known)
         && pointers.map(|i| values[i]).any(|at| is_gone(&at));
     if !fails {
         reads_and_stores(name, shape, named, values, exprs, pc);

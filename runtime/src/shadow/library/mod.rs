@@ -98,7 +98,8 @@ unsafe extern "C-unwind" fn library(
     let is_gone = |&(&ty, &at): &(&Ty, &u64)| {
         ty == Ty::Ptr && at != 0 && !os::try_read(at as usize, &mut [0])
     };
-    let fails = kernel && model.params().iter().zip(values).any(|pair| is_gone(&pair));
+    let fails = crate::states::is_of_kernel(model.names()[0])
+        && model.params().iter().zip(values).any(|pair| is_gone(&pair));
     let result = match call.unfortified(&mut plain) {
         Ok(call) if fails => Val::word(call.call_it()),
         Ok(call) => call.followed(),

@@ -64,6 +64,16 @@ impl Kind {
         self.0 >= 0 && self.0 & Kind::PROTECT != 0
     }
 
+    /// What the owner of an error-checking mutex gets that tries to lock it again: the C library looks at
+    /// whose it is before it tries, or not.
+    pub fn relock(self) -> c_int {
+        const INHERIT: c_int = 32;
+        match self.0 & (Kind::ROBUST | INHERIT | Kind::PROTECT) {
+            0 => EBUSY,
+            _ => EDEADLK,
+        }
+    }
+
     /// May other processes use it? A robust mutex has the bit in any case.
     pub fn shared(self) -> bool {
         self.0 >= 0 && self.0 & Kind::SHARED != 0 && !self.robust()
@@ -183,9 +193,9 @@ impl Mutex {
         self.attempt(who, pc, EDEADLK)
     }
 
-    /// `who` tries.
-    pub fn try_lock(&mut self, who: Slot, pc: usize) -> Verdict {
-        self.attempt(who, pc, EBUSY)
+    /// `who` tries; `relock`: see [`Kind::relock`].
+    pub fn try_lock(&mut self, who: Slot, pc: usize, relock: c_int) -> Verdict {
+        self.attempt(who, pc, relock)
     }
 
     /// `who` unlocks once.
@@ -315,7 +325,7 @@ mod tests {
             let mut m = state;
             assert_eq!(m.lock(ME, 9), lock, "{state:?}");
             let mut m = state;
-            assert_eq!(m.try_lock(ME, 9), attempt, "{state:?}");
+            assert_eq!(m.try_lock(ME, 9, EBUSY), attempt, "{state:?}");
             assert_eq!(m.depth, depth, "{state:?}");
             if attempt == DONE {
                 assert_eq!(m.owner, ME);
@@ -388,7 +398,7 @@ mod tests {
         assert_eq!(m.unlock(OTHER), DONE);
         assert!(m.may_lock(3));
         assert_eq!(m.lock(3, 9), Verdict::Returns(ENOTRECOVERABLE));
-        assert_eq!(m.try_lock(3, 9), Verdict::Returns(ENOTRECOVERABLE));
+        assert_eq!(m.try_lock(3, 9, EBUSY), Verdict::Returns(ENOTRECOVERABLE));
         assert_eq!(m.destroy(), DONE);
     }
 }
