@@ -89,11 +89,6 @@ pub fn letters(into: &mut [u8]) {
     }
 }
 
-/// Is it a buffer that cannot be filled?
-fn is_missing(buffer: *mut u8, len: usize) -> bool {
-    len != 0 && (buffer.is_null() || Memory::written(buffer as usize, len).is_gone())
-}
-
 /// `getrandom`: so many bytes, or a negative errno.
 ///
 /// # Safety
@@ -104,7 +99,7 @@ pub unsafe fn getrandom(buffer: *mut u8, len: usize, flags: c_uint) -> isize {
         // SAFETY: passed on.
         return unsafe { os::syscall(call, buffer as usize, len, flags as usize, 0, 0, 0) };
     }
-    if is_missing(buffer, len) {
+    if Memory::written(buffer as usize, len).is_missing() {
         // What there is of it is filled. SAFETY: passed on, and so many bytes are there.
         return unsafe {
             let call = libc::SYS_getrandom;
@@ -132,7 +127,7 @@ unsafe extern "C-unwind" fn getrandom_from(
 }
 
 unsafe extern "C-unwind" fn getentropy_from(buffer: *mut c_void, len: usize, _: usize) -> c_int {
-    if !gate::active() || len > MOST || is_missing(buffer.cast(), len) {
+    if !gate::active() || len > MOST || Memory::written(buffer as usize, len).is_missing() {
         // SAFETY: passed on, to fail.
         return unsafe { real::getentropy(buffer, len) };
     }

@@ -2,7 +2,7 @@
 //! The kernel finds that out and fails; code of ours that read or wrote it would fault. So such a call is
 //! handed on as it is.
 
-use crate::heap;
+use crate::heap::{self, callers};
 use crate::os;
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
@@ -28,6 +28,45 @@ fn is_known(at: usize, last: usize) -> bool {
     let here = (&raw const at).addr();
     let on_stack = at >= here && end_of_stack(here).is_some_and(|end| last < end);
     on_stack || heap::block_of(at as u64).is_some() && is_live(at, last)
+}
+
+/// How a page was found when the kernel was asked, which lies in the program itself or in a stack: as long as
+/// the program does not act on pages it stays so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Asked(usize);
+
+static ASKED: Serial<[Asked; Asked::MOST]> = Serial::new([Asked(0); Asked::MOST]);
+
+impl Asked {
+    const MOST: usize = 64;
+    /// In place of the address of a byte of the page.
+    const WRITABLE: usize = 1;
+
+    fn new(page: usize, writes: bool) -> Asked {
+        Asked(page | if writes { Asked::WRITABLE } else { 0 })
+    }
+
+    fn place(page: usize) -> &'static mut Asked {
+        // SAFETY: the running thread; the reference is not kept.
+        unsafe { &mut ASKED.get()[page / os::PAGE % Asked::MOST] }
+    }
+
+    /// Is the page with this byte known to be there?
+    fn knows(at: usize, writes: bool) -> bool {
+        let page = at & !(os::PAGE - 1);
+        let known = *Asked::place(page);
+        // SAFETY: the running thread; the reference is not kept.
+        let stays = unsafe { !*TAKEN.get() };
+        stays && (known == Asked::new(page, true) || known == Asked::new(page, writes))
+    }
+
+    /// The page with this byte is there.
+    fn note(at: usize, writes: bool) {
+        let page = at & !(os::PAGE - 1);
+        if callers::is_program(page) || stack::slot_of(page as u64).is_some() {
+            *Asked::place(page) = Asked::new(page, writes);
+        }
+    }
 }
 
 fn is_live(at: usize, last: usize) -> bool {
@@ -89,13 +128,38 @@ impl Memory {
         if is_known(self.at, last) {
             return false;
         }
-        match self.writes {
-            true => !is_writable(self.at, last),
-            false => [self.at, last]
-                .iter()
-                .any(|&at| !os::try_read(at, &mut [0])),
+        let ends = [self.at, last];
+        // Of what is written all pages count, of what is read those at its ends.
+        let pages = last / os::PAGE - self.at / os::PAGE + 1;
+        if (pages <= 2 || !self.writes) && ends.iter().all(|&at| Asked::knows(at, self.writes)) {
+            return false;
         }
+        let is_there = match self.writes {
+            true => is_writable(self.at, last),
+            false => ends[..pages.min(2)]
+                .iter()
+                .all(|&at| os::try_read(at, &mut [0])),
+        };
+        if is_there {
+            ends.iter().for_each(|&at| Asked::note(at, self.writes));
+        }
+        !is_there
     }
+
+    /// Likewise; a null pointer means nothing else.
+    pub fn is_missing(self) -> bool {
+        self.at == 0 && self.len != 0 || self.is_gone()
+    }
+}
+
+/// Copies a few bytes, a page at most, that may not be there; false: they are not.
+pub fn try_read(from: usize, to: &mut [u8]) -> bool {
+    let is_there = from != 0 && !Memory::read(from, to.len()).is_gone();
+    if is_there {
+        // SAFETY: both pages that they can lie in are there, and `to` is ours.
+        unsafe { (from as *const u8).copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+    }
+    is_there
 }
 
 /// Is this memory that the kernel cannot read?
@@ -319,7 +383,7 @@ pub fn any(known: &Known, memory: &[Option<Memory>], arguments: &[usize]) -> boo
 
 /// Can these bytes be written, the last one included?
 fn is_writable(first: usize, last: usize) -> bool {
-    const PAGE: usize = 4096;
+    const PAGE: usize = os::PAGE;
     let can = |from: usize, last: usize| {
         let (from, end) = (from & !(PAGE - 1), (last & !(PAGE - 1)) + PAGE);
         // SAFETY: it changes no byte; the pages are about to be written.
@@ -338,13 +402,13 @@ fn is_writable(first: usize, last: usize) -> bool {
     if can(first, last) {
         return true;
     }
-    /// 0: not known; 1: the kernel can be asked; 2: it cannot.
-    static ASKED: Serial<u8> = Serial::new(0);
+    /// 0: not known; 1: the kernel says; 2: it does not.
+    static SAYS: Serial<u8> = Serial::new(0);
     // SAFETY: the running thread; the reference is not kept.
-    let asked = unsafe { ASKED.get() };
-    if *asked == 0 {
+    let says = unsafe { SAYS.get() };
+    if *says == 0 {
         let own = (&raw const first).addr();
-        *asked = if can(own, own) { 1 } else { 2 };
+        *says = if can(own, own) { 1 } else { 2 };
     }
-    *asked == 2 && [first, last].iter().all(|&at| os::try_read(at, &mut [0]))
+    *says == 2 && [first, last].iter().all(|&at| os::try_read(at, &mut [0]))
 }

@@ -6,7 +6,7 @@ pub mod lent;
 use crate::gate::{self, hooked::asks_for};
 use crate::objects::Table;
 use crate::serial::Serial;
-use crate::{io, maps, os};
+use crate::{gone, io, maps, os};
 use core::cell::Cell;
 use core::ffi::c_int;
 use raddle_protocol::Slot;
@@ -614,7 +614,7 @@ fn of_file(fd: c_int, stat: &libc::stat) -> u64 {
 /// The first byte of a text, if it is there: the function that is called may find that it is not.
 fn first_of(text: *const u8) -> Option<u8> {
     let mut byte = [0];
-    os::try_read(text as usize, &mut byte).then_some(byte[0])
+    gone::try_read(text as usize, &mut byte).then_some(byte[0])
 }
 
 /// The key of the file at a path from a directory.

@@ -1,6 +1,7 @@
 // Calls by which memory that is not there comes to the kernel: each prints what it comes to. "none": the
 // memory is protected; "unmapped": unmapped; "null", "low", "wild": never mapped; "guard": mapped without
-// access; "constant": of the program's constants; "edge": ends after four bytes.
+// access; "constant": of the program's constants; "edge": ends after four bytes. With KEEPS_PAGES the program
+// makes no call that acts on pages.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +51,18 @@ static timer_t clock_timer;
 static struct iovec vector;
 static struct msghdr header;
 
+#ifdef KEEPS_PAGES
+#define ON_PAGES
+#else
+#define ON_PAGES                                                                              \
+    X(mincore, mincore(&page, 1, page))                                                          \
+    X(mincore_page, mincore(page, 4096, (unsigned char[1]){0}))                                  \
+    X(msync, msync(page, 4096, MS_SYNC))                                                         \
+    X(madvise, madvise(page, 4096, MADV_DONTNEED))                                               \
+    X(mlock, mlock(page, 4096))                                                                  \
+    X(mprotect, mprotect(page, 4096, PROT_READ))                                                 \
+    X(mremap, mremap(page, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED ? -1 : 0)
+#endif
 #define CALLS                                                                                    \
     X(read, read(in[0], page, 8))                                                                \
     X(write, write(out[1], page, 8))                                                             \
@@ -181,13 +194,7 @@ static struct msghdr header;
     X(msgctl, msgctl(queue, IPC_STAT, page))                                                     \
     X(semop, semop(sems, page, 1))                                                               \
     X(semctl, semctl(sems, 0, IPC_STAT, page))                                                   \
-    X(mincore, mincore(&page, 1, page))                                                          \
-    X(mincore_page, mincore(page, 4096, (unsigned char[1]){0}))                                  \
-    X(msync, msync(page, 4096, MS_SYNC))                                                         \
-    X(madvise, madvise(page, 4096, MADV_DONTNEED))                                               \
-    X(mlock, mlock(page, 4096))                                                                  \
-    X(mprotect, mprotect(page, 4096, PROT_READ))                                                 \
-    X(mremap, mremap(page, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED ? -1 : 0)                   \
+    ON_PAGES                                                                                     \
     X(memfd_create, memfd_create(page, 0))                                                       \
     X(shm_open, shm_open("/x", O_RDONLY, 0))                                                     \
     X(process_vm_readv, process_vm_readv(getpid(), &vector, 1, &(struct iovec){&page, 8}, 1, 0)) \
@@ -220,7 +227,9 @@ static const struct { const char *name; long (*call)(void); } calls[] = {
 
 int main(int argc, char **argv)
 {
+#ifndef KEEPS_PAGES
     page = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 4096;
+#endif
     vector = (struct iovec){page, 8};
     header = (struct msghdr){.msg_iov = &vector, .msg_iovlen = 1};
     file = open("/proc/self/exe", O_RDONLY);
@@ -247,26 +256,28 @@ int main(int argc, char **argv)
     signal(SIGSEGV, fault);
     signal(SIGBUS, fault);
     const char *how = argc > 1 ? argv[1] : "unmapped";
-    if (!strcmp(how, "none"))
-        mprotect(page, 4096, PROT_NONE);
-    else if (!strcmp(how, "unmapped"))
-        munmap(page, 4096);
-    else if (!strcmp(how, "null"))
+    if (!strcmp(how, "null"))
         page = NULL;
     else if (!strcmp(how, "low"))
         page = (void *)8;
     else if (!strcmp(how, "wild"))
         page = (void *)0x123456789000;
-    else if (!strcmp(how, "guard"))
-        page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     else if (!strcmp(how, "constant"))
         page = (void *)constant;
+#ifndef KEEPS_PAGES
+    else if (!strcmp(how, "none"))
+        mprotect(page, 4096, PROT_NONE);
+    else if (!strcmp(how, "unmapped"))
+        munmap(page, 4096);
+    else if (!strcmp(how, "guard"))
+        page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     else if (!strcmp(how, "edge")) {
         int small = memfd_create("small", 0);
         ftruncate(small, 4096);
         page = (char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, small, 0) + 4092;
         memset(page, 0, 4);
     }
+#endif
     vector.iov_base = page;
     for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++) {
         // These two would wait for ever.

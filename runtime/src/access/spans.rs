@@ -1,9 +1,10 @@
 //! How far the accesses of functions of the C library go: [`raddle_protocol::effects::Extent`] on the
 //! memory of the program as it is.
 
+use crate::gone::Memory;
 use crate::heap;
+use crate::os;
 use crate::shadow::formats::{self, Arguments, Given, List};
-use crate::{os, states};
 use core::ffi::{c_char, c_int};
 use libc::localeconv;
 use raddle_protocol::effects::{Effect, Extent, NONE, Place};
@@ -201,9 +202,9 @@ fn find(text: Units, what: Units, fold: bool) -> u64 {
     }
 }
 
-/// A number of so many bytes in memory; 0 behind a null pointer.
+/// A number of so many bytes in memory; 0 behind a null pointer, or where it is not.
 fn number_at(at: u64, bytes: u8) -> u64 {
-    if states::pages_may_go() && !os::try_read(at as usize, &mut [0]) {
+    if Memory::read(at as usize, bytes.into()).is_gone() {
         return 0;
     }
     // SAFETY: the function that is called reads the same.

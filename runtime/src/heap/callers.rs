@@ -1,5 +1,5 @@
 //! Is the caller of an intercepted function the C library itself? It calls `free` with locks of
-//! its own held, so no other thread may run there.
+//! its own held, so no other thread may run there. And where the program itself lies.
 
 use crate::serial::Serial;
 use core::ffi::{c_int, c_void};
@@ -16,7 +16,16 @@ pub fn is_c_library(pc: usize) -> bool {
     code[0].contains(&pc) || code[1].contains(&pc)
 }
 
-/// Finds the two modules.
+/// The program itself, which is never unloaded.
+static PROGRAM: Serial<Range<usize>> = Serial::new(0..0);
+
+/// Does this address lie in the program itself, not in a library? `false` before [`find`].
+pub fn is_program(at: usize) -> bool {
+    // SAFETY: as above.
+    unsafe { PROGRAM.get() }.contains(&at)
+}
+
+/// Finds the modules.
 pub fn find() {
     // SAFETY: the callback has the declared type; no other thread runs yet.
     unsafe { crate::process::loader::visit(Some(look_at), core::ptr::null_mut()) };
@@ -42,7 +51,11 @@ unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_
     // SAFETY: reads the auxiliary vector.
     let linker = unsafe { libc::getauxval(libc::AT_BASE) } as usize;
     // SAFETY: no other thread runs yet.
-    let code = unsafe { CODE.get() };
+    let (code, program) = unsafe { (CODE.get(), PROGRAM.get()) };
+    // The program is the first that is looked at.
+    if program.end == 0 {
+        *program = range.clone();
+    }
     if range.contains(&(libc::gnu_get_libc_version as *const () as usize)) {
         code[0] = range;
     } else if linker != 0 && range.contains(&linker) {

@@ -7,7 +7,7 @@
 
 mod arena;
 mod block;
-mod callers;
+pub mod callers;
 mod chunks;
 mod classes;
 mod exports;

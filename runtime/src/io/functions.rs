@@ -11,6 +11,7 @@ use crate::gone::Memory;
 use crate::intercept;
 use crate::os::{self, syscall};
 use crate::shadow::one_body;
+use crate::states;
 use core::ffi::{c_int, c_uint, c_void};
 use libc::{
     SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_write, SYS_writev,
@@ -23,7 +24,7 @@ use raddle_protocol::event::Kind;
 /// # Safety
 /// As `read`; so for all functions here.
 pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize {
-    if !is_followed(fd, len) || Memory::written(into as usize, len).is_gone() {
+    if !is_followed(fd, len) || Memory::written(into as usize, len).is_missing() {
         // SAFETY: the caller's promise.
         return unsafe { read_silently(fd, into, len, pc) };
     }
@@ -45,7 +46,10 @@ pub unsafe fn read(fd: c_int, into: *mut c_void, len: usize, pc: usize) -> isize
 /// # Safety
 /// See [`read`].
 pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> isize {
-    if !is_followed(fd, len) {
+    let is_missing = || Memory::read(from as usize, len).is_missing();
+    // Nobody takes it away before the step.
+    let never_there = || !states::pages_may_go() && is_missing();
+    if !is_followed(fd, len) || never_there() {
         // SAFETY: the caller's promise.
         return unsafe { write_silently(fd, from, len, pc) };
     }
@@ -59,7 +63,7 @@ pub unsafe fn write(fd: c_int, from: *const c_void, len: usize, pc: usize) -> is
             *byte = one_body::read_by_kernel(at, pc);
         }
     }
-    if Memory::read(from as usize, len).is_gone() {
+    if is_missing() {
         // SAFETY: the caller's promise.
         return unsafe { write_silently(fd, from, len, pc) };
     }

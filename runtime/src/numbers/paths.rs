@@ -1,7 +1,7 @@
 //! Paths below `/proc` that name a process or a thread by its number.
 
 use super::{PROCESS, kernel_thread, own, process, slot_of, thread};
-use crate::{intercept, os};
+use crate::{gone, intercept};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 
@@ -29,7 +29,7 @@ impl Path {
         const START: &[u8] = b"/proc/";
         let mut start = [0; START.len()];
         // The string, or memory, may end before.
-        let known = !path.is_null() && os::try_read(path as usize, &mut start) && start == *START;
+        let known = gone::try_read(path as usize, &mut start) && start == *START;
         let bytes = match known {
             // SAFETY: the caller's promise.
             true => unsafe { CStr::from_ptr(path) }.to_bytes(),

@@ -9,9 +9,11 @@ use crate::access::pieces::{Part, Pieces, WORD, is_backwards};
 use crate::access::staged;
 use crate::access::{check, most_steps};
 use crate::gate;
+use crate::gone;
 use crate::serial::Serial;
 use crate::{os, states};
 use core::cell::Cell;
+use core::ffi::c_char;
 use raddle_protocol::effects;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
@@ -426,9 +428,7 @@ impl UnderWay {
     /// There is one.
     pub unsafe fn text(self, at: u64, most: u64) -> u64 {
         let Some(record) = self.found() else {
-            // SAFETY: the caller's promise.
-            let len = unsafe { libc::strnlen(at as *const core::ffi::c_char, most as usize) };
-            return most.min(len as u64 + 1);
+            return text(at, most);
         };
         record.returned();
         let len = (0..most).find(|&n| record.left(at + n, 1) == 0);
@@ -465,6 +465,22 @@ impl UnderWay {
             record.close();
         }
     }
+}
+
+/// The length, with its NUL, of a text of so many bytes at most; where its memory ends it ends: a call that
+/// has failed has not stored any.
+fn text(at: u64, most: u64) -> u64 {
+    let mut len = 0;
+    while len < most && !gone::is_gone((at + len) as *const u8) {
+        let here = (most - len).min(os::PAGE as u64 - (at + len) % os::PAGE as u64);
+        // SAFETY: so much of the page is there.
+        let found = unsafe { libc::strnlen((at + len) as *const c_char, here as usize) } as u64;
+        if found < here {
+            return len + found + 1;
+        }
+        len += here;
+    }
+    len
 }
 
 /// Reads what the program is then to read without a hook, in these places: where that takes several

@@ -59,7 +59,7 @@ pub unsafe extern "C-unwind" fn call(
     };
     let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
     // A system call that finds its memory gone accesses nothing.
-    let is_gone = |&at: &u64| at >= 4096 && !os::try_read(at as usize, &mut [0]);
+    let is_gone = |&at: &u64| at != 0 && !os::try_read(at as usize, &mut [0]);
     let pointers = (0..count.min(32)).filter(|&i| shape >> i & 1 != 0);
     let fails = shape & FOREIGN_STATE != 0
         && crate::states::is_of_kernel(known)

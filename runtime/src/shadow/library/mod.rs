@@ -72,7 +72,13 @@ unsafe extern "C-unwind" fn library(
     };
     // SAFETY: by the contract of the hook.
     let (values, exprs) = unsafe { arguments(count, values, exprs) };
-    if streams::is_ours(model) {
+    // A system call that finds its memory gone accesses nothing.
+    let is_gone = |&(&ty, &at): &(&Ty, &u64)| {
+        ty == Ty::Ptr && at != 0 && !os::try_read(at as usize, &mut [0])
+    };
+    let fails = crate::states::is_of_kernel(model.names()[0])
+        && model.params().iter().zip(values).any(|pair| is_gone(&pair));
+    if streams::is_ours(model) && !fails {
         // The name of a file, a format.
         let name = model.names()[0];
         let call = UnderWay::of(name, values.as_ptr().addr());
@@ -94,12 +100,6 @@ unsafe extern "C-unwind" fn library(
         real: real as u64,
     };
     let mut plain = Plain::default();
-    // A system call that finds its memory gone accesses nothing.
-    let is_gone = |&(&ty, &at): &(&Ty, &u64)| {
-        ty == Ty::Ptr && at != 0 && !os::try_read(at as usize, &mut [0])
-    };
-    let fails = crate::states::is_of_kernel(model.names()[0])
-        && model.params().iter().zip(values).any(|pair| is_gone(&pair));
     let result = match call.unfortified(&mut plain) {
         Ok(call) if fails => Val::word(call.call_it()),
         Ok(call) => call.followed(),
