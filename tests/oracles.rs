@@ -86,6 +86,7 @@ const PROGRAMS: &[Program] = &[
     program("late_crash", &[], 10, 7, Some(6)),
     program("fault_left", &[], 210, 4, Some(5)),
     program("fault_mended", &[], 3003, 6, Some(5)),
+    program("ended_stack", &[], 24, 4, Some(5)),
     program("sleepers", &[], 462, 4, Some(4)),
     program("polled_words", &[], 126, 6, None),
 ];

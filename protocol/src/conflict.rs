@@ -48,7 +48,7 @@
 use crate::descriptor::{What, what_of};
 use crate::event::{Event, Kind, RW_READ, RW_WRITERS_FIRST, SIGNAL_OWN};
 use crate::uses::{Uses, place_of_object};
-use crate::{Slot, slot};
+use crate::{Slot, slot, stack};
 
 /// Where the things lie that operations touch: [`Part::space`].
 pub mod space {
@@ -336,6 +336,13 @@ impl Footprint {
         let adds = |len| [Part::with(space::MEMORY, at, len, Access::Adds), Part::NONE];
         let about = |s: u64| Part::new(space::THREADS, s, 1, true);
         let me = about(u64::from(event.thread));
+        // What lies on another thread's stack is there until that thread ends.
+        let lent = || match stack::slot_of(at) {
+            Some(whose) if whose != event.thread && whose != slot::MAIN => {
+                Part::new(space::THREADS, u64::from(whose), 1, false)
+            }
+            _ => Part::NONE,
+        };
         let (parts, mut marked) = match kind {
             Kind::ThreadExit if event.aux != 0 => return Footprint::everything(event.thread),
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave => ([me, Part::NONE], 0),
@@ -432,12 +439,12 @@ impl Footprint {
                 let uses = Part::of_uses(uses).filter(|_| !uses.is_empty());
                 ([access(bytes, true), uses.unwrap_or(Part::NONE)], 0)
             }
-            Kind::Read | Kind::AtomicRead => ([access(bytes, false), Part::NONE], 0),
+            Kind::Read | Kind::AtomicRead => ([access(bytes, false), lent()], 0),
             Kind::Write | Kind::AtomicWrite | Kind::Rmw => {
-                ([access(bytes, !beside.idle), Part::NONE], 0)
+                ([access(bytes, !beside.idle), lent()], 0)
             }
-            Kind::ReadRange => ([access(event.value, false), Part::NONE], 0),
-            Kind::WriteRange => ([access(event.value, true), Part::NONE], 0),
+            Kind::ReadRange => ([access(event.value, false), lent()], 0),
+            Kind::WriteRange => ([access(event.value, true), lent()], 0),
             Kind::StateUse => match Part::of_uses(Uses::of_record(at, event.value)) {
                 Some(uses) => ([uses, Part::NONE], 0),
                 None => return Footprint::everything(event.thread),

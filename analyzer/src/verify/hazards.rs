@@ -1,6 +1,7 @@
 //! Orders of steps that would be errors: a synchronisation object that is destroyed, or a mutex
 //! that is initialised, while others use it, memory that is used or freed after it was freed, or used
-//! after it was unmapped or protected, a thread that is joined after it was joined or detached.
+//! after it was unmapped or protected, or on the stack of a thread that has ended, a thread that is joined
+//! after it was joined or detached.
 //!
 //! The formula takes such steps for harmless. So it is asked whether a wrong order is reachable,
 //! and if so, an execution shows what becomes of it.
@@ -15,6 +16,7 @@ use super::sat::holds;
 use super::solver::Answer;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
+use raddle_protocol::{slot, stack};
 use std::collections::HashSet;
 
 /// Two steps of different threads.
@@ -169,8 +171,8 @@ fn breaks(formula: &Formula<'_>, id: NodeId) -> bool {
 }
 
 fn gives_up(kind: Kind) -> bool {
-    use Kind::{Free, MutexInit, Remap, ThreadDetach};
-    kind.joins() || matches!(kind, MutexInit | Free | Remap | ThreadDetach)
+    use Kind::{Free, MutexInit, Remap, ThreadDetach, ThreadExit};
+    kind.joins() || matches!(kind, MutexInit | Free | Remap | ThreadDetach | ThreadExit)
 }
 
 fn gives_up_thread(kind: Kind) -> bool {
@@ -208,6 +210,14 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
             if is_access(b.kind) && inside || b.kind == Kind::Free && a.object == b.object =>
         {
             vec![hazard(breaking, other, false)]
+        }
+        // Main's stack outlasts main.
+        Kind::ThreadExit if is_access(b.kind) => {
+            let tree = formula.forest.place(breaking).tree;
+            let whose = Some(formula.forest.tree(tree).slot).filter(|&slot| slot != slot::MAIN);
+            let on_stack = whose.is_some() && stack::slot_of(b.object) == whose;
+            let found = on_stack.then(|| hazard(breaking, other, false));
+            found.into_iter().collect()
         }
         Kind::Remap if is_access(b.kind) && inside => {
             let right = hazard(breaking, other, false);
