@@ -185,6 +185,7 @@ pub fn noun(kind: Kind) -> &'static str {
         ThreadStart | ThreadExit | ThreadLeave | ThreadCreate | ThreadDetach | ThreadCancel => {
             "thread"
         }
+        Cancelled | CancellationPoint => "thread",
         ExitNext | AtExit => "handlers",
         Ask => "setting",
         kind if kind.joins() => "thread",

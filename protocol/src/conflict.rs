@@ -412,7 +412,12 @@ impl Footprint {
             Kind::SpinLock | Kind::SpinUnlock | Kind::SpinDestroy | Kind::OnceDone => {
                 ([whole(size::WORD), Part::NONE], 0)
             }
-            Kind::Yield | Kind::Return | Kind::Fence => ([Part::NONE; 2], 0),
+            Kind::Yield | Kind::Return | Kind::Fence | Kind::CancellationPoint => {
+                ([Part::NONE; 2], 0)
+            }
+            Kind::Cancelled if event.announced().is_some_and(|e| leaves_no_trace(&e)) => {
+                ([Part::NONE; 2], 0)
+            }
             Kind::SignalReturn if event.aux & SIGNAL_OWN != 0 => ([Part::NONE; 2], 0),
             // The action of a signal, and what only the thread itself has.
             Kind::SignalSend | Kind::SignalHandler if event.aux & SIGNAL_OWN != 0 => {
@@ -534,6 +539,28 @@ impl Footprint {
                 .iter()
                 .any(|mine| other.parts.iter().any(|its| mine.conflicts(its)))
     }
+}
+
+/// An operation that can always happen and that others cannot tell from none before it has: whatever they
+/// do, a request to cancel its thread acts instead of it.
+fn leaves_no_trace(announced: &Event) -> bool {
+    matches!(
+        announced.kind(),
+        Some(
+            Kind::Read
+                | Kind::Write
+                | Kind::Rmw
+                | Kind::AtomicRead
+                | Kind::AtomicWrite
+                | Kind::ReadRange
+                | Kind::WriteRange
+                | Kind::MutexUnlock
+                | Kind::Yield
+                | Kind::Return
+                | Kind::Fence
+                | Kind::CancellationPoint
+        )
+    )
 }
 
 /// Children of threads other than main are named by a hash, which may clash: then the order of

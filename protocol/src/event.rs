@@ -84,13 +84,22 @@ kinds! {
     /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
     /// routine; `aux`: expression of the argument; `size`: 1 if the child is made detached.
     ThreadCreate = 3, true, "pthread_create";
-    /// `value`: slot of the joined thread; `aux`: result. Also what main does after pthread_exit where
+    /// `value`: slot of the joined thread; `aux`: result; `size`: 1 if a request to cancel the thread was
+    /// pending, which would have ended the wait for one that has not ended. Also what main does after pthread_exit where
     /// schedules are explored: it ends the process after all others.
     ThreadJoin = 4, true, "pthread_join";
     /// `value`: slot of the detached thread; `aux`: result.
     ThreadDetach = 5, true, "pthread_detach";
     /// `value`: slot of the thread to cancel.
     ThreadCancel = 6, true, "pthread_cancel";
+    /// Instead of the operation that the thread had announced it acts on a request to cancel it. All is as
+    /// in a [`Kind::Pending`] record of that operation, but `thread` and [`PENDING_ENABLED`] (without the
+    /// request it could have happened as well). A wait for a condition has a [`Kind::CondWake`] instead,
+    /// and a sleep its own record.
+    Cancelled = 27, true, "cancelled";
+    /// A call that acts on a request to cancel its thread also where it does not wait, before anything else:
+    /// there was no request.
+    CancellationPoint = 28, true, "cancellation point";
     /// Announced by exit, _exit and a return from main before they take effect, so that the end of
     /// the process is a step of its own and other threads may come before it; in runs with
     /// [`crate::shared::flags::SYMBOLIC`] or [`crate::shared::flags::EXHAUSTIVE`] also where nobody
@@ -551,6 +560,21 @@ impl Kind {
 }
 
 impl Event {
+    /// The record of the operation of a [`Kind::Pending`] or a [`Kind::Cancelled`] record, as far as it is
+    /// known. `None`: of no kind that there is.
+    pub fn announced(&self) -> Option<Event> {
+        let kind = Kind::from_u8(self.size)?;
+        Some(Event {
+            kind: self.size,
+            size: (self.aux & 0xff) as u8,
+            aux: match kind {
+                Kind::RwRead => self.aux & RW_WRITERS_FIRST,
+                Kind::RwUnlock => self.aux & RW_READ,
+                _ => 0,
+            },
+            ..*self
+        })
+    }
     /// The `size` of a [`Kind::OnceEnter`] and a [`Kind::OnceDone`]: the object is the guard of a
     /// static variable of C++.
     pub const GUARD: u8 = 1;

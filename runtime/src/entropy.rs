@@ -117,8 +117,9 @@ unsafe extern "C-unwind" fn getrandom_from(
     buffer: *mut c_void,
     len: usize,
     flags: c_uint,
-    _: usize,
+    pc: usize,
 ) -> isize {
+    crate::threads::points::enter(pc);
     // SAFETY: the caller's buffer.
     match unsafe { getrandom(buffer.cast(), len, flags) } {
         errno @ -4095..0 => time::errno_result(-errno as c_int) as isize,

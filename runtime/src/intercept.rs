@@ -29,6 +29,9 @@ macro_rules! intercept {
                 pub unsafe extern "C-unwind" fn $name($($arg: $ty,)* $pc: usize) -> $ret {
                     #[allow(unused_imports)]
                     use $crate::gone::Value as _;
+                    if const { $crate::threads::points::is_point(stringify!($name)) } {
+                        $crate::threads::points::enter($pc);
+                    }
                     const KNOWN: $crate::gone::Known = $crate::gone::Known::of(stringify!($name));
                     if !$crate::gate::active()
                         || $kernel && $crate::gone::any(

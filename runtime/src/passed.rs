@@ -3,14 +3,18 @@
 
 use crate::gate;
 use crate::real::Entry;
+use crate::threads::points::{self, is_point};
 use crate::{intercept, numbers};
 use core::ffi::{c_char, c_int, c_void};
 use libc::{addrinfo, sockaddr, socklen_t};
 
 /// Names the function, if threads are controlled; what to jump to.
-extern "C" fn note(function: &'static Entry) -> usize {
+extern "C-unwind" fn note(function: &'static Entry, pc: usize) -> usize {
     if gate::active() {
         let name = function.name().to_str().unwrap_or_default();
+        if is_point(name) {
+            points::enter(pc);
+        }
         gate::uncontrolled(name);
     }
     function.address()
@@ -49,6 +53,7 @@ macro_rules! named {
             "push rdi" "push rsi" "push rdx" "push rcx" "push r8" "push r9" "push rax"
             ".cfi_adjust_cfa_offset 56"
             "lea rdi, [rip + {entry}]"
+            "mov rsi, [rsp + 56]"
             "call {asked}"
             "mov r11, rax"
             "pop rax" "pop r9" "pop r8" "pop rcx" "pop rdx" "pop rsi" "pop rdi"
@@ -78,7 +83,7 @@ struct Known {
 extern "C" fn known(function: &'static Entry, process: libc::pid_t) -> Known {
     let function = match numbers::is_own(process) {
         true => function.address(),
-        false => note(function),
+        false => note(function, 0),
     };
     Known {
         function,

@@ -273,6 +273,7 @@ pub fn forget_names() {
     w.changeable = [0; State::COUNT];
     w.referred = [0; 8];
     w.looked_at = 0;
+    crate::threads::points::forget_modules();
 }
 
 /// Standard output or standard error leads elsewhere from now on, if this is its descriptor.

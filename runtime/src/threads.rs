@@ -3,6 +3,7 @@
 mod cancel;
 mod leaving;
 mod names;
+pub mod points;
 pub mod settings;
 mod storage;
 mod task;
@@ -86,6 +87,12 @@ crate::export! {
 
 /// A thread's start routine.
 pub type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+/// May a request act on the running thread?
+fn may_be_cancelled() -> bool {
+    let info = info(gate::me());
+    !info.exiting && !info.cancel_disabled
+}
 
 /// What is known of a thread besides what the gate knows.
 struct Info {
@@ -509,8 +516,10 @@ fn reap(
 }
 
 fn log_join(kind: Kind, target: Slot, result: c_int, pc: usize) -> c_int {
+    let cancels = kind != Kind::ThreadTryJoin && gate::cancel_of(gate::me()) != gate::Cancel::No;
     gate::log_full(Event {
         kind: kind as u8,
+        size: u8::from(cancels),
         value: u64::from(target),
         aux: result as u32,
         pc: pc as u64,

@@ -27,6 +27,7 @@ pub fn words(record: &Record, witness: &Witness, names: &Names) -> String {
         Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::Yield | Kind::Return => {
             text.to_string()
         }
+        Kind::Cancelled | Kind::CancellationPoint => text.to_string(),
         // `value`: an exit status, or the signal of an abort.
         Kind::ProcessEnd if value > 0 => format!("{text} with {value}"),
         Kind::ExitNext | Kind::AtExit | Kind::Ask => text.to_string(),

@@ -101,10 +101,14 @@ impl Locks {
         in_context: &dyn Fn(usize) -> bool,
     ) -> bool {
         let enabled_by = || step.enabler.is_none_or(in_context);
+        if step.event.kind() == Some(Kind::Cancelled) {
+            return enabled_by();
+        }
         // Once it is signalled, a wait for a condition has no deadline any more.
         let signalled =
             step.event.kind() == Some(Kind::CondWake) && step.enabler.is_some_and(in_context);
-        if step.timed && !signalled {
+        let cancelled = step.cancel.is_some_and(in_context);
+        if (step.timed || cancelled) && !signalled {
             return true;
         }
         if !step.awaited.is_empty()

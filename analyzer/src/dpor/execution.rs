@@ -3,9 +3,7 @@
 use super::awaited::has_changed;
 use crate::stop;
 use raddle_protocol::conflict::{Footprint, Part, Unrecorded, look, marks};
-use raddle_protocol::event::{
-    Event, Kind, PENDING_ENABLED, PENDING_TIMED, RW_READ, RW_WRITERS_FIRST,
-};
+use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
 use raddle_protocol::update::Operands;
@@ -39,6 +37,10 @@ pub struct Step {
     pub looked_later: bool,
     /// It had a deadline, so that it could be taken at any time.
     pub timed: bool,
+    /// It is possible from this step on, a request to cancel its thread, without what enabled it.
+    pub cancel: Option<usize>,
+    /// Of a [`Kind::Cancelled`]: what it is where there is no request, which is its `enabler`.
+    pub uncancelled: Option<Box<Uncancelled>>,
     /// The step behind it is another thread's, unless none could be taken ([`Kind::PassedOver`]).
     pub gives_way: bool,
     /// It was taken because nobody else could take a step: all that came before it makes it possible.
@@ -54,6 +56,14 @@ pub struct Step {
     pub previous: Option<usize>,
     /// Place among the steps of its thread, from 1.
     pub number: u32,
+}
+
+/// The operation that a thread had announced when a request to cancel it acted.
+#[derive(Clone, Debug)]
+pub struct Uncancelled {
+    pub step: Step,
+    /// When it is possible, no record tells; it was in the end.
+    pub uncertain: bool,
 }
 
 /// A word that a parked thread found as it is not to stay, or a thread that is to end.
@@ -321,6 +331,10 @@ impl Reader {
             value: event.value as u16,
             of: event.aux as u16,
         });
+        // Signalled, and asked to be cancelled before it returned.
+        if last.event.kind() == Some(Kind::CondWake) {
+            last.cancel = self.cancels.get(&last.thread).copied();
+        }
         // A wait that will end for no reason.
         if last.event.kind() == Some(Kind::CondWait) && event.value == 1 {
             let (who, queue) = (last.thread, last.event.object);
@@ -372,22 +386,27 @@ impl Reader {
         let wait = self.waits.get(&event.thread).copied().unwrap_or_default();
         let timed =
             self.timed.take() == Some(event.thread) || (waits && wait.timed && !wait.gave_up);
+        let cancel = match kind.joins() && event.size != 0 {
+            true => self.cancels.get(&event.thread).copied(),
+            false => None,
+        };
         let mut awaited = self.awaited.remove(&event.thread).unwrap_or_default();
         let unchanged =
             || has_changed(event.thread, &awaited, &self.steps, &|_| true) == Some(false);
-        let mut last_resort = !awaited.is_empty() && unchanged();
+        // A request to cancel the thread is a reason of its own.
+        let mut last_resort = kind != Kind::Cancelled && !awaited.is_empty() && unchanged();
         if last_resort {
             awaited.clear();
         }
         last_resort |= index > 0 && previous == Some(index - 1) && self.steps[index - 1].gives_way;
-        let enabler = match awaited.is_empty() {
+        let enabler = match awaited.is_empty() || kind == Kind::Cancelled {
             true => self.enabler(event, kind, &wait, previous, index),
             false => None,
         };
         self.note(event, kind, index);
         let (operands, beside) = self.beside(event, &wait);
         let foot = Footprint::of(event, beside).awaiting(words(&awaited));
-        self.steps.push(Step {
+        let mut step = Step {
             thread: event.thread,
             picks: Vec::new(),
             foot,
@@ -396,7 +415,9 @@ impl Reader {
             operands,
             beside,
             looked_later: false,
-            timed,
+            timed: timed && kind != Kind::Cancelled,
+            cancel,
+            uncancelled: None,
             gives_way: false,
             last_resort,
             enabler,
@@ -404,7 +425,40 @@ impl Reader {
             orphans: Vec::new(),
             previous,
             number,
-        });
+        };
+        step.uncancelled = self.uncancelled(&step).map(Box::new);
+        self.steps.push(step);
+    }
+
+    /// See [`Step::uncancelled`].
+    fn uncancelled(&self, cancelled: &Step) -> Option<Uncancelled> {
+        let record = &cancelled.event;
+        let event = record.announced()?;
+        let kind = event
+            .kind()
+            .filter(|_| record.kind() == Some(Kind::Cancelled))?;
+        let timed = record.aux & PENDING_TIMED != 0;
+        let (enabler, uncertain) = match kind {
+            Kind::ThreadJoin | Kind::ThreadTimedJoin => {
+                let exit = self.exits.get(&(event.value as Slot)).copied();
+                (exit, exit.is_none() && !timed)
+            }
+            _ => (None, !timed && waits_unseen(kind)),
+        };
+        let foot = foot_ahead(&event, cancelled.beside).awaiting(words(&cancelled.awaited));
+        // What never became possible was not in part of what happened either.
+        let never = uncertain && record.aux & PENDING_ENABLED == 0;
+        (!never).then(|| Uncancelled {
+            step: Step {
+                event,
+                foot,
+                plain: foot,
+                timed,
+                enabler,
+                ..cancelled.clone()
+            },
+            uncertain,
+        })
     }
 
     /// What the record of a step does not say.
@@ -436,7 +490,11 @@ impl Reader {
         index: usize,
     ) -> Option<usize> {
         match kind {
-            Kind::CondWake if event.value == CANCELLED => self.cancels.get(&event.thread).copied(),
+            Kind::Cancelled => self.cancels.get(&event.thread).copied(),
+            // One that was signalled waited for its mutex only.
+            Kind::CondWake if event.value == CANCELLED && wait.released_by.is_none() => {
+                self.cancels.get(&event.thread).copied()
+            }
             Kind::CondWake => wait.released_by,
             Kind::ThreadJoin | Kind::ThreadTimedJoin => {
                 self.exits.get(&(event.value as Slot)).copied()
@@ -514,21 +572,8 @@ impl Reader {
     fn announce(&mut self, record: &Event) {
         let thread = record.thread;
         let wait = self.waits.get(&thread).copied().unwrap_or_default();
-        let Some(kind) = Kind::from_u8(record.size) else {
+        let Some((kind, event)) = Kind::from_u8(record.size).zip(record.announced()) else {
             return;
-        };
-        let event = Event {
-            kind: record.size,
-            size: (record.aux & 0xff) as u8,
-            thread,
-            aux: match kind {
-                Kind::RwRead => record.aux & RW_WRITERS_FIRST,
-                Kind::RwUnlock => record.aux & RW_READ,
-                _ => 0,
-            },
-            object: record.object,
-            value: record.value,
-            pc: record.pc,
         };
         let enabled = record.aux & PENDING_ENABLED != 0;
         self.others_enabled |= enabled;
@@ -549,10 +594,11 @@ impl Reader {
             return;
         }
         let foot = match kind {
-            Kind::ThreadCancel | Kind::ThreadDetach | Kind::FutexWake => {
+            // It would be cancelled.
+            _ if kind.joins() && kind != Kind::ThreadTryJoin && enabler.is_none() => {
                 Footprint::everything(thread)
             }
-            _ => Footprint::of(&event, beside).awaiting(words(&awaited)),
+            _ => foot_ahead(&event, beside).awaiting(words(&awaited)),
         };
         let number = self.counts.get(&thread).copied().unwrap_or_default() + 1;
         self.announced.push(Step {
@@ -564,6 +610,8 @@ impl Reader {
             operands,
             beside,
             looked_later: false,
+            cancel: None,
+            uncancelled: None,
             timed: record.aux & PENDING_TIMED != 0
                 || (kind == Kind::CondWake && wait.timed && !wait.gave_up),
             gives_way: false,
@@ -575,6 +623,30 @@ impl Reader {
             number,
         });
     }
+}
+
+/// The footprint of an operation that has not happened.
+fn foot_ahead(event: &Event, beside: Unrecorded) -> Footprint {
+    match event.kind() {
+        Some(Kind::ThreadCancel | Kind::ThreadDetach | Kind::FutexWake) => {
+            Footprint::everything(event.thread)
+        }
+        _ => Footprint::of(event, beside),
+    }
+}
+
+/// Does such an operation wait for what no record of a lock or a thread tells?
+fn waits_unseen(kind: Kind) -> bool {
+    let waits = matches!(
+        kind,
+        Kind::BarrierLeave
+            | Kind::FutexResume
+            | Kind::FutexLock
+            | Kind::SignalWait
+            | Kind::ChildWait
+            | Kind::OpenMpCall
+    );
+    waits || kind.is_descriptor()
 }
 
 fn words(awaited: &[Awaited]) -> impl Iterator<Item = (u64, u64)> + '_ {

@@ -189,14 +189,15 @@ impl Races<'_> {
             Some(previous) => execution.clock(previous).to_vec(),
             None => execution.no_clock(),
         };
+        let has_other_way = later.timed || later.cancel.is_some() || later.uncancelled.is_some();
         if let Some(enabler) = later.enabler
-            && !later.timed
+            && !has_other_way
         {
             join(&mut clock, execution.clock(enabler));
         }
         let mut candidates = touched.candidates(&later.foot);
         // What ends a wait that could have ended by itself is a race too.
-        let enabler = later.enabler.filter(|_| later.timed);
+        let enabler = later.enabler.filter(|_| has_other_way);
         if let Some(enabler) = enabler
             && !candidates.contains(&enabler)
         {
@@ -220,6 +221,13 @@ impl Races<'_> {
     /// before it. `near`: steps that may touch what it touches.
     fn reverse(&mut self, later: &Step, i: usize, j: usize, near: &[usize]) -> bool {
         let execution = self.execution;
+        // Where there is no request to cancel its thread, it is another operation.
+        let uncancelled = later.uncancelled.as_deref().filter(|_| {
+            let request = later.enabler;
+            request.is_some_and(|request| execution.before(i, request))
+        });
+        let uncertain = uncancelled.is_some_and(|other| other.uncertain);
+        let later = uncancelled.map_or(later, |other| &other.step);
         let mut gone = vec![i];
         let allowed = |gone: &[usize]| {
             let in_context = |k: usize| kept(execution, gone, k, j);
@@ -250,6 +258,7 @@ impl Races<'_> {
         }
         let in_context = |k: usize| kept(execution, &gone, k, j);
         let goes_on = later.awaited.is_empty()
+            || later.event.kind() == Some(Kind::Cancelled)
             || has_changed(later.thread, &later.awaited, &execution.steps, &in_context).is_some();
         let context = Context {
             execution,
@@ -268,11 +277,11 @@ impl Races<'_> {
         };
         let last = match goes_on && certain(later) {
             _ if ends(&foot) && !ends(&plain) => Last::Ends,
-            true => Last::Possible,
-            false => Last::Tentative,
+            true if !uncertain => Last::Possible,
+            _ => Last::Tentative,
         };
         self.push(i, j, &gone, item, last);
-        true
+        !uncertain
     }
 
     /// A choice within step `j` that could have been another one.
@@ -333,6 +342,11 @@ fn foot_there(
                 ..later.beside
             };
             (later.event, beside)
+        }
+        // What is lacking is the end of the thread: the wait for it is cancelled.
+        _ if later.cancel.is_some() && !signalled => {
+            let all = Footprint::everything(later.thread);
+            return (all, all);
         }
         _ => context.seen(later),
     };

@@ -67,6 +67,8 @@ impl Class {
             | Kind::ThreadTimedJoin
             | Kind::ThreadDetach
             | Kind::ThreadCancel
+            | Kind::Cancelled
+            | Kind::CancellationPoint
             | Kind::ProcessEnd
             | Kind::Ask
             | Kind::MutexUnlock

@@ -336,6 +336,7 @@ impl Order {
             Kind::ThreadExit if event.aux != 0 => self.threads[me as usize].died = true,
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave | Kind::ThreadDetach => {}
             Kind::Ask | Kind::Yield | Kind::Sleep | Kind::Return | Kind::ProcessEnd => {}
+            Kind::Cancelled | Kind::CancellationPoint => {}
             Kind::ExitNext | Kind::AtExit => {
                 self.acquire(me, object);
                 self.release(me, object);

@@ -75,6 +75,8 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         ThreadDetach => event.aux == 0,
         ThreadJoin | ThreadTryJoin | ThreadTimedJoin => outcome != NOT_JOINED || kind != ThreadJoin,
         MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
+        // Requests to cancel threads are not.
+        CancellationPoint => true,
         // Their orders are looked at on their own: see `hazards`.
         MutexInit | MutexDestroy | Free | Remap => true,
         CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy => true,

@@ -334,6 +334,7 @@ const KNOWN: &[Kind] = &[
     OnceDone,
     Yield,
     Return,
+    CancellationPoint,
     Fence,
     Sleep,
     FutexWait,
@@ -366,6 +367,29 @@ fn what_is_not_known_conflicts_with_everything() {
         assert_eq!(foot == Footprint::everything(1), !known, "{n}");
         assert_eq!(foot.conflicts(&harmless), !known, "{n}");
         assert_eq!(harmless.conflicts(&foot), !known, "{n}");
+    }
+}
+
+#[test]
+fn a_cancelled_operation_conflicts_if_it_could_have_been_impossible() {
+    let harmless = step(2, Write, 0x9000, 0);
+    let cancelled = |kind: Kind| {
+        let event = Event {
+            kind: Cancelled as u8,
+            size: kind as u8,
+            thread: 1,
+            object: 0x9000,
+            ..Event::default()
+        };
+        Footprint::of(&event, Unrecorded::default())
+    };
+    for kind in [Read, Write, Rmw, MutexUnlock, CancellationPoint] {
+        assert!(!cancelled(kind).conflicts(&harmless), "{kind:?}");
+        let request = step(2, ThreadCancel, 0, 1);
+        assert!(cancelled(kind).conflicts(&request), "{kind:?}");
+    }
+    for kind in [MutexLock, SemWait, FutexResume, RwWrite, ThreadJoin] {
+        assert!(cancelled(kind).conflicts(&harmless), "{kind:?}");
     }
 }
 

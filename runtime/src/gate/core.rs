@@ -38,24 +38,12 @@ pub enum State {
     Ended = 2,
 }
 
-/// A request to cancel a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Cancel {
-    /// None, or the thread has disabled cancellation.
-    No = 0,
-    /// Acts at the next cancellation point.
-    Deferred = 1,
-    /// Acts at the next point of any kind.
-    Now = 2,
-}
-
 /// What the gate knows of a thread.
 pub struct Thread {
     /// Initialised when `state` is not [`State::Free`].
     pending: MaybeUninit<Pending>,
     pub state: State,
-    pub cancel: Cancel,
+    pub cancel: super::Cancel,
     /// How many threads it has created.
     children: u32,
     /// A signal is due: see [`Gate::set_signalled`].
@@ -426,20 +414,11 @@ impl<O: Os> Gate<O> {
         let thread = &self.threads[s];
         let p = thread.pending();
         let goes_on = (p.ready)(p, s) && !self.still_spins(s);
-        let ready = goes_on || thread.signalled || self.cancelled(thread) || self.expired(p);
+        let ready = goes_on || thread.signalled || thread.is_cancelled() || self.expired(p);
         let timed = !ready && p.deadline != 0;
         self.ready.set(s, ready);
         self.wait_for_time(s, timed);
         ready
-    }
-
-    #[inline]
-    fn cancelled(&self, thread: &Thread) -> bool {
-        match thread.cancel {
-            Cancel::No => false,
-            Cancel::Deferred => thread.pending().cancellable,
-            Cancel::Now => true,
-        }
     }
 
     /// See [`super::touch`].
@@ -731,7 +710,7 @@ impl<O: Os> Gate<O> {
     pub fn arrive(&mut self) -> Wake {
         let thread = &self.threads[self.running];
         let p = thread.pending();
-        if self.cancelled(thread) {
+        if thread.is_cancelled() && !thread.completes_first(self.running) {
             Wake::Cancelled
         } else if p.deadline != 0 && !(p.ready)(p, self.running) {
             self.note_early();
@@ -739,12 +718,6 @@ impl<O: Os> Gate<O> {
         } else {
             Wake::Ready
         }
-    }
-
-    /// Must the running thread, chosen for something that can always complete, end at once?
-    #[inline]
-    pub fn cancelled_now(&self) -> bool {
-        self.threads[self.running].cancel == Cancel::Now
     }
 
     /// Records an event of the running thread.

@@ -75,6 +75,31 @@ pub fn asks_for(names: &str) -> bool {
     search.1
 }
 
+/// Does a module refer to a function with this name that another one defines?
+pub fn refers_to(name: &str) -> bool {
+    let mut search = (name, false);
+    // SAFETY: the callback has the declared type and takes the search.
+    unsafe { crate::process::loader::visit(Some(look_for_reference), (&raw mut search).cast()) };
+    search.1
+}
+
+unsafe extern "C" fn look_for_reference(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    search: *mut c_void,
+) -> c_int {
+    // SAFETY: as of `look_at`.
+    unsafe {
+        let (info, search) = (&*info, &mut *search.cast::<(&str, bool)>());
+        search.1 = symbols_of(info).is_some_and(|symbols| {
+            // Functions whose addresses are taken may stand behind those that are asked for.
+            let mut all = (1..symbols.all()).map(|n| symbols.name(n));
+            all.any(|(defined, name)| !defined && name == search.0.as_bytes())
+        });
+        search.1.into()
+    }
+}
+
 unsafe extern "C" fn look_for(
     info: *mut libc::dl_phdr_info,
     _: usize,

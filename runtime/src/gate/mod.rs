@@ -3,6 +3,7 @@
 mod alone;
 pub mod asking;
 mod callers;
+mod cancel;
 mod children;
 mod circles;
 mod core;
@@ -28,7 +29,8 @@ mod tests;
 pub mod timed;
 mod uncontrolled;
 
-pub use self::core::{Cancel, State};
+pub use self::cancel::{Cancel, cancel_of, cancellation_point, set_cancel};
+pub use self::core::State;
 pub use asking::{access_unseen, ask, ask_unfollowed, gives, remaps, renews, within_call};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
@@ -347,6 +349,8 @@ pub fn point(mut p: Pending) -> Wake {
         }
         let wake = gate().arrive();
         if wake == Wake::Cancelled {
+            p = *gate().pending(me);
+            cancel::log_cancelled(&p);
             if !p.cancellable {
                 crate::threads::cancel_now();
             }
@@ -413,6 +417,7 @@ pub fn access(kind: Kind, object: u64, bytes: u64, pc: usize) {
         switch(me, next);
     }
     if gate().cancelled_now() {
+        cancel::log_cancelled(gate().pending(me));
         crate::threads::cancel_now();
     }
     if crate::signals::due() {
@@ -749,17 +754,6 @@ pub fn state(s: Slot) -> State {
 /// [`saw`] of where `s` is in its life.
 pub fn saw_state(s: Slot) {
     gate().saw_state(s);
-}
-
-/// Sets or withdraws a request to cancel `s`.
-pub fn set_cancel(s: Slot, cancel: Cancel) {
-    gate().threads[s].cancel = cancel;
-    touch_thread(s);
-}
-
-/// Is a request to cancel `s` pending?
-pub fn cancel_of(s: Slot) -> Cancel {
-    gate().threads[s].cancel
 }
 
 /// Runs `f`, which calls the C library for the thread `s` that it is about to make: what is

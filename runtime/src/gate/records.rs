@@ -43,7 +43,7 @@ impl<O: Os> Gate<O> {
             if running_too || s != running {
                 let mut record = announced_record(s, self.pending(s));
                 if self.flags & flags::EXHAUSTIVE != 0 {
-                    record.aux = self.state_of_announced(s, self.pending(s));
+                    record = self.record_of_announced(s, self.pending(s));
                     if let Some(operands) = self.announced_operands(s, self.pending(s)) {
                         self.pages.log(operands);
                     }
@@ -106,6 +106,14 @@ impl<O: Os> Gate<O> {
                 pc,
             }
         })
+    }
+
+    /// The [`Kind::Pending`] record of what `s` has announced.
+    pub(super) fn record_of_announced(&self, s: Slot, p: &Pending) -> Event {
+        Event {
+            aux: self.state_of_announced(s, p),
+            ..announced_record(s, p)
+        }
     }
 
     /// See [`Kind::Pending`].

@@ -371,7 +371,7 @@ pub(super) fn role(kind: Kind) -> Role {
         Kind::MutexTryLock | Kind::SpinTryLock | Kind::SemTryWait => Role::Neutral,
         Kind::RwTryRead | Kind::RwTryWrite | Kind::SemGetValue => Role::Neutral,
         // One that succeeds is the last one.
-        Kind::ThreadTryJoin => Role::Neutral,
+        Kind::ThreadTryJoin | Kind::CancellationPoint => Role::Neutral,
         Kind::MutexLock | Kind::SpinLock => Role::Lock,
         Kind::MutexUnlock | Kind::SpinUnlock => Role::Unlock,
         _ => Role::Change,

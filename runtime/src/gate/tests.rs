@@ -6,7 +6,8 @@ mod sleep;
 mod spin;
 mod timed;
 
-use super::core::{Cancel, Gate, State, Stop};
+use super::cancel::Cancel;
+use super::core::{Gate, State, Stop};
 use super::{Pending, Wake};
 use crate::pages::{Os, Pages};
 use raddle_protocol::event::{Event, Kind};

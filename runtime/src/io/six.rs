@@ -22,6 +22,9 @@ macro_rules! intercept6 {
                 ) -> $ret {
                     #[allow(unused_imports)]
                     use $crate::gone::Value as _;
+                    if const { $crate::threads::points::is_point(stringify!($name)) } {
+                        $crate::threads::points::enter($pc);
+                    }
                     const KNOWN: $crate::gone::Known = $crate::gone::Known::of(stringify!($name));
                     if !$crate::gate::active()
                         || $crate::gone::any(

@@ -209,7 +209,6 @@ impl Operation {
         });
         crate::timers::catch_up();
         if wake == Wake::Cancelled {
-            self.log(-(libc::ECANCELED as isize));
             crate::threads::cancel_now();
         }
         wake

@@ -172,7 +172,13 @@ unsafe fn wait_as(
             ..pending(Kind::CondWake, object, pc)
         }),
     };
+    // Its thread may still be in the wait, which ends by that, or have left it.
+    let signalled = !outside && stage_of(me) == Stage::Released;
+    let signalled = signalled && !mutex::is_foreign(m);
+    let asked = cancellable && signalled && gate::cancel_of(me) == gate::Cancel::Deferred;
+    let choice = asked.then(|| gate::choose(2));
     let mut result = match end_of_wait(object, me, wake, pc) {
+        0 if choice == Some(1) => ECANCELED,
         0 if outside && wake == Wake::Cancelled => ECANCELED,
         0 if outside && deadline != 0 && deadline <= gate::now() => ETIMEDOUT,
         result => result,
@@ -184,6 +190,9 @@ unsafe fn wait_as(
         _ => {}
     }
     gate::log(Kind::CondWake, object, result as u64, pc);
+    if let Some(chosen) = choice {
+        gate::log_choice(chosen, 2);
+    }
     if result == ECANCELED {
         crate::threads::cancel_now();
     }
@@ -219,6 +228,11 @@ unsafe fn have_back(
         }
         mutex::take_back(m, pc)
     }
+}
+
+fn stage_of(thread: Slot) -> Stage {
+    // SAFETY: the running thread.
+    unsafe { WAITERS.get() }.of(thread).stage
 }
 
 /// Takes the thread out of the queue if nobody has done so: 0, ETIMEDOUT or ECANCELED.

@@ -115,7 +115,7 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         OBJECT.check(object, pc);
         observe(s, pc).waiting += 1;
     }
-    let (wake, code) = loop {
+    let code = loop {
         let wake = gate::point(Pending {
             deadline,
             ready,
@@ -124,13 +124,16 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
             outside: crate::process::has_forked(),
             ..pending(kind, object, pc)
         });
+        if wake == Wake::Cancelled {
+            stops_waiting(object);
+            crate::threads::cancel_now();
+        }
         let (interrupted, record) = crate::io::interrupts_wait(wake == Wake::Ready);
         let verdict = match wake {
             Wake::Ready if interrupted => Verdict::Returns(libc::EINTR),
             // SAFETY: as above.
             Wake::Ready => unsafe { attempt(s, pc) },
-            Wake::TimedOut => Verdict::Returns(ETIMEDOUT),
-            Wake::Cancelled => Verdict::Returns(libc::ECANCELED),
+            Wake::TimedOut | Wake::Cancelled => Verdict::Returns(ETIMEDOUT),
             Wake::Interrupted => Verdict::Returns(libc::EINTR),
         };
         // Another process may have been faster.
@@ -139,16 +142,17 @@ unsafe fn wait(s: *mut sem_t, kind: Kind, deadline: u64, pc: usize) -> c_int {
         let code = conclude_counted(done, verdict, object, pc);
         record.write();
         if !again {
-            break (wake, code);
+            break code;
         }
     };
+    stops_waiting(object);
+    time::errno_result(code)
+}
+
+fn stops_waiting(object: u64) {
     if let Some(model) = MODELS.get(object) {
         model.waiting = model.waiting.saturating_sub(1);
     }
-    if wake == Wake::Cancelled {
-        crate::threads::cancel_now();
-    }
-    time::errno_result(code)
 }
 
 unsafe fn wait_until(s: *mut sem_t, clock: Option<Clock>, at: *const timespec, pc: usize) -> c_int {

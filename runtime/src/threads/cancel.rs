@@ -67,6 +67,10 @@ unsafe extern "C-unwind" fn cancel_from(thread: pthread_t, pc: usize) -> c_int {
         return unsafe { real::pthread_cancel(thread) };
     }
     known(thread, "pthread_cancel", pc);
+    if !super::points::program_cancels() {
+        // Then calls that act on requests were no steps.
+        gate::uncontrolled("pthread_cancel, which no module refers to by its name");
+    }
     gate::simple(Kind::ThreadCancel, thread, pc);
     let target = known(thread, "pthread_cancel", pc);
     gate::log(Kind::ThreadCancel, 0, u64::from(target), pc);
