@@ -268,6 +268,17 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         };
         let marks = search.new_marks(n, &trace, took);
         let mut proceed = true;
+        // It may have millions of records: the last to need it has the only one.
+        let mut reports_left = usize::from(failed.is_some()) + marks.len();
+        let mut trace = Some(trace);
+        let mut trace_for_report = || {
+            reports_left -= 1;
+            let trace = match reports_left {
+                0 => trace.take(),
+                _ => trace.clone(),
+            };
+            trace.expect("only the last report takes it")
+        };
         // What it was asked for besides is in the steps that it took.
         let repeatable = || Job {
             constraints: Vec::new(),
@@ -279,7 +290,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
                 execution: n + 1,
                 class,
                 job: repeatable(),
-                trace: trace.clone(),
+                trace: trace_for_report(),
                 reference,
             };
             proceed = report(&reports, What::Failed(seen));
@@ -289,7 +300,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
                 execution: n + 1,
                 mark,
                 job: repeatable(),
-                trace: trace.clone(),
+                trace: trace_for_report(),
             };
             proceed = proceed && report(&reports, What::Shown(sighted));
         }

@@ -19,6 +19,7 @@ use super::kinds::is_access;
 use super::order::Order;
 use super::places::Place;
 use super::terms::{Term, TermId, Terms};
+use crate::stop;
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -180,6 +181,8 @@ impl<'f> Flow<'f> {
             Some(_) => None,
         };
         for write in writes {
+            stop::point();
+            self.looked += 1;
             let source = forest.place(write);
             let hidden = |own: NodeId| self.order.before(source, forest.place(own));
             let other = source.tree != place.tree && forest.coexist(source.tree, place.tree);
@@ -201,7 +204,10 @@ impl<'f> Flow<'f> {
             step.or(self.forest.tree(tree).create)
         };
         let mut before = std::iter::successors(above(&read), above);
-        before.find(|at| writes.contains(at))
+        before.find(|at| {
+            stop::point();
+            writes.binary_search(at).is_ok()
+        })
     }
 
     /// Bounds of what the write has written when others had come as far as `context` says.

@@ -8,6 +8,7 @@ use super::channels::Messages;
 use super::footprint::Footprint;
 use super::terms::{TermId, Terms};
 use super::untested::Tested;
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
@@ -343,6 +344,7 @@ impl Forest {
         for tree in &self.trees {
             let mut stack = vec![(tree.root, false)];
             while let Some((id, done)) = stack.pop() {
+                stop::point();
                 let span = &mut spans[id as usize];
                 if done {
                     span.end = number;
@@ -361,6 +363,7 @@ impl Forest {
     fn creations(&self, mut tree: TreeId) -> Vec<NodeId> {
         let mut creations = Vec::new();
         while let Some(create) = self.tree(tree).create {
+            stop::point();
             creations.push(create);
             tree = self.node(create).tree;
         }
@@ -371,6 +374,7 @@ impl Forest {
     pub fn is_above(&self, a: NodeId, b: NodeId) -> bool {
         let mut at = Some(b);
         while let Some(id) = at {
+            stop::point();
             if id == a {
                 return true;
             }

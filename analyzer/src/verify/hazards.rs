@@ -14,6 +14,7 @@ use super::locks::lock_of;
 use super::plan::{Found, follow};
 use super::sat::holds;
 use super::solver::Answer;
+use crate::stop;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use raddle_protocol::{slot, stack};
@@ -153,6 +154,7 @@ fn hazards(formula: &Formula<'_>) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     for &breaking in steps.iter().filter(|&&id| breaks(formula, id)) {
         for &other in &steps {
+            stop::point();
             for hazard in of_pair(formula, breaking, other) {
                 let (a, b) = (forest.place(hazard.first), forest.place(hazard.second));
                 if a.tree != b.tree && formula.coexist(a.tree, b.tree) && !formula.before(b, a) {

@@ -2,6 +2,7 @@
 
 use super::forest::{Forest, NodeId, TreeId};
 use super::kinds::UNKNOWN;
+use crate::stop;
 use raddle_protocol::event::Kind;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -62,6 +63,7 @@ impl Fixed {
 
     /// Does `a`, if it is executed, come before `b` in every execution?
     pub fn before(&self, a: Place, b: Place) -> bool {
+        stop::point();
         if a.tree == b.tree {
             return a.step < b.step;
         }
