@@ -12,7 +12,7 @@ use goblin::elf::{Elf, SectionHeader, program_header::PT_LOAD};
 use raddle_protocol::compile::SYMBOLIC;
 use raddle_protocol::cpp::is_known;
 use raddle_protocol::hooks::{CALLS, HARNESS, HOOKED, LEFT_OUT, PREFIX, SIGNATURE, TABLE, UNKNOWN};
-use raddle_protocol::libraries::{SYSTEM as SYSTEM_LIBRARIES, is_among};
+use raddle_protocol::libraries::{OURS, SYSTEM as SYSTEM_LIBRARIES, is_among};
 use raddle_scheduler::{Module, Sanitizer};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -71,7 +71,7 @@ pub fn unknown_calls(modules: &[Module], files: &[(&Path, Vec<u8>)]) -> Vec<Stri
         })
     };
     let system = of("the C library", &|name| {
-        is_among(name.as_bytes(), &SYSTEM_LIBRARIES)
+        is_among(name.as_bytes(), &SYSTEM_LIBRARIES) && !name.starts_with(OURS)
     });
     let cpp = of("libstdc++", &|name| name.starts_with(cpp::LIBRARY));
     system.into_iter().chain(cpp).collect()

@@ -1,6 +1,9 @@
 //! Libraries without hooks of which it is known what they do to memory that threads share. Names are
 //! told by how they begin.
 
+/// The runtime of raddle.
+pub const OURS: &str = "libraddle.so";
+
 /// Those of the system: their functions are intercepted, or taken as the manuals describe them.
 pub const SYSTEM: [&str; 10] = [
     "libc.so",
@@ -11,7 +14,7 @@ pub const SYSTEM: [&str; 10] = [
     "libpthread.so",
     "libgcc_s.so",
     "ld-linux",
-    "libraddle.so",
+    OURS,
     "libatomic.so",
 ];
 
