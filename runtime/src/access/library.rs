@@ -15,7 +15,7 @@
 //! others, and what it did access behind it.
 
 use super::pieces::WORD;
-use super::spans::{Call, Span};
+use super::spans::{Call, Span, is_address};
 use super::staged::{self, Call as Staged};
 use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long};
 use crate::gate;
@@ -25,7 +25,9 @@ use crate::serial::Serial;
 use crate::states;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::conflict::Access;
-use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
+use raddle_protocol::effects::{
+    self, DIRECT, Direct, Effect, Known, Place, Row, direct, keeps_state,
+};
 use raddle_protocol::event::Kind;
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
@@ -341,10 +343,16 @@ fn meant<'a>(what: u64, name: &'a str, frame: &mut Frame) -> Option<(u64, &'a st
         return Some((what, name));
     }
     let given = (frame.count as usize).min(ARGUMENTS);
+    let is_pointer = |&value: &u64| is_address(value);
+    let gives_any = frame.arguments[1..given.max(1)].iter().any(is_pointer);
+    let is_unknown = |function| match Known::of(function) {
+        Some(known) => known == Known::Unknown,
+        None => gives_any,
+    };
     let function = match direct(frame.arguments[0]) {
-        Direct::As(function) => function,
+        Direct::As(function) if !is_unknown(function) => function,
         Direct::Nothing => return None,
-        Direct::Unknown => {
+        Direct::As(_) | Direct::Unknown => {
             if gate::exhaustive() {
                 gate::uncontrolled(
                     "a system call by a number of which it is not known what it does",

@@ -2,7 +2,7 @@
 
 use super::table;
 use super::wait::{Condition, Operation, answer};
-use super::{locks, messages, random, raw, streams, wait};
+use super::{locks, messages, random, raw, requests, streams, wait};
 use crate::os::syscall;
 use crate::{gate, intercept, numbers, states};
 use core::ffi::{c_int, c_uint};
@@ -350,11 +350,11 @@ intercept! {
     fn dup3(fd: c_int, copy: c_int, flags: c_int) -> c_int,
         pc => answer(dup_onto(fd, copy, flags, pc)) as c_int;
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int,
-        pc => answer(control(fd, command, argument, pc)) as c_int;
+        pc => answer(requests::fcntl(fd, command, argument, pc)) as c_int;
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int,
-        pc => answer(control(fd, command, argument, pc)) as c_int;
+        pc => answer(requests::fcntl(fd, command, argument, pc)) as c_int;
     fn ioctl(fd: c_int, request: usize, argument: usize) -> c_int,
-        pc => answer(ask(fd, request, argument, pc)) as c_int;
+        pc => answer(requests::ioctl(fd, request, argument, pc)) as c_int;
     fn flock(fd: c_int, operation: c_int) -> c_int, pc => answer(locks::whole(fd, operation, pc)) as c_int;
     fn lockf(fd: c_int, command: c_int, len: i64) -> c_int,
         pc => answer(lock_from_here(fd, command, len, pc)) as c_int;

@@ -2,7 +2,7 @@
 
 use super::fifo::{self, Open};
 use super::multiplex::{self, Limit};
-use super::{descriptors, functions, random, sockets};
+use super::{descriptors, functions, random, requests, sockets};
 use core::ffi::{c_int, c_uint, c_void};
 use libc::*;
 use raddle_protocol::descriptor::What;
@@ -42,8 +42,8 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
             SYS_dup => descriptors::dup(fd),
             SYS_dup2 if a != b => descriptors::dup_onto(fd, b as c_int, 0, pc),
             SYS_dup3 => descriptors::dup_onto(fd, b as c_int, c as c_int, pc),
-            SYS_fcntl => descriptors::control(fd, b as c_int, c, pc),
-            SYS_ioctl => descriptors::ask(fd, b, c, pc),
+            SYS_fcntl => requests::fcntl(fd, b as c_int, c, pc),
+            SYS_ioctl => requests::ioctl(fd, b, c, pc),
             SYS_flock => super::locks::whole(fd, b as c_int, pc),
             SYS_socket => sockets::socket(fd, b as c_int, c as c_int, pc),
             SYS_socketpair => sockets::pair(fd, b as c_int, c as c_int, d as *mut c_int, pc),

@@ -20,6 +20,7 @@ mod outside;
 mod places;
 mod random;
 mod raw;
+mod requests;
 mod select;
 mod settle;
 mod signal;
