@@ -372,3 +372,18 @@ fn a_library_that_the_program_does_not_need_is_not_there() {
     let found = run(&["run", "--policy", "dpor"], &hooked, &["libresolv.so.2"]);
     assert_eq!(found.output.status, 0, "{}", found.output.all());
 }
+
+/// Files that others make while a walk calls the program back are found, or it is said that they may not be.
+#[test]
+fn walks_with_callbacks_are_not_one_look_at_the_files() {
+    let program = compile(Compiler::RaddleCc, "tests/states/walk.c", &["-w"]);
+    for way in ["ftw", "nftw", "scandir"] {
+        for options in [&["run", "--policy", "dpor"][..], &["verify"]] {
+            let options = [options, &["--keep-going", "--races=off"]].concat();
+            let found = run(&options, &program, &[way]);
+            let said = found.output.all();
+            assert!([66, 69].contains(&found.output.status), "{way}: {said}");
+            assert!(said.contains("calls the program back"), "{way}: {said}");
+        }
+    }
+}

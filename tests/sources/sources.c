@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/uio.h>
+#include <sys/socket.h>
 #include <sys/statfs.h>
 #include <x86intrin.h>
 static uint64_t h=14695981039346656037ull;
@@ -33,6 +34,7 @@ static void file(const char*path,int lines){int d=open(path,O_RDONLY);char b[409
 static void rd(int d){unsigned char b[16]={0};ssize_t n=read(d,b,16);V(n);add(b,16);}
 static void stream(FILE*f){unsigned char b[16]={0};V(fread(b,1,16,f));add(b,16);fclose(f);}
 static void *thr(void*a){V(gettid());return 0;}
+static const char*of_descriptor(int d){static char n[64];sprintf(n,"/proc/self/fd/%d",d);return n;}
 typedef int (*vg)(clockid_t,struct timespec*);
 #include <elf.h>
 #include <link.h>
@@ -150,6 +152,10 @@ int main(int c,char**v){ const char*k=v[1];
  K(proc_interrupts){file("/proc/stat",0);}
  K(proc_uuid){file("/proc/sys/kernel/random/uuid",0);}
  K(proc_boot_id){file("/proc/sys/kernel/random/boot_id",0);}
+ K(link_pipe){int p[2];char b[64]={0};pipe(p);V(readlink(of_descriptor(p[0]),b,63));add(b,64);}
+ K(link_pipe_at){int p[2];char b[64]={0};pipe(p);V(readlinkat(AT_FDCWD,of_descriptor(p[0]),b,63));add(b,64);}
+ K(link_pipe_syscall){int p[2];char b[64]={0};pipe(p);V(syscall(SYS_readlink,of_descriptor(p[0]),b,63));add(b,64);}
+ K(link_socket){int p[2];char b[64]={0};socketpair(AF_UNIX,SOCK_STREAM,0,p);V(readlink(of_descriptor(p[0]),b,63));add(b,64);}
  K(proc_self_link){char b[64]={0};V(readlink("/proc/self",b,63));add(b,64);}
  K(proc_thread_self){char b[64]={0};V(readlink("/proc/thread-self",b,63));add(b,64);}
  K(proc_io){file("/proc/self/io",0);}

@@ -15,7 +15,7 @@
 //! others, and what it did access behind it.
 
 use super::pieces::WORD;
-use super::spans::{Call, Span, is_address};
+use super::spans::{Call, Span};
 use super::staged::{self, Call as Staged};
 use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long};
 use crate::gate;
@@ -23,11 +23,10 @@ use crate::maps;
 use crate::os;
 use crate::serial::Serial;
 use crate::states;
+use crate::threads;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::conflict::Access;
-use raddle_protocol::effects::{
-    self, DIRECT, Direct, Effect, Known, Place, Row, direct, keeps_state,
-};
+use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
 use raddle_protocol::event::Kind;
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
 use raddle_protocol::shared::{WRITE_ORDER, flags};
@@ -343,16 +342,10 @@ fn meant<'a>(what: u64, name: &'a str, frame: &mut Frame) -> Option<(u64, &'a st
         return Some((what, name));
     }
     let given = (frame.count as usize).min(ARGUMENTS);
-    let is_pointer = |&value: &u64| is_address(value);
-    let gives_any = frame.arguments[1..given.max(1)].iter().any(is_pointer);
-    let is_unknown = |function| match Known::of(function) {
-        Some(known) => known == Known::Unknown,
-        None => gives_any,
-    };
     let function = match direct(frame.arguments[0]) {
-        Direct::As(function) if !is_unknown(function) => function,
+        Direct::As(function) => function,
         Direct::Nothing => return None,
-        Direct::As(_) | Direct::Unknown => {
+        Direct::Unknown => {
             if gate::exhaustive() {
                 gate::uncontrolled(
                     "a system call by a number of which it is not known what it does",
@@ -483,6 +476,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let count = (frame.count as usize).min(ARGUMENTS);
         let arguments = frame.arguments;
         let places = states::used_by(name, &arguments[..count]);
+        let again = states::looks_between_calls(name, &arguments[..count]);
+        if again && gate::exhaustive() && threads::any_unjoined() {
+            gate::uncontrolled(states::BETWEEN_CALLS);
+        }
         // SAFETY: the caller's promise.
         let lent = unsafe { states::lent::used_by(name, &arguments[..count]) };
         for region in lent.iter().flatten() {
