@@ -271,6 +271,35 @@ fn what_the_library_keeps_is_found_in_both_orders() {
     });
 }
 
+/// Memory that a function is given, or leads to otherwise, and that another thread writes: both orders are
+/// found.
+#[test]
+fn what_a_call_is_given_is_found_in_both_orders() {
+    let program = compile(Compiler::RaddleCc, "tests/effects/given.c", &["-O0", "-w"]);
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let cases: Vec<(&str, &str)> = listed
+        .lines()
+        .flat_map(|mode| [(mode, "0"), (mode, "1")])
+        .collect();
+    assert!(cases.len() > 20, "{listed}");
+    in_parallel(&cases, |&(mode, seen)| {
+        for options in [&["run", "--policy", "dpor"][..], &["verify"]] {
+            let options = [options, &["--no-shrink", "--races=off"]].concat();
+            let found = run(&options, &program, &[mode, seen]);
+            // What `verify` does not follow, it names.
+            let named = options[0] == "verify" && found.output.status == 69;
+            if !(found.output.status == 66 || named) {
+                return Err(format!(
+                    "{mode} {seen}: {}: {}",
+                    found.shown,
+                    found.output.all()
+                ));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// What no row can say bounds what an exhaustive search says, by name.
 #[test]
 fn a_function_that_is_not_known_bounds_the_verdict() {
@@ -319,7 +348,7 @@ fn the_order_of_writes_is_tried_where_it_is_read() {
 fn accesses_lead_through_pointers() {
     let declared = declarations(&headers());
     let is_pointer = |parameter: &str| {
-        let named = ["va_list", "SOCKADDR_ARG"];
+        let named = ["va_list", "SOCKADDR_ARG", "jmp_buf"];
         parameter.contains(['*', '[']) || named.iter().any(|name| parameter.contains(name))
     };
     let mut wrong = Vec::new();

@@ -253,6 +253,7 @@ fn spawn_with(
     expression: u32,
     pc: usize,
 ) -> c_int {
+    tell_memory(thread, attr, pc);
     sanitizers::point(Kind::ThreadCreate, 0, slot::MAIN, pc);
     crate::raw::look_at_modules();
     let Some(s) = gate::name_child() else {
@@ -266,8 +267,33 @@ fn spawn_with(
         pc,
     };
     let result = make(s, thread, attr, &given);
+    tell_memory(thread, attr, pc);
     sanitizers::returns(pc);
     result
+}
+
+/// Tells a search that is to miss nothing of the memory that the making of a thread accesses. It does that
+/// in its own step, whose record cannot tell of it as well; so this comes before that step and behind it:
+/// whoever is in conflict with it comes before both, or behind both, or between them, where either may be
+/// found. No access that races: the new thread, which begins in between, has it done before.
+fn tell_memory(thread: *mut pthread_t, attr: *const pthread_attr_t, pc: usize) {
+    if !(gate::exhaustive() && gate::several()) {
+        return;
+    }
+    gate::access_unseen(
+        Kind::WriteRange,
+        thread as u64,
+        size_of::<pthread_t>() as u64,
+        pc,
+    );
+    if !attr.is_null() {
+        gate::access_unseen(
+            Kind::ReadRange,
+            attr as u64,
+            size_of::<pthread_attr_t>() as u64,
+            pc,
+        );
+    }
 }
 
 /// What a new thread is to do, and where it was asked for.

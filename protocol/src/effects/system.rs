@@ -159,6 +159,18 @@ pub const ROWS: &[Row] = &[
     row("sched_getattr", &[writes(1, Bytes(2))]),
     row("getcpu", &[writes(0, Size(4)), writes(1, Size(4))]),
     row("__sched_cpucount", &[reads(1, Bytes(0))]),
+    // Jumps: the registers, and whether there is a mask; the mask.
+    row(
+        "setjmp _setjmp __sigsetjmp",
+        &[
+            writes(0, Size(68)).opaque(),
+            writes(0, Size(80)).may().opaque(),
+        ],
+    ),
+    stepping(
+        "longjmp _longjmp siglongjmp __longjmp_chk",
+        &[reads(0, Size(80)).opaque()],
+    ),
     // Signals.
     row(
         "pthread_sigmask sigprocmask",
