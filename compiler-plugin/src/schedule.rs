@@ -11,8 +11,8 @@ use crate::access::{Access, Cell};
 use crate::convert::{from_cell, to_cell, widened};
 use crate::hooks::Hooks;
 use crate::ir::{Context, Emit, Layout, Module, Opcode, Place, Predicate, Type, Value};
-use crate::locations;
 use crate::wide::Wide;
+use crate::{assembly, locations};
 use core::cell::OnceCell;
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_SYMBOLIC};
 use std::collections::HashSet;
@@ -136,8 +136,13 @@ impl<'a> Schedule<'a> {
             Access::Fence { order } => self.announce(i, |emit| {
                 self.hooks.call(emit, "raddle_fence", &[emit.c32(*order)]);
             }),
+            // Also while there is one thread only, and no access is told of.
+            Access::Opaque if assembly::may_differ(i) => {
+                let emit = self.emit_before(i);
+                self.hooks.call(&emit, "raddle_asm", &[emit.c32(1)]);
+            }
             Access::Opaque => self.announce(i, |emit| {
-                self.hooks.call(emit, "raddle_asm", &[]);
+                self.hooks.call(emit, "raddle_asm", &[emit.c32(0)]);
             }),
             Access::Copy { .. } if !(private(0) && private(1)) => self.block(i, access),
             Access::Set { .. } if !private(0) => self.block(i, access),

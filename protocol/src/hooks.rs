@@ -426,7 +426,13 @@ pub const TABLE: &[Hook] = &[
     ),
     hook("raddle_fence", Void, &[I32 /* order */]),
     // Inline assembly that may touch memory: counted, a scheduling point.
-    hook("raddle_asm", Void, &[]),
+    hook(
+        "raddle_asm",
+        Void,
+        &[
+            I32, /* may its results differ from execution to execution? */
+        ],
+    ),
     // Symbolic bodies: memory that others may see. `ptr_expr` is the expression of the address.
     // The result's expression is in RESULT.
     hook(

@@ -53,7 +53,7 @@ crate::hooks! { ROWS:
     fn raddle_atomic_cas(at: Address, expected: u64, new: u64, size: u32, order: u32) -> u64
         = atomic_cas;
     fn raddle_fence(order: u32) = fence;
-    fn raddle_asm() = assembly;
+    fn raddle_asm(differs: u32) = assembly;
 }
 
 /// Is this access a step of the schedule?
@@ -421,7 +421,10 @@ fn log_fence(order: u64, pc: usize) {
     });
 }
 
-unsafe extern "C-unwind" fn assembly(pc: usize) {
+unsafe extern "C-unwind" fn assembly(differs: u32, pc: usize) {
+    if differs != 0 && gate::active() {
+        gate::uncontrolled("inline assembly");
+    }
     if shadowed() {
         one_body::lose_assembly(pc);
         log_fence(Event::ASSEMBLY, pc);

@@ -6,7 +6,7 @@ use crate::intercept;
 use crate::io;
 use crate::os;
 use crate::serial::Serial;
-use crate::shadow::is_mapped;
+use crate::shadow::{changes, is_mapped};
 use crate::states;
 use core::ffi::{c_int, c_void};
 use libc::{off_t, off64_t, size_t};
@@ -19,6 +19,11 @@ use raddle_protocol::uses::Uses;
 /// The program has got these bytes, unless the call failed.
 fn mapped(at: *mut c_void, len: usize, pc: usize) -> *mut c_void {
     if at != libc::MAP_FAILED {
+        if Change::is_followed() && changes::is_shared(at as u64, len as u64) {
+            changes::begin_change(pc);
+            changes::changed(at as u64, len as u64, false, pc);
+            changes::end_change(pc);
+        }
         gate::log_callers(pc);
         gate::log_full(Event {
             kind: Kind::Mapped as u8,
@@ -97,7 +102,20 @@ fn mapped_by(
             at: at as usize,
         });
     }
+    if flags & libc::MAP_ANONYMOUS == 0 {
+        comes_from_elsewhere(at, len);
+    }
     mapped(at, len, pc)
+}
+
+/// A file or a segment lies here now, of whose content nobody knows which writes it is from.
+fn comes_from_elsewhere(at: *const c_void, len: usize) {
+    let is_there = at != libc::MAP_FAILED.cast_const() && Change::is_followed();
+    if is_there && changes::is_shared(at as u64, len as u64) {
+        gate::uncontrolled(
+            "what lies in files and segments that are mapped where other memory was",
+        );
+    }
 }
 
 /// How large the shared segment of this id is.
@@ -205,10 +223,62 @@ pub fn acts_on_pages(name: &str, arguments: &[u64]) -> bool {
 /// In symbolic runs: this call comes next, and nobody in between. If it acts on pages, that is its step.
 pub fn announce(name: &str, arguments: &[u64], pc: usize) {
     let step = whole_step(name, arguments, Uses::NONE);
+    // With what such a call leaves behind it is one section.
+    if Change::is_followed() && changed_by(name, arguments).is_some() {
+        return;
+    }
     if let Some((at, value)) = step {
         gate::remaps(at, value, pc);
         // SAFETY: the running thread; the reference is not kept.
         unsafe { *ANNOUNCED.get() = step };
+    }
+}
+
+/// The pages whose content is another one after a call of the function with this name and these arguments,
+/// which are still there: where, how many bytes.
+fn changed_by(name: &str, arguments: &[u64]) -> Option<(u64, usize)> {
+    match name {
+        "mmap" | "mmap64" | "madvise" | "mremap" => pages_of(name, arguments),
+        _ => None,
+    }
+}
+
+/// In symbolic runs: a call that gives pages another content is under way, and nobody else goes on until it
+/// is [over](Change::over).
+struct Change(Option<(u64, usize)>);
+
+impl Change {
+    /// Does anybody follow what lies in pages, and may others look?
+    fn is_followed() -> bool {
+        gate::flags() & SYMBOLIC != 0 && gate::threads_created() > 1 && crate::vars::symbolic()
+    }
+
+    /// The program calls the function with this name and these arguments.
+    fn by(name: &'static str, arguments: &[u64], pc: usize) -> Change {
+        let change = Change::is_followed().then(|| changed_by(name, arguments));
+        let Some((at, len)) = change.flatten() else {
+            called(name, arguments, pc);
+            return Change(None);
+        };
+        changes::begin_change(pc);
+        called(name, arguments, pc);
+        match name {
+            "madvise" if arguments.get(2) == Some(&(libc::MADV_FREE as u64)) => {
+                gate::uncontrolled("when the kernel empties pages (MADV_FREE)");
+            }
+            // What they leave follows from what lies there now: that is decided on.
+            "madvise" | "mremap" => changes::will_change(at, len as u64, pc),
+            _ => {}
+        }
+        Change(Some((at, len)))
+    }
+
+    /// The call has returned.
+    fn over(self, pc: usize) {
+        if let Some((at, len)) = self.0 {
+            changes::changed(at, len as u64, true, pc);
+            changes::end_change(pc);
+        }
     }
 }
 
@@ -250,8 +320,10 @@ intercept! {
         real::pkey_mprotect(at, len, protection, key)
     };
     fn madvise(at: *mut c_void, len: size_t, advice: c_int) -> c_int, pc => {
-        called("madvise", &[at as u64, len as u64, advice as u64], pc);
-        real::madvise(at, len, advice)
+        let change = Change::by("madvise", &[at as u64, len as u64, advice as u64], pc);
+        let result = real::madvise(at, len, advice);
+        change.over(pc);
+        result
     };
     fn mincore(at: *mut c_void, len: size_t, into: *mut u8) -> c_int, pc => {
         called("mincore", &[at as u64, len as u64], pc);
@@ -268,8 +340,10 @@ intercept! {
     };
     fn mremap(at: *mut c_void, len: size_t, new: size_t, flags: c_int, to: *mut c_void) -> *mut c_void,
         pc => {
-            called("mremap", &[at as u64, len as u64], pc);
-            remapped(at, len, new, real::mremap(at, len, new, flags, to), pc)
+            let change = Change::by("mremap", &[at as u64, len as u64], pc);
+            let moved = remapped(at, len, new, real::mremap(at, len, new, flags, to), pc);
+            change.over(pc);
+            moved
         };
     fn shmat(id: c_int, at: *const c_void, flags: c_int) -> *mut c_void,
         pc => attached_at(id, real::shmat(id, at, flags), pc);
@@ -311,6 +385,7 @@ fn attached_at(id: c_int, got: *mut c_void, pc: usize) -> *mut c_void {
             at: got as usize,
         });
     }
+    comes_from_elsewhere(got, len);
     mapped(got, len, pc)
 }
 
@@ -328,7 +403,7 @@ pub unsafe fn direct(number: i64, arguments: [usize; 6], pc: usize) -> Option<is
     if !maps && !acts_on_pages(name, &words) {
         return None;
     }
-    called(name, &words, pc);
+    let change = Change::by(name, &words, pc);
     let [a, b, c, d, e, f] = arguments;
     let before = program_break();
     // SAFETY: the caller's promise.
@@ -342,20 +417,25 @@ pub unsafe fn direct(number: i64, arguments: [usize; 6], pc: usize) -> Option<is
         "brk" => moved_break(before, pc),
         _ => {}
     }
+    change.over(pc);
     Some(result)
 }
 
 crate::intercept6! {
     fn mmap(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off_t)
         -> *mut c_void, pc => {
-            called("mmap", &[at as u64, len as u64, protection as u64, flags as u64], pc);
+            let change = Change::by("mmap", &[at as u64, len as u64, protection as u64, flags as u64], pc);
             let got = real6::mmap(at, len, protection, flags, fd, from);
-            mapped_by(got, len, [flags, fd], from, pc)
+            let got = mapped_by(got, len, [flags, fd], from, pc);
+            change.over(pc);
+            got
         };
     fn mmap64(at: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, from: off64_t)
         -> *mut c_void, pc => {
-            called("mmap64", &[at as u64, len as u64, protection as u64, flags as u64], pc);
+            let change = Change::by("mmap64", &[at as u64, len as u64, protection as u64, flags as u64], pc);
             let got = real6::mmap64(at, len, protection, flags, fd, from);
-            mapped_by(got, len, [flags, fd], from, pc)
+            let got = mapped_by(got, len, [flags, fd], from, pc);
+            change.over(pc);
+            got
         };
 }

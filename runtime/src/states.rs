@@ -223,6 +223,22 @@ pub fn is_of_kernel(name: &str) -> bool {
     ways.any(|way| way.state.name == State::PAGES)
 }
 
+/// What [`looks_between_calls`] is called where it bounds a verdict.
+pub const BETWEEN_CALLS: &str =
+    "what others do to files while ftw, nftw, scandir or glob calls the program back";
+
+/// Does a call of the function with this name look at states before and after it calls the program back?
+/// What others do in between has no place in its one use of these states.
+pub fn looks_between_calls(name: &str, values: &[u64]) -> bool {
+    let is_given = |n: usize| values.get(n).is_none_or(|&function| function != 0);
+    match name.strip_suffix("64").unwrap_or(name) {
+        "ftw" | "nftw" => true,
+        "scandir" | "glob" => is_given(2),
+        "scandirat" => is_given(3),
+        _ => false,
+    }
+}
+
 /// May the program take pages away, or protect them?
 pub fn pages_may_go() -> bool {
     static NUMBER: Serial<Option<usize>> = Serial::new(None);

@@ -6,7 +6,7 @@ use super::{Body, atomics};
 use crate::access::Access;
 use crate::convert::{to_int, widened};
 use crate::ir::{Emit, Opcode, Predicate, Type, Value};
-use crate::{locations, stored};
+use crate::{assembly, locations, stored};
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{ARGS_LEN, CALLEE, RESULT, RETURNER};
 
@@ -193,7 +193,7 @@ impl Body<'_> {
             }
             Some(Access::Opaque) => {
                 let emit = self.before(i);
-                self.hooks.call(&emit, "raddle_asm", &[]);
+                self.hooks.call(&emit, "raddle_asm", &[emit.c32(0)]);
                 self.not_followed(i);
             }
             Some(Access::Fence { order }) => {
@@ -239,7 +239,8 @@ impl Body<'_> {
         let arguments: Vec<Value> = i.arguments().collect();
         if Access::of(i).is_some() {
             let emit = self.before(i);
-            self.hooks.call(&emit, "raddle_asm", &[]);
+            let differs = emit.c32(assembly::may_differ(i).into());
+            self.hooks.call(&emit, "raddle_asm", &[differs]);
         }
         self.lose_all(i, &arguments, Why::Asm);
         if i.opcode() != Opcode::LLVMCall {

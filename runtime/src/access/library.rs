@@ -23,6 +23,7 @@ use crate::maps;
 use crate::os;
 use crate::serial::Serial;
 use crate::states;
+use crate::threads;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
@@ -475,6 +476,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let count = (frame.count as usize).min(ARGUMENTS);
         let arguments = frame.arguments;
         let places = states::used_by(name, &arguments[..count]);
+        let again = states::looks_between_calls(name, &arguments[..count]);
+        if again && gate::exhaustive() && threads::any_unjoined() {
+            gate::uncontrolled(states::BETWEEN_CALLS);
+        }
         // SAFETY: the caller's promise.
         let lent = unsafe { states::lent::used_by(name, &arguments[..count]) };
         for region in lent.iter().flatten() {

@@ -1,12 +1,13 @@
 //! System calls that take, or return, numbers of processes and threads.
 
+use super::paths::shows_inode;
 use super::{
     is_alive, kernel_thread, own, process, shown, shown_group, shown_parent, shown_session, slot_of,
 };
 use crate::gate;
 use crate::gone::is_missing;
 use crate::{intercept, os, substrate, threads, time};
-use core::ffi::{c_int, c_long, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use libc::*;
 use raddle_protocol::slot;
 
@@ -112,7 +113,15 @@ pub unsafe fn perform(number: c_long, args: [usize; 6]) -> isize {
     }
     let [a, b, c, d, e, f] = to_kernel(number, args);
     // SAFETY: the caller's promise.
-    from_kernel(number, unsafe { os::syscall(number, a, b, c, d, e, f) })
+    let result = unsafe { os::syscall(number, a, b, c, d, e, f) };
+    let link = match number {
+        SYS_readlink => b,
+        SYS_readlinkat => c,
+        _ => return from_kernel(number, result),
+    };
+    // SAFETY: the kernel has written so much there, or failed.
+    unsafe { shows_inode(link as *const c_char, result) };
+    result
 }
 
 /// `get_robust_list`: the list is the C library's, in the thread's descriptor; `None`: of no thread

@@ -1,7 +1,7 @@
 //! Paths below `/proc` that name a process or a thread by its number.
 
 use super::{PROCESS, kernel_thread, own, process, slot_of, thread};
-use crate::{gone, intercept};
+use crate::{gate, gone, intercept};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 
@@ -115,9 +115,59 @@ intercept! {
     fn readlink(path: *const c_char, into: *mut c_char, room: usize) -> isize, _pc => {
         match link(path, core::slice::from_raw_parts_mut(into.cast(), room)) {
             Some(len) => len as isize,
-            None => real::readlink(Path::of(path).as_ptr(), into, room),
+            None => {
+                let len = real::readlink(Path::of(path).as_ptr(), into, room);
+                shows_inode(into, len);
+                len
+            }
         }
     };
+    fn readlinkat(at: c_int, path: *const c_char, into: *mut c_char, room: usize) -> isize, _pc => {
+        if let Some(len) = link(path, core::slice::from_raw_parts_mut(into.cast(), room)) {
+            return len as isize;
+        }
+        let len = real::readlinkat(at, Path::of(path).as_ptr(), into, room);
+        shows_inode(into, len);
+        len
+    };
+    fn realpath(path: *const c_char, into: *mut c_char) -> *mut c_char, _pc => {
+        let found = real::realpath(Path::of(path).as_ptr(), into);
+        if !found.is_null() {
+            shows_inode(found, libc::strlen(found) as isize);
+        }
+        found
+    };
+    fn canonicalize_file_name(path: *const c_char) -> *mut c_char, _pc => {
+        let found = real::canonicalize_file_name(Path::of(path).as_ptr());
+        if !found.is_null() {
+            shows_inode(found, libc::strlen(found) as isize);
+        }
+        found
+    };
+}
+
+/// A link was read, so many bytes. Those of descriptors to pipes, sockets and namespaces hold the number of
+/// an inode, which another execution has not.
+///
+/// # Safety
+/// So much lies there.
+pub unsafe fn shows_inode(link: *const c_char, len: isize) {
+    let Ok(len) = usize::try_from(len) else {
+        return;
+    };
+    // SAFETY: the caller's promise.
+    let link = unsafe { core::slice::from_raw_parts(link.cast::<u8>(), len) };
+    let last = link.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let mut parts = last.splitn(2, |&byte| byte == b':');
+    let named = [&b"pipe"[..], b"socket"].contains(&parts.next().unwrap_or_default());
+    // It may be cut off.
+    if named
+        && parts
+            .next()
+            .is_some_and(|rest| matches!(rest.first(), Some(b'[')))
+    {
+        gate::uncontrolled("inode number in the name of a pipe or a socket");
+    }
 }
 
 /// What the links to the caller's own process and thread hold; `None`: `path` is neither.

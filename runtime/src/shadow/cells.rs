@@ -334,6 +334,13 @@ impl Cells {
         any
     }
 
+    /// The same where hardly any of the bytes were ever touched.
+    pub fn any_known_shared(&mut self, address: u64, len: u64) -> bool {
+        let mut any = false;
+        self.existing_parts(address, len, |p| any |= p.cell.shared & p.bits() != 0);
+        any
+    }
+
     /// Was anything near this address ever touched or given an expression?
     pub fn is_known(&mut self, address: u64) -> bool {
         self.pages.get(address & !(PAGE - 1) | 1).is_some()

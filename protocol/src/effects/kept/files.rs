@@ -73,6 +73,7 @@ pub const NAMES: State = state(
             "access eaccess euidaccess faccessat stat lstat fstatat statx opendir scandir scandirat \
                  readlink readlinkat realpath canonicalize_file_name glob ftw nftw ftok pathconf statvfs \
                  statfs getxattr lgetxattr listxattr llistxattr readdir readdir_r getdents getdirentries \
+                 fts_open fts_read fts_children fts64_open fts64_read fts64_children \
                  tmpnam tempnam mktemp chdir open openat fopen freopen shm_open sem_open mq_open \
                  inotify_add_watch name_to_handle_at dlopen execv execve fstat truncate utime utimes \
                  lutimes utimensat futimesat posix_openpt getpt openpty gethostid acct",

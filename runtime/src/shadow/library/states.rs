@@ -58,6 +58,9 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
         return;
     };
     use_lent(name, values, pc);
+    if states::looks_between_calls(name, values) && threads::any_unjoined() {
+        gate::uncontrolled(states::BETWEEN_CALLS);
+    }
     let used = states::used_by(name, values);
     // The call comes with the last step, so nobody may come between these.
     let steps = used.iter().count() + usize::from(maps::acts_on_pages(name, values));
