@@ -544,23 +544,18 @@ impl Footprint {
 /// An operation that can always happen and that others cannot tell from none before it has: whatever they
 /// do, a request to cancel its thread acts instead of it.
 fn leaves_no_trace(announced: &Event) -> bool {
-    matches!(
-        announced.kind(),
-        Some(
-            Kind::Read
-                | Kind::Write
-                | Kind::Rmw
-                | Kind::AtomicRead
-                | Kind::AtomicWrite
-                | Kind::ReadRange
-                | Kind::WriteRange
-                | Kind::MutexUnlock
-                | Kind::Yield
-                | Kind::Return
-                | Kind::Fence
-                | Kind::CancellationPoint
+    let kind = announced.kind();
+    kind.is_some_and(Kind::accesses)
+        || matches!(
+            kind,
+            Some(
+                Kind::MutexUnlock
+                    | Kind::Yield
+                    | Kind::Return
+                    | Kind::Fence
+                    | Kind::CancellationPoint
+            )
         )
-    )
 }
 
 /// Children of threads other than main are named by a hash, which may clash: then the order of

@@ -56,6 +56,15 @@ macro_rules! kinds {
                 match n { $($n => Some(Kind::$name),)* _ => None }
             }
 
+    /// Is it an access to memory of so many bytes, one by one or all together?
+    pub const fn accesses(self) -> bool {
+        use Kind::{AtomicRead, AtomicWrite, Read, ReadRange, Rmw, Write, WriteRange};
+        matches!(
+            self,
+            Read | Write | Rmw | AtomicRead | AtomicWrite | ReadRange | WriteRange
+        )
+    }
+
             /// Does an event of this kind consume one step of the schedule?
             #[inline]
             pub const fn is_step(self) -> bool {

@@ -80,24 +80,14 @@ impl<O: Os> Gate<O> {
 
     /// The running thread's access faults, and a handler of the program's runs within it. Where schedules
     /// are explored the handler's own steps come behind the access, whose record this makes
-    /// ([`Gate::log_owed`]). What is to be announced once
-    /// more when the handler has returned and the access is made again.
+    /// ([`Gate::log_owed`]). What is to be announced once more when the handler has returned and the access
+    /// is made again.
     pub(super) fn interrupted(&mut self) -> Option<Interrupted> {
         let pending = self.pending(self.running());
         let (kind, object, pc) = (pending.kind, pending.object, pending.pc);
         let bytes = pending.aux;
-        let is_access = matches!(
-            kind,
-            Kind::Read
-                | Kind::Write
-                | Kind::Rmw
-                | Kind::AtomicRead
-                | Kind::AtomicWrite
-                | Kind::ReadRange
-                | Kind::WriteRange
-        );
         let explored = self.flags & (flags::EXHAUSTIVE | flags::SYMBOLIC) == flags::EXHAUSTIVE;
-        (self.owed && explored && is_access).then(|| {
+        (self.owed && explored && kind.accesses()).then(|| {
             self.log_owed();
             Interrupted {
                 kind,
