@@ -1,5 +1,6 @@
 //! Descriptors come into being, are duplicated, are closed.
 
+use super::requests::linux::{F_GETOWN_EX, F_SETOWN_EX};
 use super::table;
 use super::wait::{Condition, Operation, answer};
 use super::{locks, messages, random, raw, requests, streams, wait};
@@ -225,9 +226,6 @@ pub unsafe fn control(fd: c_int, command: c_int, argument: usize, pc: usize) -> 
         },
     }
 }
-
-const F_SETOWN_EX: c_int = 15;
-const F_GETOWN_EX: c_int = 16;
 
 /// `struct f_owner_ex`.
 #[repr(C)]

@@ -29,7 +29,7 @@ const INTERFACE: usize = 40;
 const TERMINAL: usize = 36;
 
 /// Commands of Linux that the crate `libc` does not have.
-mod linux {
+pub mod linux {
     use core::ffi::c_int;
 
     pub const F_SETOWN_EX: c_int = 15;
