@@ -103,6 +103,22 @@ fn memory_of(race: &Race, events: &[Event], symbols: &Symbols) -> Option<Memory>
 }
 
 /// The descriptor of a race: what it stands for, and the record of its making.
+/// What tells a variable in a block of the heap, or in a mapping, from others: where that was made, and
+/// which part of it this is. Those of several blocks that were made at one place are one, as are the
+/// elements of an array that has a name.
+pub fn part_of_block(race: &Race, trace: &Trace, symbols: &mut Symbols) -> Option<String> {
+    symbols.enter(&trace.loaded);
+    let memory = memory_of(race, &trace.events, symbols)?;
+    let made = memory.origin()?;
+    let stacks = Stacks::of(trace, &[Mark::Race(*race)], symbols);
+    let stack = stacks.sites(&trace.events, made, symbols);
+    let text = memory.text(race.address, &trace.events, &names(trace));
+    Some(format!(
+        "{text} of {}",
+        same::names(&stack, symbols).join(" ")
+    ))
+}
+
 fn descriptor_of(race: &Race, events: &[Event]) -> (&'static str, Option<usize>) {
     let sides = [race.first.event, race.second.event].map(|index| events[index].object);
     let object = sides.into_iter().find(|&object| what_of(object).is_some());

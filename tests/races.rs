@@ -300,6 +300,20 @@ fn a_race_says_which_memory_it_is_about() {
     }
 }
 
+/// A variable has one report, whether it has a name or is a part of a block, however many pairs of
+/// accesses to it race.
+#[test]
+fn a_variable_is_reported_once() {
+    for case in [1, 2, 5] {
+        let program = program("places.c", &[&format!("-DCASE={case}"), "-DTWICE"]);
+        let options = ["run", "-n", "100", "--policy", "random"];
+        let run = run(&options, &program, &[]);
+        let said = run.output.all();
+        assert_eq!(run.summary.reports.len(), 1, "{case}: {said}");
+        assert!(said.contains("on variables that are reported"), "{said}");
+    }
+}
+
 #[test]
 fn the_other_order_is_in_the_witness() {
     let options = ["run", "-n", "10", "--policy", "random", "--races", "fail"];

@@ -5,7 +5,7 @@ use super::{
     Class, Examined, Failure, Job, Result, Seen, Step, Trace, Treatment, Triage, class_of, flags,
     last_bytes, witness_records,
 };
-use crate::marks::describe_cycle;
+use crate::marks::{describe_cycle, part_of_block};
 use crate::report::{base_name, place};
 use crate::same;
 use crate::summary::{Possibility, count};
@@ -197,6 +197,14 @@ impl Triage<'_> {
         Ok(tops.map(|&s| place(&symbols.sites()[s as usize])).collect())
     }
 
+    /// Has a race on this variable been reported? Then it is counted.
+    fn is_reported(&mut self, variable: &Option<String>) -> bool {
+        let reported = |name| self.marked.variables.contains(name);
+        let is_reported = variable.as_ref().is_some_and(reported);
+        self.marked.others += u64::from(is_reported);
+        is_reported
+    }
+
     fn keep_mark(&mut self, sighted: &Sighted) -> Result<bool> {
         let class = sighted.mark.class();
         let fails = self.fails(&sighted.mark);
@@ -204,17 +212,18 @@ impl Triage<'_> {
             self.marked.left_out += 1;
             return Ok(false);
         }
-        let variable = match &sighted.mark {
-            Mark::Race(race) if !fails && race.subject == Subject::Memory => {
+        let of_memory = |mark: &Mark| match mark {
+            Mark::Race(race) if !fails && race.subject == Subject::Memory => Some(*race),
+            _ => None,
+        };
+        let mut variable = match of_memory(&sighted.mark) {
+            Some(race) => {
                 let variable = self.symbols()?.variable(race.address);
                 variable.map(|(name, _)| name.to_string())
             }
-            _ => None,
+            None => None,
         };
-        if let Some(name) = &variable
-            && self.marked.variables.contains(name)
-        {
-            self.marked.others += 1;
+        if self.is_reported(&variable) {
             return Ok(false);
         }
         let key = sighted.mark.key(&sighted.trace);
@@ -235,7 +244,12 @@ impl Triage<'_> {
             self.marked.vanished += 1;
             return Ok(false);
         };
-        if self.is_suppressed(&failure, &again)? {
+        if let Some(race) = failure.mark.as_ref().and_then(of_memory)
+            && variable.is_none()
+        {
+            variable = part_of_block(&race, &again, self.symbols()?);
+        }
+        if self.is_reported(&variable) || self.is_suppressed(&failure, &again)? {
             return Ok(false);
         }
         if let Some(Mark::Race(race)) = &failure.mark

@@ -1,4 +1,5 @@
-// Two threads write to the same memory. CASE says of what sort. Fixed: one after the other.
+// Two threads write to the same memory (TWICE: and read it). CASE says of what sort. Fixed: one after the
+// other.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,6 +28,9 @@ static int *sort(void) {
 
 static void set(int *place) {
     *(volatile int *)place = 1;
+#ifdef TWICE
+    (void)*(volatile int *)place;
+#endif
 }
 
 static void *inner(void *place) {
