@@ -1,5 +1,6 @@
 //! What an instruction does to memory, as far as hooks are concerned.
 
+use crate::assembly::Assembly;
 use crate::ir::{Context, Kind, Layout, Opcode, Ordering, RmwOp, Type, Value};
 use crate::schedule::pointers_given;
 use crate::sharing::{self, Sharing};
@@ -77,7 +78,7 @@ pub enum Access {
         order: u32,
     },
     /// Inline assembly, or an intrinsic that does what no other case says.
-    Opaque,
+    Opaque(Assembly),
     /// memcpy and memmove. `limit`: the size of the target object, of a checked variant.
     Copy {
         to: Value,
@@ -198,7 +199,7 @@ impl Access {
                 .take(31)
                 .map(|&(index, _)| instruction.operand(index))
                 .collect(),
-            Access::Fence { .. } | Access::Opaque => vec![],
+            Access::Fence { .. } | Access::Opaque(_) => vec![],
         }
     }
 
@@ -230,9 +231,8 @@ fn is_atomic(access: Value) -> bool {
 }
 
 fn of_call(call: Value) -> Option<Access> {
-    if let Some(assembly) = call.callee().as_inline_asm() {
-        // An empty text only stops the compiler from moving things.
-        return (!assembly.asm_text().trim().is_empty()).then_some(Access::Opaque);
+    if call.callee().as_inline_asm().is_some() {
+        return Assembly::of(call).map(Access::Opaque);
     }
     if let Some(name) = call.intrinsic_called() {
         return of_intrinsic(call, &name);
@@ -355,11 +355,15 @@ fn of_intrinsic(call: Value, name: &str) -> Option<Access> {
     if name == "x86.sse2.mfence" {
         return Some(Access::Fence { order: 5 });
     }
+    if let Some(instruction) = Assembly::of_intrinsic(call, name) {
+        return Some(Access::Opaque(instruction));
+    }
     let is_pointer = |ty: Type| ty.kind() == Kind::LLVMPointerTypeKind;
     let has_pointer = call.arguments().any(|one| match one.ty().kind() {
         Kind::LLVMVectorTypeKind => is_pointer(one.ty().element()),
         _ => is_pointer(one.ty()),
     });
     let harmless = HARMLESS.iter().any(|prefix| name.starts_with(prefix));
-    (has_pointer && !harmless && call.callee().may_touch_memory()).then_some(Access::Opaque)
+    (has_pointer && !harmless && call.callee().may_touch_memory())
+        .then_some(Access::Opaque(Assembly::MEMORY))
 }

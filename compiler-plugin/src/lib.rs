@@ -1,6 +1,7 @@
 //! LLVM 19 pass plugin that inserts raddle's hooks; see the folder's README.
 
 mod access;
+mod assembly;
 mod choice;
 mod convert;
 mod guesses;

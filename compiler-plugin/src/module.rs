@@ -1,6 +1,7 @@
 //! One module: which functions get which bodies.
 
 use crate::access::Access;
+use crate::assembly;
 use crate::choice::Choice;
 use crate::hooks::Hooks;
 use crate::ir::{Block, Emit, Kind, Linkage, Module, Opcode, Phase, Place, TailCall, Value};
@@ -26,6 +27,11 @@ const BROKEN_PROMISES: &[&str] = &[
 
 /// Instruments the module, at `-O0` or, if it is to `optimise`, at a higher level.
 pub fn instrument(module: Module, optimise: bool) {
+    for function in module.functions() {
+        if is_ours(function) {
+            assembly::call_library(module, function);
+        }
+    }
     let mut calls = calls(module);
     let mut unknown: BTreeSet<String> = schedule::called_by_pointer(module).collect();
     let hooks = Hooks::new(module);

@@ -136,8 +136,11 @@ impl<'a> Schedule<'a> {
             Access::Fence { order } => self.announce(i, |emit| {
                 self.hooks.call(emit, "raddle_fence", &[emit.c32(*order)]);
             }),
-            Access::Opaque => self.announce(i, |emit| {
-                self.hooks.call(emit, "raddle_asm", &[]);
+            Access::Opaque(assembly) if assembly.may_differ() => {
+                assembly.tell(self.hooks, self.module, &self.emit_before(i));
+            }
+            Access::Opaque(assembly) => self.announce(i, |emit| {
+                assembly.tell(self.hooks, self.module, emit);
             }),
             Access::Copy { .. } if !(private(0) && private(1)) => self.block(i, access),
             Access::Set { .. } if !private(0) => self.block(i, access),

@@ -222,6 +222,11 @@ fn what_nobody_else_sees_has_no_hooks() {
         (
             "void f(void) { __asm__ volatile(\"nop\" ::: \"memory\"); }",
             "-O1",
+            0,
+        ),
+        (
+            "void f(void) { __asm__ volatile(\"mfence\" ::: \"memory\"); }",
+            "-O1",
             1,
         ),
         (

@@ -315,6 +315,35 @@ pub mod wide {
     pub const ORDERS: u32 = 0xffff;
 }
 
+/// What `raddle_asm` tells of.
+pub mod assembly {
+    /// It keeps accesses in order: a step.
+    pub const FENCE: u32 = 0;
+    /// It may access memory that others see: named, and a step.
+    pub const MEMORY: u32 = 1;
+    /// It may also do something else in another execution, or nobody knows what it does: named by its name,
+    /// also while there is one thread only.
+    pub const DIFFERS: u32 = 2;
+    /// It asks what state the processor has to save (`xgetbv`).
+    pub const STATE: u32 = 3;
+    /// It asks about the processor (`cpuid`).
+    pub const PROCESSOR: u32 = 4;
+
+    /// May the answer differ from execution to execution? Those about one of several like processors do.
+    pub const fn answer_differs(what: u32, which: u64) -> bool {
+        const IN_USE: u64 = 1;
+        match what {
+            // In registers of 32 bits.
+            STATE => which as u32 as u64 == IN_USE,
+            PROCESSOR => matches!(
+                which as u32,
+                0x2 | 0x4 | 0x6 | 0xb | 0x1a | 0x1f | 0x8000_001d | 0x8000_001e | 0x8000_0026
+            ),
+            _ => false,
+        }
+    }
+}
+
 /// The last parameter of `raddle_copy`.
 pub mod copy {
     /// Nobody else sees where it writes.
@@ -425,8 +454,9 @@ pub const TABLE: &[Hook] = &[
         &[Ptr, I64 /* bytes */, I32 /* what */],
     ),
     hook("raddle_fence", Void, &[I32 /* order */]),
-    // Inline assembly that may touch memory: counted, a scheduling point.
-    hook("raddle_asm", Void, &[]),
+    // Inline assembly, and instructions by intrinsics, of which there is something to tell: what it is, what
+    // it asks for, its name or null.
+    hook("raddle_asm", Void, &[I32 /* of `assembly` */, I64, Ptr]),
     // Symbolic bodies: memory that others may see. `ptr_expr` is the expression of the address.
     // The result's expression is in RESULT.
     hook(

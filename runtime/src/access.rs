@@ -25,7 +25,7 @@ use crate::foreign::sanitizers;
 use crate::gate::{self, Fatal};
 use crate::heap::{self, Operation};
 use crate::shadow::one_body;
-use core::ffi::c_void;
+use core::ffi::{CStr, c_char, c_void};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::update::Operands;
@@ -53,7 +53,7 @@ crate::hooks! { ROWS:
     fn raddle_atomic_cas(at: Address, expected: u64, new: u64, size: u32, order: u32) -> u64
         = atomic_cas;
     fn raddle_fence(order: u32) = fence;
-    fn raddle_asm() = assembly;
+    fn raddle_asm(what: u32, which: u64, name: Address) = assembly;
 }
 
 /// Is this access a step of the schedule?
@@ -421,13 +421,27 @@ fn log_fence(order: u64, pc: usize) {
     });
 }
 
-unsafe extern "C-unwind" fn assembly(pc: usize) {
+unsafe extern "C-unwind" fn assembly(what: u32, which: u64, name: Address, pc: usize) {
+    use raddle_protocol::hooks::assembly::{DIFFERS, FENCE, MEMORY, answer_differs};
+    let is_question = ![FENCE, MEMORY, DIFFERS].contains(&what);
+    if (what == DIFFERS || answer_differs(what, which)) && gate::active() {
+        // SAFETY: by the contract of the hook, it is a text.
+        let name = unsafe { CStr::from_ptr(name.cast::<c_char>()) };
+        gate::uncontrolled(name.to_str().unwrap_or_default());
+    }
+    if is_question {
+        return;
+    }
     if shadowed() {
-        one_body::lose_assembly(pc);
+        if what != FENCE {
+            one_body::lose_assembly(pc);
+        }
         log_fence(Event::ASSEMBLY, pc);
     }
     if scheduled() {
-        gate::uncontrolled("inline assembly");
+        if what == MEMORY {
+            gate::uncontrolled("inline assembly");
+        }
         gate::simple(Kind::Fence, 0, pc);
         gate::log(Kind::Fence, 0, Event::ASSEMBLY, pc);
     }

@@ -68,6 +68,13 @@ impl Type {
         // SAFETY: as the module's documentation says; pointer and length describe the array.
         Type(unsafe { LLVMFunctionType(self.0, raw.as_mut_ptr(), raw.len() as c_uint, 0) })
     }
+
+    /// A variadic function that returns this.
+    pub fn variadic_function(self, params: &[Type]) -> Type {
+        let mut raw: Vec<_> = params.iter().map(|ty| ty.0).collect();
+        // SAFETY: as above.
+        Type(unsafe { LLVMFunctionType(self.0, raw.as_mut_ptr(), raw.len() as c_uint, 1) })
+    }
 }
 
 impl Context {

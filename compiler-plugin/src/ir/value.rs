@@ -3,6 +3,7 @@
 use super::{Block, Layout, Module, Opcode, Raw, TailCall, Use, Value, bytes};
 use crate::shim;
 use core::ffi::{CStr, c_uint, c_void};
+use llvm_sys::LLVMInlineAsmDialect;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 use raddle_protocol::hooks::{STRETCH_ALWAYS, STRETCH_LEVELS, STRETCHES, Stretch};
@@ -108,6 +109,13 @@ impl Value {
         // SAFETY: as the module's documentation says; `length` outlives the call.
         let data = unsafe { LLVMGetInlineAsmConstraintString(self.0, &mut length) };
         String::from_utf8_lossy(bytes(data, length)).into_owned()
+    }
+
+    /// Inline assembly only: is its text in Intel's dialect?
+    pub fn is_intel(self) -> bool {
+        // SAFETY: as the module's documentation says.
+        let dialect = unsafe { LLVMGetInlineAsmDialect(self.0) };
+        matches!(dialect, LLVMInlineAsmDialect::LLVMInlineAsmDialectIntel)
     }
 
     /// Is this a call of any form?

@@ -4,6 +4,7 @@ use super::leaf::{leaves, packed_width, width};
 use super::terms::{Term, is_zero};
 use super::{Body, atomics};
 use crate::access::Access;
+use crate::assembly::Assembly;
 use crate::convert::{to_int, widened};
 use crate::ir::{Emit, Opcode, Predicate, Type, Value};
 use crate::{locations, stored};
@@ -191,9 +192,9 @@ impl Body<'_> {
                 self.check_limit(i, length, limit);
                 self.set(i, to, byte, length)
             }
-            Some(Access::Opaque) => {
+            Some(Access::Opaque(instruction)) => {
                 let emit = self.before(i);
-                self.hooks.call(&emit, "raddle_asm", &[]);
+                instruction.tell(self.hooks, self.module, &emit);
                 self.not_followed(i);
             }
             Some(Access::Fence { order }) => {
@@ -237,9 +238,9 @@ impl Body<'_> {
             return self.set_shadow(i, shadow);
         }
         let arguments: Vec<Value> = i.arguments().collect();
-        if Access::of(i).is_some() {
+        if let Some(assembly) = Assembly::of(i) {
             let emit = self.before(i);
-            self.hooks.call(&emit, "raddle_asm", &[]);
+            assembly.tell(self.hooks, self.module, &emit);
         }
         self.lose_all(i, &arguments, Why::Asm);
         if i.opcode() != Opcode::LLVMCall {

@@ -242,7 +242,7 @@ void raddle_called(u64 what, void *frame, u64 result) { plain++; (void)what; (vo
 void raddle_wide_begin(void *p, u64 len, u32 what, void *expected) { plain++; concrete(p, len); (void)what; (void)expected; }
 void raddle_wide_end(void *p, u64 len, u32 what) { (void)p; (void)len; (void)what; }
 void raddle_fence(u32 order) { plain++; if (order > 5) fail("order %u", order); }
-void raddle_asm(void) { plain++; }
+void raddle_asm(u32 what, u64 which, const char *name) { plain++; (void)which; if (what > 4 || (what > 1) != (name != 0)) fail("assembly %u", what); }
 
 static u32 fresh_part(u32 expr, u32 from, u32 width) {
   return add_node(EXTRACT, width, from, expr, 0, 0, 0);
