@@ -416,7 +416,7 @@ unsafe fn kill(call: Call) -> isize {
             true => signals::kill_process(first, second, call.pc),
             false => signals::kill_by_id(first, second, call.pc),
         }
-    } else if numbers::is_own(first) {
+    } else if numbers::is_process(first) {
         signals::kill_by_id(second, c as c_int, call.pc)
     } else {
         None

@@ -67,6 +67,11 @@ pub fn is_own(id: pid_t) -> bool {
     thread(id).is_some()
 }
 
+/// Is this the process itself, by its number alone, as `tgkill` takes it?
+pub fn is_process(id: pid_t) -> bool {
+    id == PROCESS
+}
+
 /// Is the caller in the process whose number is [`PROCESS`]? Not in its children.
 fn is_here() -> bool {
     gate::obeys()
@@ -267,7 +272,7 @@ unsafe extern "C-unwind" fn kill_thread(
     pc: usize,
 ) -> c_int {
     if gate::active()
-        && is_own(group)
+        && is_process(group)
         && let Some(errno) = signals::kill_by_id(thread, signal, pc)
     {
         return time::errno_result(errno);

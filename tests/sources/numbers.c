@@ -71,6 +71,21 @@ static void all(pid_t id)
   S("tgkill 0", id ? tgkill(getpid(), id, 0) : 0);
   S("tkill 0", id ? syscall(SYS_tkill, id, 0) : 0);
   S("tgkill wrong group", id ? tgkill(1, id, 0) : 0);
+  S("tgkill own number as group", id ? tgkill(id, id, 0) : 0);
+  S("sys tgkill own number as group", id ? syscall(SYS_tgkill, id, id, 0) : 0);
+  S("tgkill no group", tgkill(0, id, 0)); S("tgkill no signal", tgkill(id, id, 99));
+  siginfo_t info = { .si_code = SI_QUEUE };
+  S("rt_tgsigqueueinfo", id ? syscall(SYS_rt_tgsigqueueinfo, getpid(), id, 0, &info) : 0);
+  S("rt_tgsigqueueinfo own number as group", id ? syscall(SYS_rt_tgsigqueueinfo, id, id, 0, &info) : 0);
+  S("rt_sigqueueinfo", id ? syscall(SYS_rt_sigqueueinfo, id, 0, &info) : 0);
+  S("sigqueue", id ? sigqueue(id, 0, (union sigval){ 0 }) : 0);
+  if (id) {
+    if (*who != 'm') { S("kill group", kill(-id, 0)); S("killpg", killpg(id, 0)); }
+    S("pidfd_open", ({ int d = syscall(SYS_pidfd_open, id, 0); if (d >= 0) close(d); d < 0 ? -1 : 0; }));
+    S("setpgid", setpgid(id, 0)); S("setpgid to", setpgid(0, id)); S("setpgid to itself", setpgid(id, id));
+    S("getpriority pgrp", getpriority(PRIO_PGRP, id) >= 0 ? 0 : -1);
+    S("waitpid", waitpid(id, 0, WNOHANG)); S("waitid", waitid(P_PID, id, &info, WEXITED | WNOHANG));
+  }
   S("getpgid", id ? getpgid(id) > 0 ? 1 : -1 : 1);
   S("getsid", id ? getsid(id) > 0 ? 1 : -1 : 1);
   if (id) {
