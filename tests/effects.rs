@@ -6,10 +6,11 @@ mod common;
 #[path = "effects/rows.rs"]
 mod rows;
 
-use common::{Compiler, LIMIT, Random, compile, in_parallel, output, run, scratch};
+use common::{Compiler, LIMIT, Random, Run, compile, in_parallel, output, run, scratch};
 use raddle_protocol::effects::{Known, LONG, NONE, Row};
 use rows::Declared;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -271,11 +272,19 @@ fn what_the_library_keeps_is_found_in_both_orders() {
     });
 }
 
+fn given() -> PathBuf {
+    compile(
+        Compiler::RaddleCc,
+        "tests/effects/given.c",
+        &["-O0", "-w", "-lm"],
+    )
+}
+
 /// Memory that a function is given, or leads to otherwise, and that another thread writes: both orders are
 /// found.
 #[test]
 fn what_a_call_is_given_is_found_in_both_orders() {
-    let program = compile(Compiler::RaddleCc, "tests/effects/given.c", &["-O0", "-w"]);
+    let program = given();
     let listed = output(&mut Command::new(&program), LIMIT).stdout;
     let cases: Vec<(&str, &str)> = listed
         .lines()
@@ -297,6 +306,33 @@ fn what_a_call_is_given_is_found_in_both_orders() {
             }
         }
         Ok(())
+    });
+}
+
+/// What the kernel may refuse before it reads.
+const GIVEN_WITHOUT_RACE: &[&str] = &["semctl SETALL"];
+
+/// The same, and they are races.
+#[test]
+fn races_are_found_with_what_a_call_is_given() {
+    let program = given();
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let modes: Vec<&str> = listed.lines().collect();
+    in_parallel(&modes, |&mode| {
+        let options = [
+            "run",
+            "-n",
+            "30",
+            "--races=fail",
+            "--accept-exit=1",
+            "--no-shrink",
+        ];
+        let found = run(&options, &program, &[mode, "0"]);
+        let is_race = found.summary.findings.iter().any(|one| one.class == "race");
+        match is_race != GIVEN_WITHOUT_RACE.contains(&mode) {
+            true => Ok(()),
+            false => Err(format!("{mode}: {}", found.output.all())),
+        }
     });
 }
 
@@ -373,33 +409,63 @@ fn accesses_lead_through_pointers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The program of `rows.rs`, and its cases: what it is given for each of which it can be told which of the
+/// two came first.
+struct Rows {
+    program: PathBuf,
+    cases: Vec<rows::Case>,
+    given: Vec<Vec<String>>,
+}
+
+impl Rows {
+    /// (`RADDLE_EFFECT_ROWS`: with every name of a row, not the first one.)
+    fn build(place: &str) -> Rows {
+        let every = std::env::var_os("RADDLE_EFFECT_ROWS").is_some();
+        let dir = scratch(place);
+        let (text, cases) = rows::program(&declarations(&headers()), every);
+        let source = dir.join("rows.c");
+        std::fs::write(&source, text).expect("it can be written");
+        let header = common::root().join("tests/effects/rows.h");
+        std::fs::copy(header, dir.join("rows.h")).expect("it can be copied");
+        let file = dir.join("file").to_string_lossy().to_string();
+        std::fs::write(&file, "12.5/3a\n").expect("it can be written");
+        let source = source.to_string_lossy().to_string();
+        let program = compile(Compiler::RaddleCc, &source, &["-w", "-O0", "-lm"]);
+        let mut command = Command::new(&program);
+        let listed = output(command.current_dir(&dir).arg(&file), LIMIT);
+        let given = listed.stdout.lines().map(|line| {
+            let words = line.split(' ').map(str::to_string);
+            [file.clone()].into_iter().chain(words).collect()
+        });
+        let given: Vec<Vec<String>> = given.collect();
+        assert!(given.len() > 200, "{}: {}", cases.len(), listed.all());
+        Rows {
+            program,
+            cases,
+            given,
+        }
+    }
+
+    fn case(&self, given: &[String]) -> &rows::Case {
+        &self.cases[given[1].parse::<usize>().expect("a number")]
+    }
+
+    fn run(&self, options: &[&str], given: &[String]) -> Run {
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        run(options, &self.program, &given)
+    }
+}
+
 /// For each row, and each argument that leads to what it reads or writes: `verify` reaches both orders of
-/// the call and of an access to a byte there, or says what bounds it. (`RADDLE_EFFECT_ROWS`: with every
-/// name of a row, not the first one.)
+/// the call and of an access to a byte there, or says what bounds it.
 #[test]
 fn verify_knows_of_all_that_rows_tell_of() {
-    let every = std::env::var_os("RADDLE_EFFECT_ROWS").is_some();
-    let dir = scratch("effects-rows");
-    let (text, cases) = rows::program(&declarations(&headers()), every);
-    let source = dir.join("rows.c");
-    std::fs::write(&source, text).expect("it can be written");
-    let header = common::root().join("tests/effects/rows.h");
-    std::fs::copy(header, dir.join("rows.h")).expect("it can be copied");
-    let file = dir.join("file").to_string_lossy().to_string();
-    std::fs::write(&file, "12.5/3a\n").expect("it can be written");
-    let source = source.to_string_lossy().to_string();
-    let program = compile(Compiler::RaddleCc, &source, &["-w", "-O0", "-lm"]);
-    let mut command = Command::new(&program);
-    let listed = output(command.current_dir(&dir).arg(&file), LIMIT);
-    let wanted: Vec<&str> = listed.stdout.lines().collect();
-    assert!(wanted.len() > 200, "{}: {}", cases.len(), listed.all());
+    let rows = Rows::build("effects-rows");
     let options = ["verify", "-q", "--races=off", "--accept-exit=41,42"];
     let proved = AtomicUsize::new(0);
-    in_parallel(&wanted, |line| {
-        let mut arguments = vec![file.as_str()];
-        arguments.extend(line.split(' '));
-        let case = &cases[arguments[1].parse::<usize>().expect("a number")];
-        let found = run(&options, &program, &arguments);
+    in_parallel(&rows.given, |given| {
+        let case = rows.case(given);
+        let found = rows.run(&options, given);
         let reached = |status: &str| found.summary.outcomes.contains_key(status);
         match found.output.status {
             69 => Ok(()),
@@ -408,7 +474,7 @@ fn verify_knows_of_all_that_rows_tell_of() {
                 Ok(())
             }
             _ => Err(format!(
-                "{} {}: {line}: {:?} {}",
+                "{} {}: {given:?}: {:?} {}",
                 case.name,
                 case.argument,
                 found.summary.outcomes,
@@ -416,8 +482,32 @@ fn verify_knows_of_all_that_rows_tell_of() {
             )),
         }
     });
-    let (proved, all) = (proved.into_inner(), wanted.len());
+    let (proved, all) = (proved.into_inner(), rows.given.len());
     println!("verify was not bounded for {proved} of {all}");
     // What is bounded may leave out an order.
     assert!(2 * proved > all, "{proved} of {all}");
+}
+
+/// The same: where it can be told which came first, the call or an access to the byte, that is a race.
+#[test]
+fn races_are_found_with_all_that_rows_tell_of() {
+    let rows = Rows::build("effects-races");
+    let options = [
+        "run",
+        "-q",
+        "-n",
+        "20",
+        "--races=fail",
+        "--accept-exit=41,42",
+        "--no-shrink",
+    ];
+    in_parallel(&rows.given, |given| {
+        let case = rows.case(given);
+        let found = rows.run(&options, given);
+        let is_race = found.summary.findings.iter().any(|one| one.class == "race");
+        match is_race {
+            true => Ok(()),
+            false => Err(format!("{} {}: {given:?}", case.name, case.argument)),
+        }
+    });
 }

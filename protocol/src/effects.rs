@@ -150,6 +150,8 @@ pub struct Effect {
     pub unit: u8,
     /// It may happen, or only in part: it is in conflict, but no access that races with others.
     pub may: bool,
+    /// It may go on as far as the extent says; its first unit is accessed in any case.
+    pub begins: bool,
     /// Only functions of the library know what lies in there, such as a set of signals: nobody tells
     /// whether others come in between.
     pub opaque: bool,
@@ -163,6 +165,7 @@ impl Effect {
             extent,
             unit: 1,
             may: false,
+            begins: false,
             opaque: false,
         }
     }
@@ -180,6 +183,11 @@ impl Effect {
 
     const fn may(mut self) -> Effect {
         self.may = true;
+        self
+    }
+
+    const fn at_least_first(mut self) -> Effect {
+        (self.may, self.begins) = (true, true);
         self
     }
 

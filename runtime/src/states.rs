@@ -347,9 +347,9 @@ pub fn any_rare() -> bool {
     rare.any(|(number, state)| may_change(number, state))
 }
 
-/// Where the variables lie that show this state, and how long they are; those that the program refers
-/// to.
-pub fn variables(place: Place) -> impl Iterator<Item = (u64, u64)> {
+/// Where the variables lie that show this state, how long they are, and whether it is sure that they are
+/// accessed; those that the program refers to.
+pub fn variables(place: Place) -> impl Iterator<Item = (u64, u64, bool)> {
     unsafe extern "C" {
         static environ: usize;
         static timezone: usize;
@@ -365,12 +365,16 @@ pub fn variables(place: Place) -> impl Iterator<Item = (u64, u64)> {
         }
         *known == 1
     });
-    known.map(|variable| match variable {
-        Variable::Environment => (&raw const environ as u64, 8),
-        Variable::Zone => (&raw const timezone as u64, 8),
-        Variable::ZoneNames => (&raw const tzname as u64, 16),
-        Variable::Daylight => (&raw const daylight as u64, 4),
-        Variable::Sign => (&raw const signgam as u64, 4),
+    known.map(move |variable| {
+        let (at, len) = match variable {
+            Variable::Environment => (&raw const environ as u64, 8),
+            Variable::Zone => (&raw const timezone as u64, 8),
+            Variable::ZoneNames => (&raw const tzname as u64, 16),
+            Variable::Daylight => (&raw const daylight as u64, 4),
+            Variable::Sign => (&raw const signgam as u64, 4),
+        };
+        let sure = variable.is_always_written() && !place.used.is_look();
+        (at, len, sure)
     })
 }
 

@@ -6,7 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <iconv.h>
+#include <math.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <termios.h>
 #include <threads.h>
@@ -19,6 +25,10 @@ static union {
   pthread_key_t key;
   struct flock lock;
   struct f_owner_ex owner;
+  struct msqid_ds messages;
+  struct shmid_ds memory;
+  struct semid_ds semaphores;
+  unsigned short values[4];
 } m;
 static long result;
 static pthread_t other;
@@ -59,6 +69,49 @@ static int was_locked(void) { return failed == 0; }
 static void ask_owner(void) { fcntl(ends_of_pipe[0], F_GETOWN_EX, &m.owner); }
 static void ask_owner_by_number(void) { syscall(SYS_fcntl, ends_of_pipe[0], F_GETOWN_EX, &m.owner); }
 static void nothing(void) {}
+static int id;
+static void make_queue(void) { id = msgget(IPC_PRIVATE, 0600); failed = msgctl(id, IPC_STAT, &m.messages); }
+static void ask_queue(void) { msgctl(id, IPC_STAT, &m.messages); }
+static void ask_queue_by_number(void) { syscall(SYS_msgctl, id, IPC_STAT, &m.messages); }
+static void set_queue(void) { failed = msgctl(id, IPC_SET, &m.messages); }
+static void more_bytes(void) { m.messages.msg_qbytes = 77; }
+static int has_more(void) {
+  struct msqid_ds now;
+  return msgctl(id, IPC_STAT, &now) || now.msg_qbytes == 77;
+}
+static void make_memory(void) { id = shmget(IPC_PRIVATE, 4096, 0600); failed = shmctl(id, IPC_STAT, &m.memory); }
+static void ask_memory(void) { shmctl(id, IPC_STAT, &m.memory); }
+static void set_memory(void) { shmctl(id, IPC_SET, &m.memory); }
+static void mode_of_memory(void) { m.memory.shm_perm.mode = 0644; }
+static int has_mode_of_memory(void) {
+  struct shmid_ds now;
+  return shmctl(id, IPC_STAT, &now) || (now.shm_perm.mode & 0777) == 0644;
+}
+static void make_set(void) { id = semget(IPC_PRIVATE, 4, 0600); failed = semctl(id, 0, IPC_STAT, &m.semaphores); }
+static void ask_set(void) { semctl(id, 0, IPC_STAT, &m.semaphores); }
+static void set_set(void) { semctl(id, 0, IPC_SET, &m.semaphores); }
+static void mode_of_set(void) { m.semaphores.sem_perm.mode = 0644; }
+static int has_mode_of_set(void) {
+  struct semid_ds now;
+  return semctl(id, 0, IPC_STAT, &now) || (now.sem_perm.mode & 0777) == 0644;
+}
+static void ask_values(void) { semctl(id, 0, GETALL, m.values); }
+static void set_values(void) { semctl(id, 0, SETALL, m.values); }
+static void clear_values(void) { memset(m.values, 0, sizeof m.values); }
+static void make_values(void) { make_set(); clear_values(); }
+static int has_value(void) { return semctl(id, 0, GETVAL) == 77; }
+static iconv_t converter;
+static void make_converter(void) { converter = iconv_open("UTF-8", "LATIN1"); strcpy(m.bytes, "a"); }
+static void convert(void) {
+  char *from = m.bytes, to[8] = "", *into = to;
+  size_t left = 1, room = sizeof to;
+  iconv(converter, &from, &left, &into, &room);
+  result = to[0];
+}
+static int is_converted(void) { return result == 77; }
+static void sign(void) { signgam = 77; }
+static void logarithm(void) { lgamma(1.5); }
+static int is_sign(void) { return signgam == 77; }
 
 static const struct mode {
   const char *name;
@@ -79,6 +132,17 @@ static const struct mode {
   {"F_GETLK", make_file, type, ask_lock, is_type},
   {"F_SETLK", make_file, no_type, set_lock, was_locked},
   {"F_GETOWN_EX", make_pipe, word, ask_owner, is_number},
+  {"msgctl IPC_STAT", make_queue, word, ask_queue, is_word},
+  {"SYS_msgctl", make_queue, word, ask_queue_by_number, is_word},
+  {"msgctl IPC_SET", make_queue, more_bytes, set_queue, has_more},
+  {"shmctl IPC_STAT", make_memory, word, ask_memory, is_word},
+  {"shmctl IPC_SET", make_memory, mode_of_memory, set_memory, has_mode_of_memory},
+  {"semctl IPC_STAT", make_set, word, ask_set, is_word},
+  {"semctl IPC_SET", make_set, mode_of_set, set_set, has_mode_of_set},
+  {"semctl GETALL", make_values, word, ask_values, is_word},
+  {"semctl SETALL", make_values, word, set_values, has_value},
+  {"iconv", make_converter, word, convert, is_converted},
+  {"lgamma", nothing, sign, logarithm, is_sign},
   {"SYS_fcntl", make_pipe, word, ask_owner_by_number, is_number},
 };
 

@@ -126,7 +126,6 @@ pub const ROWS: &[Row] = &[
     ),
     stepping("msgsnd", &[reads(1, Size(8)), reads(1, Bytes(2)).may()]),
     stepping("semop semtimedop", &[reads(1, Bytes(2)).units(6)]),
-    row("msgctl shmctl", &[writes(2, Size(120)).may()]),
     // Streams.
     stepping("fread fread_unlocked", &[writes(0, ResultTimes(1, 2))]),
     stepping(

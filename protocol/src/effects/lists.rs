@@ -55,7 +55,7 @@ const OTHERWISE: &str = "
     atomic_flag_clear atomic_flag_clear_explicit atomic_flag_test_and_set
     atomic_flag_test_and_set_explicit
     clone execl execle execlp execv execve execveat execvp execvpe fexecve posix_spawn posix_spawnp
-    fork vfork syscall fcntl fcntl64 ioctl";
+    fork vfork syscall fcntl fcntl64 ioctl msgctl semctl shmctl";
 
 const UNKNOWN: &str = "
     fmemopen fopencookie open_memstream open_wmemstream

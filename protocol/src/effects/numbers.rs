@@ -187,7 +187,7 @@ pub const ROWS: &[Row] = &[
     row(
         "strptime strptime_l",
         &[
-            reads(0, Text(NONE)).may(),
+            reads(0, Text(NONE)).at_least_first(),
             reads(1, Text(NONE)),
             writes(2, Size(56)).may(),
         ],

@@ -110,6 +110,11 @@ pub enum Variable {
 }
 
 impl Variable {
+    /// Does whoever changes the state write it in any case?
+    pub const fn is_always_written(self) -> bool {
+        matches!(self, Variable::Sign)
+    }
+
     /// Names of it.
     pub const fn names(self) -> &'static str {
         match self {

@@ -33,7 +33,10 @@ pub const ROWS: &[Row] = &[
         &[reads(0, CommonFolded(1, 2)), reads(1, CommonFolded(0, 2))],
     ),
     row("strcoll strcoll_l fnmatch", &[WHOLE, SECOND]),
-    row("strverscmp", &[WHOLE.may(), SECOND.may()]),
+    row(
+        "strverscmp",
+        &[WHOLE.at_least_first(), SECOND.at_least_first()],
+    ),
     row(
         "memcmp bcmp __memcmpeq",
         &[reads(0, Bytes(2)), reads(1, Bytes(2))],
@@ -176,21 +179,24 @@ pub const ROWS: &[Row] = &[
         &[WHOLE, SECOND, writes(1, ScannedList(2))],
     ),
     // Between multibyte and wide characters.
-    row("mblen", &[reads(0, Text(1)).may()]),
+    row("mblen", &[reads(0, Text(1)).at_least_first()]),
     row(
         "mbrlen",
         &[
             reads(2, Size(8)),
-            reads(0, Text(1)).may(),
+            reads(0, Text(1)).at_least_first(),
             writes(2, Size(8)),
         ],
     ),
-    row("mbtowc", &[reads(1, Text(2)).may(), writes(0, Size(4))]),
+    row(
+        "mbtowc",
+        &[reads(1, Text(2)).at_least_first(), writes(0, Size(4))],
+    ),
     row(
         "mbrtowc mbrtoc32",
         &[
             reads(3, Size(8)),
-            reads(1, Text(2)).may(),
+            reads(1, Text(2)).at_least_first(),
             writes(0, Size(4)),
             writes(3, Size(8)),
         ],
@@ -199,7 +205,7 @@ pub const ROWS: &[Row] = &[
         "mbrtoc16",
         &[
             reads(3, Size(8)),
-            reads(1, Text(2)).may(),
+            reads(1, Text(2)).at_least_first(),
             writes(0, Size(2)),
             writes(3, Size(8)),
         ],
@@ -208,7 +214,7 @@ pub const ROWS: &[Row] = &[
         "mbrtoc8",
         &[
             reads(3, Size(8)),
-            reads(1, Text(2)).may(),
+            reads(1, Text(2)).at_least_first(),
             writes(0, Size(1)),
             writes(3, Size(8)),
         ],
@@ -216,18 +222,24 @@ pub const ROWS: &[Row] = &[
     row("mbsinit", &[reads(0, Size(8))]),
     row(
         "mbstowcs",
-        &[reads(1, Text(NONE)).may(), writes(0, Printed(2)).wide()],
+        &[
+            reads(1, Text(NONE)).at_least_first(),
+            writes(0, Printed(2)).wide(),
+        ],
     ),
     row(
         "wcstombs",
-        &[reads(1, Text(NONE)).wide().may(), writes(0, Printed(2))],
+        &[
+            reads(1, Text(NONE)).wide().at_least_first(),
+            writes(0, Printed(2)),
+        ],
     ),
     row(
         "mbsrtowcs",
         &[
             reads(3, Size(8)),
             reads(1, Size(8)),
-            Effect::of(Place::Behind(1), false, Text(NONE)).may(),
+            Effect::of(Place::Behind(1), false, Text(NONE)).at_least_first(),
             writes(0, Printed(2)).wide(),
             writes(1, Size(8)),
             writes(3, Size(8)),
@@ -238,7 +250,7 @@ pub const ROWS: &[Row] = &[
         &[
             reads(4, Size(8)),
             reads(1, Size(8)),
-            Effect::of(Place::Behind(1), false, Text(2)).may(),
+            Effect::of(Place::Behind(1), false, Text(2)).at_least_first(),
             writes(0, Printed(3)).wide(),
             writes(1, Size(8)),
             writes(4, Size(8)),
@@ -249,7 +261,9 @@ pub const ROWS: &[Row] = &[
         &[
             reads(3, Size(8)),
             reads(1, Size(8)),
-            Effect::of(Place::Behind(1), false, Text(NONE)).wide().may(),
+            Effect::of(Place::Behind(1), false, Text(NONE))
+                .wide()
+                .at_least_first(),
             writes(0, Printed(2)),
             writes(1, Size(8)),
             writes(3, Size(8)),
@@ -260,7 +274,9 @@ pub const ROWS: &[Row] = &[
         &[
             reads(4, Size(8)),
             reads(1, Size(8)),
-            Effect::of(Place::Behind(1), false, Text(2)).wide().may(),
+            Effect::of(Place::Behind(1), false, Text(2))
+                .wide()
+                .at_least_first(),
             writes(0, Printed(3)),
             writes(1, Size(8)),
             writes(4, Size(8)),
@@ -282,7 +298,7 @@ pub const ROWS: &[Row] = &[
             reads(2, Size(8)).may(),
             reads(3, Size(8)).may(),
             reads(4, Size(8)).may(),
-            Effect::of(Place::Behind(1), false, SizeAt(2, 8)).may(),
+            Effect::of(Place::Behind(1), false, SizeAt(2, 8)).at_least_first(),
             Effect::of(Place::Behind(3), true, SizeAt(4, 8)).may(),
             writes(1, Size(8)),
             writes(2, Size(8)),

@@ -502,12 +502,12 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
             if !gate::exhaustive() {
                 known &= note(frame, &mut told, kept(place.number, place.used), 0);
             }
-            for (at, len) in states::variables(place) {
+            for (at, len, exact) in states::variables(place) {
                 let span = Span {
                     at,
                     len,
                     writes: !place.used.is_look(),
-                    exact: false,
+                    exact,
                 };
                 known &= note(frame, &mut told, span, 0);
             }

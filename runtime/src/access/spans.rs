@@ -302,8 +302,8 @@ impl Call<'_> {
     /// # Safety
     /// The call is about to be made, or has just been made.
     pub unsafe fn spans(&self, effect: &Effect, mut each: impl FnMut(Span)) -> bool {
-        let exact = !effect.may && (self.result.is_some() || !effect.is_after());
-        let mut tell = |at: u64, len: u64| {
+        let sure = !effect.may && (self.result.is_some() || !effect.is_after());
+        let mut tell_as = |exact: bool, at: u64, len: u64| {
             if len > 0 && is_address(at) {
                 each(Span {
                     at,
@@ -313,6 +313,7 @@ impl Call<'_> {
                 });
             }
         };
+        let mut tell = |at: u64, len: u64| tell_as(sure, at, len);
         if effect.place == Place::Options {
             tell(&raw const optind as u64, 4);
             if effect.writes {
@@ -351,6 +352,12 @@ impl Call<'_> {
             Extent::TokenEnd(_) | Extent::FieldEnd(_) | Extent::Append(..) => {
                 let (offset, len) = self.behind(effect, at);
                 tell(at + offset, len);
+            }
+            _ if effect.begins => {
+                let len = self.length(effect, at);
+                let first = len.min(effect.unit.into());
+                tell_as(true, at, first);
+                tell_as(false, at + first, len - first);
             }
             _ => tell(at, self.length(effect, at)),
         }

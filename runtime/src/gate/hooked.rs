@@ -19,7 +19,7 @@ static ANSWERS: Serial<Answers> = Serial::new(Answers {
 });
 
 /// Does the module of the code at `pc` have hooks?
-pub(super) fn tells(pc: usize) -> bool {
+pub fn tells(pc: usize) -> bool {
     // SAFETY: the running thread, and no reference is kept.
     let answers = unsafe { ANSWERS.get() };
     let known = answers.of[..answers.len].iter();

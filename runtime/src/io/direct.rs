@@ -2,7 +2,7 @@
 
 use super::fifo::{self, Open};
 use super::multiplex::{self, Limit};
-use super::{descriptors, functions, random, requests, sockets};
+use super::{descriptors, functions, random, requests, sockets, system_v};
 use core::ffi::{c_int, c_uint, c_void};
 use libc::*;
 use raddle_protocol::descriptor::What;
@@ -44,6 +44,11 @@ pub unsafe fn perform(number: c_long, args: [usize; 6], pc: usize) -> Option<isi
             SYS_dup3 => descriptors::dup_onto(fd, b as c_int, c as c_int, pc),
             SYS_fcntl => requests::fcntl(fd, b as c_int, c, pc),
             SYS_ioctl => requests::ioctl(fd, b, c, pc),
+            SYS_msgctl => system_v::control_messages(fd, b as c_int, c, pc),
+            SYS_semctl => system_v::control_semaphores(fd, b as c_int, c as c_int, d, pc),
+            SYS_shmctl => requests::shared_memory(b as c_int, c, pc, |arg| {
+                crate::os::syscall(number, a, b, arg, 0, 0, 0)
+            }),
             SYS_flock => super::locks::whole(fd, b as c_int, pc),
             SYS_socket => sockets::socket(fd, b as c_int, c as c_int, pc),
             SYS_socketpair => sockets::pair(fd, b as c_int, c as c_int, d as *mut c_int, pc),

@@ -1,10 +1,12 @@
-//! What `fcntl` and `ioctl` read and write where their last argument leads: that depends on the command. A
-//! search that is to miss nothing is told of it, or that it is not known.
+//! What `fcntl`, `ioctl`, `msgctl`, `semctl` and `shmctl` read and write where their last argument leads: that
+//! depends on the command. A search that is to miss nothing is told of it, or that it is not known; and
+//! whoever looks for races, of what is accessed for sure.
 
 use super::descriptors;
-use crate::gate;
+use crate::access::{range_read, range_write};
 use crate::gone::Memory;
-use core::ffi::c_int;
+use crate::{gate, gate::hooked::tells, os, vars};
+use core::ffi::{c_int, c_void};
 use raddle_protocol::event::Kind;
 
 /// What the argument of a command leads to, in bytes.
@@ -22,7 +24,7 @@ enum Argument {
 use Argument::{Both, Number, Read, Unknown, Written};
 
 /// The longest of these.
-const MOST: usize = 64;
+const MOST: usize = 128;
 /// Bytes of `struct ifreq`.
 const INTERFACE: usize = 40;
 /// Bytes of the kernel's `struct termios`.
@@ -49,6 +51,15 @@ pub mod linux {
     pub const SIOCGSTAMP: u64 = 0x8906;
     pub const SIOCGSTAMPNS: u64 = 0x8907;
     pub const SIOCGIFCONF: u64 = 0x8912;
+    pub const MSG_STAT: c_int = 11;
+    pub const MSG_INFO: c_int = 12;
+    pub const MSG_STAT_ANY: c_int = 13;
+    pub const SHM_STAT: c_int = 13;
+    pub const SHM_INFO: c_int = 14;
+    pub const SHM_STAT_ANY: c_int = 15;
+    pub const SEM_STAT: c_int = 18;
+    pub const SEM_INFO: c_int = 19;
+    pub const SEM_STAT_ANY: c_int = 20;
     /// Those of interfaces, but for [`SIOCGIFCONF`].
     pub const INTERFACES: core::ops::RangeInclusive<u64> = 0x8910..=0x8943;
 }
@@ -115,20 +126,87 @@ fn of_request(request: u64) -> Argument {
     }
 }
 
-/// Performs a call with this argument, or with memory of ours in its place.
+/// What `msgctl` does with its argument.
+fn of_messages(command: c_int) -> Argument {
+    use linux::{MSG_INFO, MSG_STAT, MSG_STAT_ANY};
+    const STATE: usize = size_of::<libc::msqid_ds>();
+    match command {
+        libc::IPC_STAT | MSG_STAT | MSG_STAT_ANY => Written(STATE),
+        libc::IPC_SET => Read(STATE),
+        libc::IPC_INFO | MSG_INFO => Written(32),
+        libc::IPC_RMID => Number,
+        _ => Unknown,
+    }
+}
+
+/// What `shmctl` does with its argument.
+fn of_shared_memory(command: c_int) -> Argument {
+    use linux::{SHM_INFO, SHM_STAT, SHM_STAT_ANY};
+    const STATE: usize = size_of::<libc::shmid_ds>();
+    match command {
+        libc::IPC_STAT | SHM_STAT | SHM_STAT_ANY => Written(STATE),
+        libc::IPC_SET => Read(STATE),
+        libc::IPC_INFO => Written(72),
+        SHM_INFO => Written(48),
+        libc::IPC_RMID | libc::SHM_LOCK | libc::SHM_UNLOCK => Number,
+        _ => Unknown,
+    }
+}
+
+/// What `semctl` does with its argument, with a set of so many semaphores.
+fn of_semaphores(command: c_int, count: impl FnOnce() -> usize) -> Argument {
+    use linux::{SEM_INFO, SEM_STAT, SEM_STAT_ANY};
+    const STATE: usize = size_of::<libc::semid_ds>();
+    let all = || Some(2 * count()).filter(|&bytes| bytes <= MOST);
+    match command {
+        libc::IPC_STAT | SEM_STAT | SEM_STAT_ANY => Written(STATE),
+        libc::IPC_SET => Read(STATE),
+        libc::GETALL => all().map_or(Unknown, Written),
+        libc::SETALL => all().map_or(Unknown, Read),
+        libc::IPC_INFO | SEM_INFO => Written(40),
+        libc::IPC_RMID
+        | libc::GETPID
+        | libc::GETVAL
+        | libc::GETNCNT
+        | libc::GETZCNT
+        | libc::SETVAL => Number,
+        _ => Unknown,
+    }
+}
+
+/// How many semaphores are in a set; 0: nobody knows.
+fn semaphores_in(id: c_int) -> usize {
+    // SAFETY: plain data.
+    let mut state: libc::semid_ds = unsafe { core::mem::zeroed() };
+    let (id, stat, at) = (
+        id as usize,
+        libc::IPC_STAT as usize,
+        &raw mut state as usize,
+    );
+    // SAFETY: a structure of this kind.
+    match unsafe { os::syscall(libc::SYS_semctl, id, 0, stat, at, 0, 0) } {
+        0 => state.sem_nsems as usize,
+        _ => 0,
+    }
+}
+
+/// Performs a call with this argument, or with memory of ours in its place. `sure`: what it is to read, it
+/// reads in any case.
 fn told(
     name: &'static str,
     leads: Argument,
+    sure: bool,
     argument: usize,
     pc: usize,
     call: impl FnOnce(usize) -> isize,
 ) -> isize {
+    let exhaustive = gate::exhaustive();
     let (reads, writes, len) = match leads {
-        _ if !gate::exhaustive() || !gate::several() => return call(argument),
+        _ if !gate::several() => return call(argument),
         Number => return call(argument),
         Unknown => {
             // No pointer leads to the first page.
-            if argument >= 4096 {
+            if exhaustive && argument >= 4096 {
                 gate::uncontrolled(name);
             }
             return call(argument);
@@ -144,22 +222,48 @@ fn told(
     if memory.is_missing() {
         return call(argument);
     }
-    if reads {
-        gate::access_unseen(Kind::ReadRange, argument as u64, len as u64, pc);
+    let given = argument as *mut u8;
+    let (place, bytes) = (given.cast::<c_void>(), len as u64);
+    // Symbolic runs have other records of accesses; of code without hooks it is not known what keeps its
+    // accesses in order.
+    let exact = !vars::symbolic() && tells(pc);
+    match reads {
+        // SAFETY: the memory is there, as was just asked, and the program's own call reads it.
+        true if exact && sure => unsafe { range_read(place, bytes, pc) },
+        true if exhaustive => gate::access_unseen(Kind::ReadRange, argument as u64, bytes, pc),
+        _ => {}
     }
     let mut copy = Copied([0; MOST]);
-    let bytes = &mut copy.0;
-    let given = argument as *mut u8;
-    // SAFETY: the memory is there, as was just asked, unless others take it away, and the program's own call
-    // reads it.
-    unsafe { given.copy_to_nonoverlapping(bytes.as_mut_ptr(), len) };
-    let result = call(bytes.as_mut_ptr() as usize);
+    let copied = &mut copy.0;
+    // SAFETY: the memory is there, unless others take it away, and the program's own call reads it.
+    unsafe { given.copy_to_nonoverlapping(copied.as_mut_ptr(), len) };
+    let result = call(copied.as_mut_ptr() as usize);
     if writes && result >= 0 {
-        gate::access_unseen(Kind::WriteRange, argument as u64, len as u64, pc);
+        match exact {
+            // SAFETY: as above, it writes it.
+            true => unsafe { range_write(place, bytes, pc) },
+            false if !exhaustive => {}
+            false => gate::access_unseen(Kind::WriteRange, argument as u64, bytes, pc),
+        }
         // SAFETY: as above.
-        unsafe { given.copy_from_nonoverlapping(bytes.as_ptr(), len) };
+        unsafe { given.copy_from_nonoverlapping(copied.as_ptr(), len) };
     }
     result
+}
+
+fn is_open(fd: c_int) -> bool {
+    // SAFETY: a question about a number.
+    unsafe {
+        os::syscall(
+            libc::SYS_fcntl,
+            fd as usize,
+            libc::F_GETFD as usize,
+            0,
+            0,
+            0,
+            0,
+        ) >= 0
+    }
 }
 
 /// `fcntl` with whatever argument.
@@ -168,7 +272,8 @@ fn told(
 /// As `fcntl`.
 pub unsafe fn fcntl(fd: c_int, command: c_int, argument: usize, pc: usize) -> isize {
     const NAME: &str = "what fcntl reads and writes where its argument leads";
-    told(NAME, of_command(command), argument, pc, |argument| {
+    let leads = of_command(command);
+    told(NAME, leads, is_open(fd), argument, pc, |argument| {
         // SAFETY: the caller's promise; memory of the same size.
         unsafe { descriptors::control(fd, command, argument, pc) }
     })
@@ -182,8 +287,44 @@ pub unsafe fn ioctl(fd: c_int, request: usize, argument: usize, pc: usize) -> is
     const NAME: &str = "what ioctl reads and writes where its argument leads";
     // The kernel looks at 32 bits.
     let leads = of_request(request as u64 & 0xffff_ffff);
-    told(NAME, leads, argument, pc, |argument| {
+    let sure = [libc::FIONBIO, libc::FIOASYNC].contains(&(request as u64)) && is_open(fd);
+    told(NAME, leads, sure, argument, pc, |argument| {
         // SAFETY: as above.
         unsafe { descriptors::ask(fd, request, argument, pc) }
     })
+}
+
+/// Performs `msgctl` by `call`, with whatever argument.
+pub fn messages(
+    command: c_int,
+    argument: usize,
+    pc: usize,
+    call: impl FnOnce(usize) -> isize,
+) -> isize {
+    const NAME: &str = "what msgctl reads and writes where its argument leads";
+    told(NAME, of_messages(command), true, argument, pc, call)
+}
+
+/// The same of `semctl`.
+pub fn semaphores(
+    id: c_int,
+    command: c_int,
+    argument: usize,
+    pc: usize,
+    call: impl FnOnce(usize) -> isize,
+) -> isize {
+    const NAME: &str = "what semctl reads and writes where its argument leads";
+    let leads = of_semaphores(command, || semaphores_in(id));
+    told(NAME, leads, command == libc::IPC_SET, argument, pc, call)
+}
+
+/// The same of `shmctl`.
+pub fn shared_memory(
+    command: c_int,
+    argument: usize,
+    pc: usize,
+    call: impl FnOnce(usize) -> isize,
+) -> isize {
+    const NAME: &str = "what shmctl reads and writes where its argument leads";
+    told(NAME, of_shared_memory(command), true, argument, pc, call)
 }

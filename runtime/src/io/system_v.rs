@@ -3,6 +3,7 @@
 //! attempt in vain is the step in which the wait begins. Where other processes use the object, who
 //! waits for them would try in vain now and then; so an attempt is made when it can succeed.
 
+use super::requests;
 use super::table::{self, Object};
 use super::wait::{Condition, Operation, WOULD_BLOCK, Waiting, answer};
 use crate::objects::Table;
@@ -334,32 +335,34 @@ fn waiting_for(object: u64, number: c_int, zero: bool) -> isize {
 ///
 /// # Safety
 /// As `semctl`.
-unsafe fn control_semaphores(
+pub unsafe fn control_semaphores(
     id: c_int,
     number: c_int,
     command: c_int,
     arg: usize,
     pc: usize,
 ) -> isize {
-    // SAFETY: the program's arguments.
-    let call = || unsafe {
-        let (number, command) = (number as usize, command as usize);
-        syscall(SYS_semctl, id as usize, number, command, arg, 0, 0)
-    };
-    if is_about_machine(command) {
-        return call();
-    }
-    let object = object_of(What::Semaphores, id, pc);
-    operation(Kind::QueueControl, object.number, pc).at_once(|| {
-        let waiting = match command {
-            libc::GETNCNT => waiting_for(object.number, number, false),
-            libc::GETZCNT => waiting_for(object.number, number, true),
-            _ => 0,
+    requests::semaphores(id, command, arg, pc, |arg| {
+        // SAFETY: the program's arguments.
+        let call = || unsafe {
+            let (number, command) = (number as usize, command as usize);
+            syscall(SYS_semctl, id as usize, number, command, arg, 0, 0)
         };
-        match call() {
-            result if result < 0 => result,
-            result => result + waiting,
+        if is_about_machine(command) {
+            return call();
         }
+        let object = object_of(What::Semaphores, id, pc);
+        operation(Kind::QueueControl, object.number, pc).at_once(|| {
+            let waiting = match command {
+                libc::GETNCNT => waiting_for(object.number, number, false),
+                libc::GETZCNT => waiting_for(object.number, number, true),
+                _ => 0,
+            };
+            match call() {
+                result if result < 0 => result,
+                result => result + waiting,
+            }
+        })
     })
 }
 
@@ -373,14 +376,16 @@ fn is_about_machine(command: c_int) -> bool {
 ///
 /// # Safety
 /// As `msgctl`.
-unsafe fn control_messages(id: c_int, command: c_int, arg: usize, pc: usize) -> isize {
-    // SAFETY: the program's arguments.
-    let call = || unsafe { syscall(SYS_msgctl, id as usize, command as usize, arg, 0, 0, 0) };
-    if is_about_machine(command) {
-        return call();
-    }
-    let object = object_of(What::Messages, id, pc);
-    operation(Kind::QueueControl, object.number, pc).at_once(call)
+pub unsafe fn control_messages(id: c_int, command: c_int, arg: usize, pc: usize) -> isize {
+    requests::messages(command, arg, pc, |arg| {
+        // SAFETY: the program's arguments.
+        let call = || unsafe { syscall(SYS_msgctl, id as usize, command as usize, arg, 0, 0, 0) };
+        if is_about_machine(command) {
+            return call();
+        }
+        let object = object_of(What::Messages, id, pc);
+        operation(Kind::QueueControl, object.number, pc).at_once(call)
+    })
 }
 
 /// The result of a call after which others may go on.
@@ -417,6 +422,8 @@ intercept! {
         pc => returned(operate(id, ops, count, limit.as_ref(), pc), pc);
     fn semctl(id: c_int, number: c_int, command: c_int, arg: usize) -> c_int,
         pc => answer(control_semaphores(id, number, command, arg, pc)) as c_int;
+    fn shmctl(id: c_int, command: c_int, arg: usize) -> c_int,
+        pc => requests::shared_memory(command, arg, pc, |arg| real::shmctl(id, command, arg) as isize) as c_int;
     fn shmget(key: key_t, bytes: usize, flags: c_int) -> c_int, pc => {
         effects::note();
         let look = || syscall(libc::SYS_shmget, key as usize, 0, 0, 0, 0, 0);

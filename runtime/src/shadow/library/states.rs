@@ -133,7 +133,7 @@ fn use_state(place: Place, name: &str, pc: usize) {
             return;
         }
     }
-    for (at, len) in states::variables(place) {
+    for (at, len, _) in states::variables(place) {
         // What the library writes there is not followed.
         touch(at, len, place.used != conflict::Access::Looks, pc);
         if world().cells.any_shared(at, len) {
