@@ -1,10 +1,12 @@
 //! From addresses in the target to places in its source: modules, functions, lines, variables.
 
 use crate::error::{Error, Result};
+use crate::report::base_name;
 use addr2line::Loader;
 use goblin::elf::sym::{STT_OBJECT, STT_TLS};
 use goblin::elf::{Elf, ProgramHeader, program_header::PT_LOAD};
 use raddle_protocol::hooks::{SECTION, SYMBOLIC_BODY};
+use raddle_protocol::libraries::{SYSTEM, is_among};
 use raddle_protocol::witness::{Bytes, Frame, Module, Site, fnv1a};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -181,6 +183,16 @@ impl Symbols {
     /// Every place that was asked for.
     pub fn sites(&self) -> &[Site] {
         &self.sites
+    }
+
+    /// The name of the module at this address, if it has no hooks and could have some.
+    pub fn without_hooks(&mut self, pc: u64) -> Option<String> {
+        let site = self.site(pc);
+        let module = self.sites[site as usize].module?;
+        let image = &self.images[module as usize];
+        let name = base_name(&image.path.to_string_lossy()).to_string();
+        let could = !image.instrumented && !is_among(name.as_bytes(), &SYSTEM);
+        could.then_some(name)
     }
 
     /// The modules, as a witness records them.

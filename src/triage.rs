@@ -221,6 +221,11 @@ impl<'a> Triage<'a> {
         Some(place(&symbols.sites()[site as usize]))
     }
 
+    /// [`Symbols::without_hooks`].
+    pub fn without_hooks(&mut self, pc: u64) -> Option<String> {
+        self.symbols().ok()?.without_hooks(pc)
+    }
+
     /// All that was found.
     pub fn done(mut self) -> Gathered {
         self.notes.extend(self.marked.notes());

@@ -225,16 +225,29 @@ fn programs_that_run_by_the_clock_have_executions() {
         }
     }
     // A thread that nobody else can interrupt, and that nothing ends.
-    let endless = compile(Compiler::Gcc, "tests/hostile/hang.c", &[]);
-    let options = ["run", "--time", "2s", "--timeout", "60s"];
-    let run = common::run(&options, &endless, &["compute"]);
-    let said = run.output.all();
-    assert_eq!(run.output.status, 69, "{said}");
-    assert!(said.contains("no execution came to its end"), "{said}");
-    assert!(
-        said.contains("computing") && said.contains("hang.c:"),
-        "{said}"
-    );
+    for (compiler, could_have_hooks) in [(Compiler::Gcc, true), (Compiler::RaddleCc, false)] {
+        let endless = compile(compiler, "tests/hostile/hang.c", &["-g"]);
+        let options = [
+            "run",
+            "--time",
+            "2s",
+            "--timeout",
+            "60s",
+            "--policy",
+            "dpor",
+        ];
+        let run = common::run(&options, &endless, &["compute"]);
+        let said = run.output.all();
+        assert_eq!(run.output.status, 69, "{said}");
+        assert!(said.contains("no execution came to its end"), "{said}");
+        assert!(
+            said.contains("computing") && said.contains("hang.c"),
+            "{said}"
+        );
+        let told = ["with `raddle cc`", "not built with raddle cc"];
+        let told = told.map(|text| said.contains(text));
+        assert_eq!(told, [could_have_hooks; 2], "{said}");
+    }
 }
 
 /// Inputs that are all 0 in `run` are a bound of what is explored.

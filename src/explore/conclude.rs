@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::limits::{Given, INPUTS, left_out};
 use crate::policy::Executions;
 use crate::summary::{Found, Summary, Verdict, count};
+use crate::terminal::visible;
 use crate::triage::Triage;
 use crate::watch::Treatment;
 use raddle_analyzer::search::Standing;
@@ -46,7 +47,10 @@ impl Shared<'_> {
                     .push(ended_early(self.campaign, self.interrupt, &state).to_string());
             }
             standing.bounds.extend(state.limits.bounds());
-            standing.bounds.extend(state.unseen());
+            // Of what could not be started nothing is known.
+            if self.modules.get().is_some() {
+                standing.bounds.extend(state.unseen());
+            }
             let marks = self.setup.program.sanitizers.bound();
             standing.bounds.extend(marks.map(String::from));
             let compares = self.campaign.same_output || self.campaign.reference.is_some();
@@ -116,7 +120,8 @@ impl Shared<'_> {
             Verdict::ExploredWithinBounds
         };
         let nothing = [Verdict::NothingFound, Verdict::NothingFoundWithinBounds];
-        if nothing.contains(&summary.verdict) && summary.instrumented.is_empty() {
+        let known = self.modules.get().is_some();
+        if nothing.contains(&summary.verdict) && known && summary.instrumented.is_empty() {
             summary.notes.push(ONLY_CALLS.to_string());
         }
         if self.campaign.watch.races != Treatment::Off && !judges_races {
@@ -150,12 +155,19 @@ impl Shared<'_> {
         let advice = match (doing.moving, doing.computes()) {
             (true, _) => {
                 "give it less to do or raise `--time`; `--max-steps N` ends an execution after N steps"
+                    .to_string()
             }
             (false, true) => {
-                "a loop in which no step is seen, or long work: build it with `raddle cc`, give it \
-                 less to do, or raise `--time` and `--timeout`"
+                let build = triage.without_hooks(doing.pc()).map(|module| {
+                    format!("build {} with `raddle cc`, ", visible(&module))
+                });
+                format!(
+                    "a loop in which no step is seen, or long work: {}give it less to do, or raise \
+                     `--time` and `--timeout`",
+                    build.unwrap_or_default()
+                )
             }
-            (false, false) => "it may wait for something outside",
+            (false, false) => "it may wait for something outside".to_string(),
         };
         Some(format!(
             "no execution came to its end: {doing}{}; {advice}",
