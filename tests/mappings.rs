@@ -173,3 +173,111 @@ fn calls_fail_whose_memory_others_take_away() {
         Ok(())
     });
 }
+
+/// What is named where others change, or find, what lies in memory by calls that are not followed.
+const FILE: &str = "a file that is mapped";
+const TWICE: &str = "memory that is mapped at two places";
+
+/// A call of `content.c`, and what bounds verdicts of `dpor` and of `verify` about it; nothing: it is
+/// followed.
+const CONTENT: [(&str, [&str; 2]); 41] = [
+    ("dontneed", [""; 2]),
+    ("dontneed of a global", [""; 2]),
+    ("dontneed, shared", [""; 2]),
+    ("dontneed, locked", [""; 2]),
+    ("remove", [""; 2]),
+    ("free", ["MADV_FREE"; 2]),
+    ("guard", [""; 2]),
+    ("fixed", [""; 2]),
+    ("fixed in a global", [""; 2]),
+    ("fixed, shared", [""; 2]),
+    ("fixed, of a file", ["", "mapped over other memory"]),
+    ("fixed, of a shared file", ["", "mapped over other memory"]),
+    ("unmapped and mapped", [""; 2]),
+    ("unmapped and mapped by hint", [""; 2]),
+    ("shrinks and grows", [""; 2]),
+    ("moved over", [""; 2]),
+    ("moved away", [""; 2]),
+    ("moved to elsewhere", [""; 2]),
+    ("moved with its users", [""; 2]),
+    ("attached over", ["", "mapped over other memory"]),
+    ("attached again", [TWICE; 2]),
+    ("brk", [""; 2]),
+    ("sbrk", [""; 2]),
+    ("punched", [FILE; 2]),
+    ("truncated", [FILE; 2]),
+    ("twice", [TWICE; 2]),
+    ("attached twice", [TWICE; 2]),
+    ("pwrite", [FILE; 2]),
+    ("write", [FILE; 2]),
+    ("pwritev", [FILE; 2]),
+    ("sendfile", [FILE; 2]),
+    ("copy_file_range", [FILE; 2]),
+    ("stream", [FILE; 2]),
+    ("open", [FILE; 2]),
+    ("pread", [""; 2]),
+    ("pread of what is mapped", [FILE; 2]),
+    ("remap_file_pages", ["remap_file_pages"; 2]),
+    ("/proc/self/mem", ["/proc/self/mem"; 2]),
+    ("private file", [FILE; 2]),
+    ("private file over", [FILE; 2]),
+    ("process_madvise", ["process_madvise"; 2]),
+];
+/// The same where the program refers to functions that access memory by the number of its process.
+const BY_PROCESS: [(&str, [&str; 2]); 2] = [
+    ("process_vm_writev", ["process_vm_writev"; 2]),
+    ("process_vm_readv", ["process_vm_readv"; 2]),
+];
+
+/// What a call leaves in memory is found in both orders with what another thread writes there, or bounds the
+/// verdict by name.
+#[test]
+fn what_calls_leave_in_memory_is_found() {
+    const DPOR: &[&str] = &["run", "--policy", "dpor"];
+    const FRONTIER: &[&str] = &["verify"];
+    const MCR: &[&str] = &["verify", "--strategy", "mcr"];
+    let source = "tests/mappings/content.c";
+    let compiled = |define: &'static [&'static str]| {
+        compile(
+            Compiler::RaddleCc,
+            source,
+            &[&["-O0", "-w"], define].concat(),
+        )
+    };
+    let (program, by_process) = (compiled(&[]), compiled(&["-DBY_PROCESS"]));
+    let rows = CONTENT.iter().map(|row| (&program, row));
+    let rows = rows.chain(BY_PROCESS.iter().map(|row| (&by_process, row)));
+    let cases: Vec<_> = rows
+        .flat_map(|row| [DPOR, FRONTIER, MCR].map(|mode| (row, mode)))
+        .flat_map(|(row, mode)| [&[][..], &["by number"]].map(|how| (row, mode, how)))
+        .filter(|(_, mode, how)| *mode != MCR || how.is_empty())
+        .collect();
+    in_parallel(&cases, |&((program, &(call, named)), mode, how)| {
+        let named = named[usize::from(mode != DPOR)];
+        let bugs: &[i32] = match named {
+            "" => &[66],
+            _ => &[66, 69],
+        };
+        let right: &[i32] = match named {
+            "" => &[0],
+            _ => &[69],
+        };
+        let forms = [
+            ("writer", bugs),
+            ("caller", bugs),
+            ("neither", right),
+            ("ordered", if named.is_empty() { right } else { &[0, 69] }),
+        ];
+        for (form, wanted) in forms {
+            let options = [mode, &["--races=off", "--no-shrink"]].concat();
+            let run = run(&options, program, &[&[call, form], how].concat());
+            let (shown, all) = (&run.shown, run.output.all());
+            let status = run.output.status;
+            let is_named = status != 69 || all.contains(named);
+            if !wanted.contains(&status) || !is_named {
+                return Err(format!("{shown}: {wanted:?}, {named:?} is right\n{all}"));
+            }
+        }
+        Ok(())
+    });
+}

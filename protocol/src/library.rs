@@ -315,23 +315,26 @@ pub fn reads_files(name: &str) -> bool {
     NAMES.contains(&name) || CPP.iter().any(|start| name.starts_with(start))
 }
 
-/// What a function that changes how memory is mapped makes of what lies there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Content {
-    /// Neither reads it nor gives the memory another one.
-    Stays,
-    /// May move it, or give the memory another one.
-    Changes,
-}
-
-/// What the function with this name makes of the content, if it only changes how memory is mapped.
-pub fn maps(name: &str) -> Option<Content> {
-    match name {
-        "munmap" | "mprotect" | "pkey_mprotect" | "mlock" | "mlock2" | "munlock" | "msync"
-        | "shmdt" | "brk" | "sbrk" => Some(Content::Stays),
-        "mmap" | "mmap64" | "mremap" | "madvise" => Some(Content::Changes),
-        _ => None,
-    }
+/// Does the function with this name only change how memory is mapped? What it leaves there the runtime tells.
+pub fn maps(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "munmap",
+        "mprotect",
+        "pkey_mprotect",
+        "mlock",
+        "mlock2",
+        "munlock",
+        "msync",
+        "mmap",
+        "mmap64",
+        "mremap",
+        "madvise",
+        "shmat",
+        "shmdt",
+        "brk",
+        "sbrk",
+    ];
+    NAMES.contains(&name)
 }
 
 /// The argument of the function with this name that is an array of texts, up to a null pointer.

@@ -70,6 +70,7 @@ named! {
     ptrace pidfd_send_signal
     statfs statfs64 fstatfs fstatfs64 statvfs statvfs64 fstatvfs fstatvfs64
     tcdrain tcsendbreak getpass vmsplice wordexp
+    remap_file_pages process_madvise
 }
 
 /// A function of more arguments than `intercept!` has room for, whose first is the number of a

@@ -180,6 +180,11 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
         let Some(key) = key else {
             continue;
         };
+        if let (State::CONTENT, Key::Of(file)) = (way.state.name, &key)
+            && call.used(way) != Access::Looks
+        {
+            maps::files::content_changes(*file);
+        }
         // Who makes a descriptor changes what others find of its number.
         let opens = way.used == Use::Changes && way.state.name == State::NUMBERS;
         if let (true, Some(number)) = (opens, State::number(State::DESCRIPTOR)) {
@@ -609,13 +614,18 @@ fn first_duplicate(fd: c_int) -> usize {
     }
 }
 
-/// The key of the file behind a descriptor.
+/// The key of the file behind a descriptor, which a call uses.
 fn of_file(fd: c_int, stat: &libc::stat) -> u64 {
     let is_followed = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) == 0;
-    if !is_followed && maps::is_shared(stat.st_dev, stat.st_ino) {
+    if !is_followed && maps::files::is_shared(stat.st_dev, stat.st_ino) {
         // Whoever accesses the memory does not use the state.
         gate::uncontrolled("calls on a file that is mapped as shared memory");
     }
+    key_of_file(fd, stat)
+}
+
+/// The key of the file behind a descriptor.
+pub fn key_of_file(fd: c_int, stat: &libc::stat) -> u64 {
     let mut mixed = Fnv1a::default();
     mixed.add(&stat.st_dev.to_ne_bytes());
     mixed.add(&stat.st_ino.to_ne_bytes());

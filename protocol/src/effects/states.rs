@@ -199,6 +199,8 @@ impl State {
     pub const WAYS: usize = 24;
     /// Name of the state which numbers of descriptors are open.
     pub const NUMBERS: &str = "which descriptors are open";
+    /// Name of the states what is in a file.
+    pub const CONTENT: &str = "what is in a file";
     /// Name of the state which memory may be accessed by the kernel.
     pub const PAGES: &str = "which memory may be accessed";
     /// What changes which files all paths lead to, those of the library's own and of functions that are

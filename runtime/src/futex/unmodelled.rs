@@ -34,6 +34,8 @@ pub fn name(number: c_long) -> Option<&'static str> {
         SYS_splice => "the system call splice",
         SYS_tee => "the system call tee",
         SYS_vmsplice => "the system call vmsplice",
+        SYS_remap_file_pages => "the system call remap_file_pages",
+        SYS_process_madvise => "the system call process_madvise",
         SYS_io_setup | SYS_io_submit | SYS_io_getevents => "asynchronous I/O of the kernel",
         SYS_io_uring_setup | SYS_io_uring_enter | SYS_io_uring_register => "io_uring",
         SYS_userfaultfd => "userfaultfd",

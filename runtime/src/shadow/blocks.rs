@@ -171,7 +171,7 @@ fn repeated(expr: Expr, n: u64) -> Expr {
 static ANNOUNCED: Serial<[(u64, u64); 2]> = Serial::new([(0, 0); 2]);
 
 /// Calls `each` for the pieces of a block; those that are not shared come whole.
-fn pieces(at: u64, len: u64, mut each: impl FnMut(bool, u64, u64)) {
+pub fn pieces(at: u64, len: u64, mut each: impl FnMut(bool, u64, u64)) {
     let mut done = 0;
     while done < len {
         let here = at + done;

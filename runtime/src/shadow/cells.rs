@@ -334,6 +334,28 @@ impl Cells {
         any
     }
 
+    /// What is known to be shared of these bytes: first, how many.
+    pub fn shared_ranges(
+        &self,
+        address: u64,
+        len: u64,
+    ) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let (ranges, end) = (self.ranges, address.saturating_add(len));
+        let first = ranges.partition_point(|r| r[1] <= address);
+        let within = ranges[first..].iter().take_while(move |r| r[0] < end);
+        within.map(move |&[from, to]| {
+            let from = from.max(address);
+            (from, to.min(end) - from)
+        })
+    }
+
+    /// Was anything recorded of one of these bytes, as of shared ones?
+    pub fn any_recorded(&mut self, address: u64, len: u64) -> bool {
+        let mut any = false;
+        self.existing_parts(address, len, |p| any |= p.cell.known & p.bits() != 0);
+        any
+    }
+
     /// Was anything near this address ever touched or given an expression?
     pub fn is_known(&mut self, address: u64) -> bool {
         self.pages.get(address & !(PAGE - 1) | 1).is_some()
@@ -470,6 +492,22 @@ impl Cells {
         self.existing_parts(address, len, |p| {
             p.cell.bytes[p.from..p.from + p.len].fill(0);
         });
+    }
+
+    /// The same of whole pages, which may be very many. Was one of their bytes none?
+    pub fn forget_pages(&mut self, address: u64, len: u64) -> bool {
+        let (mut any, end) = (false, address.saturating_add(len));
+        self.pages.for_each(|key, cells| {
+            if (address..end).contains(&(key & !(PAGE - 1))) {
+                // SAFETY: a page has `CELLS` cells, and the borrow of `self` covers them.
+                let cells = unsafe { core::slice::from_raw_parts_mut(*cells, CELLS) };
+                for cell in cells {
+                    any |= cell.bytes != [0; 8];
+                    cell.bytes = [0; 8];
+                }
+            }
+        });
+        any
     }
 
     /// Gives `len` (at most 8) bytes the expression `expr` of as many bits; `value` is what they

@@ -11,6 +11,7 @@ mod blocks;
 mod bounds;
 mod calls;
 mod cells;
+pub mod changes;
 mod endless;
 mod floating;
 mod harness;

@@ -362,7 +362,7 @@ pub const CONTENT: State = all_in(
             (Writes, REOPENING),
         ],
         state(
-            "what is in a file",
+            State::CONTENT,
             &[
                 (
                     File(0),

@@ -27,7 +27,7 @@ use raddle_protocol::hooks::{
     FOREIGN_USED, FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN,
 };
 use raddle_protocol::libraries::{SYSTEM, is_among};
-use raddle_protocol::library::{Content, Output, is_silent, maps, reads, reads_files, rest, texts};
+use raddle_protocol::library::{Output, is_silent, maps, reads, reads_files, rest, texts};
 
 /// Bytes that a function may look at behind a pointer that is not to a block of the heap, at least
 /// and at most.
@@ -113,15 +113,15 @@ fn reads_and_stores(
         let is_pointer = |i: usize| (shape & !looked.arguments) >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
         let size = sizes.filter(|&n| n <= MOST).max().unwrap_or(0);
-        // Of some it is known that threads share nothing there, and some only change the page tables.
-        let mapping = through(known, values).and_then(|(function, _)| maps(function));
-        let may_use = |i: usize| match mapping.is_some() || is_known(known) {
+        // Of some it is known that threads share nothing there.
+        let only_maps = through(known, values).is_some_and(|(function, _)| maps(function));
+        let may_use = |i: usize| match is_known(known) {
             true => is_symbolic(values[i], size),
             false => may_use(values[i], size, is_written(shape, i), pc),
         };
-        let pointers = match mapping {
-            Some(Content::Stays) => 0..0,
-            _ => 0..count.min(32),
+        let pointers = match only_maps {
+            true => 0..0,
+            false => 0..count.min(32),
         };
         let mut pointers = pointers.filter(|&i| is_pointer(i));
         alone
