@@ -26,7 +26,7 @@ static int by_number;
 
 static void *map(void *at, size_t len, int flags, int fd)
 {
-    return by_number ? (void *)syscall(SYS_mmap, at, len, BOTH, flags, fd, 0) : mmap(at, len, BOTH, flags, fd, 0);
+    return by_number ? (void *)syscall(SYS_mmap, at, len, BOTH, flags, fd, 0L) : mmap(at, len, BOTH, flags, fd, 0);
 }
 
 static int unmap(void *at, size_t len)
@@ -270,7 +270,7 @@ static void sends(void)
 static void copies(void)
 {
     loff_t in = 0, out = 0;
-    ssize_t n = by_number ? syscall(SYS_copy_file_range, from, &in, file, &out, 1, 0)
+    ssize_t n = by_number ? syscall(SYS_copy_file_range, from, &in, file, &out, 1L, 0L)
                           : copy_file_range(from, &in, file, &out, 1, 0);
     assert(n == 1);
 }

@@ -568,3 +568,21 @@ fn expressions_are_made_to_fit() {
     assert_eq!(fit(&mut n, 4711, 8), 0);
     assert_eq!(fit(&mut n, 0, 8), 0);
 }
+
+#[test]
+fn what_lies_in_whole_pages_is_forgotten() {
+    let mut n = nodes(100);
+    let mut cells = Cells::new(&[[0x2010, 0x2018], [0x2ffc, 0x4004], [0x9000, 0x9001]]);
+    let x = input(&mut n, 32, 0);
+    cells.store(0x1ffc, 4, x, Some(5));
+    cells.store(0x2000, 4, x, Some(5));
+    assert!(cells.forget_pages(0x2000, 0x1000));
+    assert!(!cells.forget_pages(0x2000, u64::MAX));
+    assert_eq!(cells.load(&mut n, 0x1ffc, 4, 5), (x, false));
+    assert_eq!(cells.load(&mut n, 0x2000, 4, 5), (0, false));
+    let shared = |at: u64, len: u64| cells.shared_ranges(at, len).collect::<Vec<_>>();
+    assert_eq!(shared(0x2000, 0x1000), [(0x2010, 8), (0x2ffc, 4)]);
+    assert_eq!(shared(0x3000, 0x1000), [(0x3000, 0x1000)]);
+    assert!(shared(0x4004, 0x1000).is_empty());
+    assert_eq!(shared(0x8000, u64::MAX), [(0x9000, 1)]);
+}
