@@ -222,6 +222,7 @@ fn what(access: &Access, events: &[Event]) -> String {
         Kind::Malloc => return "allocation".to_string(),
         Kind::ReadRange => ("read", event.value),
         Kind::WriteRange => ("write", event.value),
+        Kind::ThreadCreate => ("write", Event::THREAD_NAME),
         Kind::Rmw if !access.write => ("failed atomic update", u64::from(event.size)),
         Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::Rmw => {
             (access.kind.text(), u64::from(event.size))

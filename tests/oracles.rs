@@ -83,7 +83,7 @@ const PROGRAMS: &[Program] = &[
     program("cancelled_spinning", &[], 55, 10, None),
     program("timed_lock", &[], 49, 3, Some(3)),
     program("spinlock", &[], 49, 3, Some(3)),
-    program("once_only", &[], 95, 2, Some(2)),
+    program("once_only", &[], 22, 2, Some(2)),
     program("early_exit", &[], 35, 10, Some(3)),
     program("late_use", &[], 15, 8, Some(4)),
     program("late_crash", &[], 10, 7, Some(6)),

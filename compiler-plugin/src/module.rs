@@ -46,10 +46,19 @@ pub fn instrument(module: Module, optimise: bool) {
     let mut candidates = ours.clone();
     candidates.retain(|&function| can_be_cloned(function));
     let choice = Choice::new(module, &candidates, optimise);
+    // What one function does with a thread-local variable tells what others see of it, before hooks are
+    // given its address.
+    let phase = Phase::begin("raddle: what is private");
+    for function in &ours {
+        expand_updates(*function);
+        let instructions = function.instructions().into_iter();
+        instructions.for_each(schedule::keep_private);
+    }
+    for function in &ours {
+        prepare(module, *function);
+    }
+    drop(phase);
     for function in ours {
-        let phase = Phase::begin("raddle: what is private");
-        prepare(module, function);
-        drop(phase);
         let called = function.instructions().into_iter();
         unknown.extend(called.filter_map(|i| schedule::unknown_called(module.context(), i)));
         let symbolic = choice
@@ -84,13 +93,8 @@ pub fn instrument(module: Module, optimise: bool) {
     }
 }
 
-/// Brings the function into a form that both bodies can be made from, and notes what is private.
+/// Notes what is private, and brings the function into a form that both bodies can be made from.
 fn prepare(module: Module, function: Value) {
-    expand_updates(function);
-    function
-        .instructions()
-        .into_iter()
-        .for_each(schedule::keep_private);
     let mut sharing = Sharing::new(module);
     Access::note_all(function, &mut sharing);
     for instruction in function.instructions() {

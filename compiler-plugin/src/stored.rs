@@ -56,6 +56,16 @@ impl Call {
     /// After it.
     pub fn after(&self, hooks: &Hooks, emit: &Emit, key: Value) {
         let (call, callee) = (self.call, self.call.callee());
+        // What returns again, and not with 0, has stored nothing then.
+        let first = call.returns_twice().then(|| {
+            let zero = call.ty().constant(0);
+            emit.compare(Predicate::LLVMIntEQ, call, zero)
+        });
+        let if_first = |value: Value, otherwise: Value| match first {
+            Some(first) => emit.select(first, value, otherwise),
+            None => value,
+        };
+        let key = if_first(key, key.ty().null());
         for &(argument, stored) in &self.stored {
             let pointer = pointer(call, argument).expect("it was looked for");
             let text = matches!(stored, Stored::Text(_));
@@ -73,7 +83,7 @@ impl Call {
                     let none = emit.compare(Predicate::LLVMIntSLT, result, emit.c64(0));
                     emit.mul(emit.select(none, emit.c64(0), result), emit.c64(size))
                 }
-                _ => self.length(emit, stored),
+                _ => if_first(self.length(emit, stored), emit.c64(0)),
             };
             let arguments = [callee, pointer, length, emit.c32(how), key];
             hooks.call(emit, "raddle_sym_stored", &arguments);

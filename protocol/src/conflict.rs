@@ -295,7 +295,7 @@ pub struct Footprint {
     pub about: Slot,
     #[doc(hidden)]
     pub pad: u16,
-    pub parts: [Part; 2],
+    pub parts: [Part; 3],
 }
 
 /// What the record of a step does not say.
@@ -343,7 +343,12 @@ impl Footprint {
             }
             _ => Part::NONE,
         };
-        let (parts, mut marked) = match kind {
+        // Where its name is written, if that is anywhere.
+        let made = match kind {
+            Kind::ThreadCreate if at != 0 => access(Event::THREAD_NAME, true),
+            _ => Part::NONE,
+        };
+        let ([first, second], mut marked) = match kind {
             Kind::ThreadExit if event.aux != 0 => return Footprint::everything(event.thread),
             Kind::ThreadStart | Kind::ThreadExit | Kind::ThreadLeave => ([me, Part::NONE], 0),
             Kind::ThreadCreate => ([about(event.value), names(event.value)], 0),
@@ -477,7 +482,7 @@ impl Footprint {
                 _ => event.value as Slot,
             },
             pad: 0,
-            parts,
+            parts: [first, second, made],
         }
     }
 
@@ -488,7 +493,7 @@ impl Footprint {
             marks: marks::EVERYTHING,
             about: slot::NONE,
             pad: 0,
-            parts: [Part::NONE; 2],
+            parts: [Part::NONE; 3],
         }
     }
 
@@ -506,7 +511,7 @@ impl Footprint {
             if self.parts.iter().any(|part| part.covers(&word)) {
                 continue;
             }
-            let [first, second] = &mut self.parts;
+            let [first, second, _] = &mut self.parts;
             match (first.first == first.end, second.first == second.end) {
                 (true, _) => *first = word,
                 (false, true) => *second = word,

@@ -90,8 +90,9 @@ kinds! {
     /// Last step of a thread, after its destructors. `value`: return value; `aux`: 1 if it leaves a
     /// robust mutex locked.
     ThreadExit = 2, true, "thread ends";
-    /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: start
-    /// routine; `aux`: expression of the argument; `size`: 1 if the child is made detached.
+    /// `value`: slot of the child ([`crate::slot::NONE`] if none was made); `object`: where its name is
+    /// written (0: nowhere that the program sees); `aux`: expression of the argument; `size`: 1 if the
+    /// child is made detached.
     ThreadCreate = 3, true, "pthread_create";
     /// `value`: slot of the joined thread; `aux`: result; `size`: 1 if a request to cancel the thread was
     /// pending, which would have ended the wait for one that has not ended. Also what main does after pthread_exit where
@@ -595,6 +596,9 @@ impl Event {
     /// but the program need not access these bytes. A function of a library may do so in part, or what
     /// lies there stands for something that the library keeps.
     pub const NO_ACCESS: u8 = 1;
+
+    /// Bytes of the name of a thread, which a [`Kind::ThreadCreate`] writes.
+    pub const THREAD_NAME: u64 = 8;
 
     /// Most return addresses that are written in [`Kind::Stack`] records for one operation.
     pub const CALLERS: usize = 32;

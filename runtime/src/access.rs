@@ -14,7 +14,7 @@ pub use copy::{
     copied, copied_between, filled, most_steps, read, tell_long, try_read, try_write,
     vectors_are_atomic, write,
 };
-pub use library::{begin, end};
+pub use library::{attributes_given, begin, end};
 pub use memory::{Update, cut, load, order, store};
 pub use spans::{Call, Span, is_address};
 pub use table::{Byte, Half};

@@ -13,7 +13,7 @@ pub use names::about as ask_about;
 pub use storage::note as note_storage;
 pub use task::{identity_changes, perform};
 
-use crate::access::staged;
+use crate::access::{self, staged};
 use crate::foreign::sanitizers;
 use crate::gate::{self, Pending, State, Wake};
 use crate::serial::Serial;
@@ -216,6 +216,7 @@ pub fn spawn_helper(s: Slot, routine: Routine, pc: usize) -> bool {
         routine,
         argument: none,
         expression: 0,
+        object: 0,
         detached: true,
         pc,
     };
@@ -234,6 +235,7 @@ pub fn spawn_notified(routine: Routine, attr: *const pthread_attr_t, value: u64)
         routine,
         argument: value as *mut c_void,
         expression: 0,
+        object: 0,
         detached: true,
         pc,
     };
@@ -260,7 +262,14 @@ fn spawn_with(
     expression: u32,
     pc: usize,
 ) -> c_int {
-    sanitizers::point(Kind::ThreadCreate, 0, slot::MAIN, pc);
+    let found = find_attributes(attr, pc);
+    let attr = found.as_ref().map_or(attr, core::ptr::from_ref);
+    // Where nobody comes by, the order of this write and those of others is not to be changed.
+    let object = match sanitizers::lets_others_go() {
+        true => thread as u64,
+        false => 0,
+    };
+    sanitizers::point(Kind::ThreadCreate, object, slot::MAIN, pc);
     crate::raw::look_at_modules();
     let Some(s) = gate::name_child() else {
         too_many(pc);
@@ -269,6 +278,7 @@ fn spawn_with(
         routine,
         argument,
         expression,
+        object,
         detached: false,
         pc,
     };
@@ -277,11 +287,29 @@ fn spawn_with(
     result
 }
 
+/// Reads the attributes of a new thread, a step of its own where there are others who may write there: it
+/// is made with what was found. In symbolic runs other hooks tell of that.
+fn find_attributes(attr: *const pthread_attr_t, pc: usize) -> Option<pthread_attr_t> {
+    let given = access::attributes_given();
+    let may_change = !attr.is_null() && attr as u64 == given && gate::several();
+    if !may_change || !sanitizers::lets_others_go() {
+        return None;
+    }
+    let at = attr.cast_mut().cast();
+    // SAFETY: the program's attributes, which are initialised.
+    unsafe {
+        access::range_read(at, size_of::<pthread_attr_t>() as u64, pc);
+        Some(attr.read())
+    }
+}
+
 /// What a new thread is to do, and where it was asked for.
 struct Given {
     routine: Routine,
     argument: *mut c_void,
     expression: u32,
+    /// Where the program is given its name; 0: it is not.
+    object: u64,
     /// Whatever its attributes say.
     detached: bool,
     pc: usize,
@@ -304,7 +332,6 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     let mut event = Event {
         kind: Kind::ThreadCreate as u8,
         size: u8::from(attributes.detached || given.detached),
-        object: given.routine as usize as u64,
         value: u64::from(slot::NONE),
         aux: given.expression,
         pc: given.pc as u64,
@@ -336,7 +363,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
     gate::writes(thread as u64, size_of::<pthread_t>() as u64);
     // SAFETY: the program's variable, as `pthread_create` says.
     unsafe { thread.write(pthread) };
-    event.value = u64::from(s);
+    (event.object, event.value) = (given.object, s.into());
     gate::log_full(event);
     gate::add_thread(s, given.routine as usize, given.pc);
     0

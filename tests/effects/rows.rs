@@ -18,7 +18,7 @@ const NOT_CALLED: &str = "execl execv system popen fork vfork wait waitpid waiti
     sigwait sigwaitinfo sigtimedwait nanosleep clock_nanosleep thrd_sleep select pselect poll ppoll \
     epoll_wait epoll_pwait mq_receive mq_timedreceive mq_send mq_timedsend msgrcv msgsnd semop semtimedop \
     accept accept4 connect bind chroot acct sethostname setdomainname setlogin settimeofday clock_settime adjtime \
-    setrlimit setrlimit64 prlimit prlimit64 setgroups initgroups revoke getpass longjmp siglongjmp \
+    setrlimit setrlimit64 prlimit prlimit64 setgroups initgroups revoke getpass setjmp _setjmp longjmp _longjmp siglongjmp \
     pthread_create thrd_create pthread_join pthread_tryjoin_np pthread_timedjoin_np pthread_clockjoin_np \
     thrd_join sigaction sigaltstack sigstack setitimer timer_create timer_settime timerfd_settime \
     openlog dlopen dlmopen dlsym dlvsym dladdr1 ftw ftw64 nftw nftw64 gets syslog vsyslog regexec regfree \

@@ -125,6 +125,13 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
                 write: true,
                 atomic: false,
             },
+            Kind::ThreadCreate => {
+                let name = Event {
+                    value: Event::THREAD_NAME,
+                    ..*event
+                };
+                order.access(Kind::WriteRange, me, &name)
+            }
             _ => order.access(kind, me, event),
         };
         let clock = order.clock(me);
@@ -166,6 +173,10 @@ pub fn each(events: &[Event], mut found: impl FnMut(Race)) {
             _ => shadow.access((from, to), touch, &ordered, &mut race),
         }
         order.accessed(kind, me);
+        // The thread begins when its name is there.
+        if kind == Kind::ThreadCreate {
+            order.take_in(kind, event);
+        }
     }
 }
 
@@ -205,6 +216,7 @@ fn span(kind: Kind, event: &Event) -> Option<(u64, u64)> {
         Kind::ReadRange | Kind::WriteRange if event.size == Event::NO_ACCESS => return None,
         Kind::ReadRange | Kind::WriteRange => event.value.min(LONGEST_RANGE),
         Kind::Malloc | Kind::Free | Kind::Mapped => event.value.min(LARGEST),
+        Kind::ThreadCreate if event.object != 0 => Event::THREAD_NAME,
         _ => return None,
     };
     let from = event.object.min(HIGHEST);

@@ -594,6 +594,20 @@ fn arbitrary_records_do_no_harm() {
     }
 }
 
+/// Where its name is written a thread is ordered behind that, and nobody else is.
+#[test]
+fn who_makes_a_thread_writes_its_name() {
+    let create = |object, child| event(0, Kind::ThreadCreate, object, child);
+    let read = |thread, object| Event {
+        size: 8,
+        ..event(thread, Kind::Read, object, 0)
+    };
+    for (reader, object, races) in [(1, 64, 1), (2, 64, 0), (1, 72, 0), (1, 60, 1)] {
+        let events = [create(0, 1), create(64, 2), read(reader, object)];
+        assert_eq!(races::distinct(&events).len(), races, "{reader} {object}");
+    }
+}
+
 /// A value that nobody was seen to write: what was done before is taken to be ordered.
 #[test]
 fn values_from_code_that_is_not_seen_order_everything() {

@@ -53,6 +53,11 @@ impl Value {
                 .is_some_and(|f| f.has_attribute(place, name))
     }
 
+    /// Calls only: may it return more than once?
+    pub fn returns_twice(self) -> bool {
+        self.call_has_attribute(Place::Function, "returns_twice")
+    }
+
     /// Calls only: the type of a type attribute (`byval`, `elementtype`) of an argument.
     pub fn call_type_attribute(self, argument: u32, name: &str) -> Option<Type> {
         let kind = attribute_kind(name);

@@ -40,12 +40,16 @@ fn told(call: Value) -> Option<Told> {
     }
     let callee = call.callee().as_function().filter(|f| f.is_declaration())?;
     let name = callee.name();
-    // The thread that is made does not begin before its name is written.
-    let row = row_of(&name).filter(|(_, row)| {
-        !stores_early(&name) && row.effects.iter().all(|effect| fits(call, effect))
-    });
+    let fits = |(_, row): &(u32, &Row)| row.effects.iter().all(|effect| fits(call, effect));
+    let row = row_of(&name).filter(fits);
     let state = keeps_state(&name);
     (row.is_some() || state.is_some()).then_some(Told { name, row, state })
+}
+
+/// Is this effect of the function told of around its call? The thread that is made does not begin before
+/// its name is written.
+fn is_around(name: &str, effect: &Effect) -> bool {
+    !(effect.writes && stores_early(name))
 }
 
 /// Is it told of what the call does to memory?
@@ -130,9 +134,24 @@ fn given(call: Value) -> impl Iterator<Item = (u32, Value)> {
     (0..).zip(call.arguments())
 }
 
+/// They keep where their first argument leads for the calling thread alone: what pthread_cleanup_push makes.
+const FOR_THREAD: &[&str] = &[
+    "__pthread_register_cancel",
+    "__pthread_register_cancel_defer",
+    "__pthread_unregister_cancel",
+    "__pthread_unregister_cancel_restore",
+    "__pthread_unwind_next",
+];
+
 /// Says of the pointers that the call is given that nobody knows of them afterwards: a variable whose
 /// address only such calls get stays the function's own.
 pub fn keep_private(call: Value) {
+    let is_for_thread = |callee: Value| FOR_THREAD.contains(&callee.name().as_str());
+    if lies_elsewhere(call).is_some_and(is_for_thread)
+        && has_kind(call, 0, Kind::LLVMPointerTypeKind)
+    {
+        call.add_call_attribute(Place::Param(0), "nocapture");
+    }
     let Some((name, (_, row))) = told(call).and_then(|told| Some((told.name, told.row?))) else {
         return;
     };
@@ -154,7 +173,7 @@ pub fn keep_private(call: Value) {
         let known = row.effects.iter().any(|effect| {
             let direct = effect.argument() == Some(index as u8);
             let size = matches!(effect.extent, Extent::Size(_) | Extent::Bytes(_));
-            direct && (!hands_on || size && effect.writes)
+            direct && is_around(&name, effect) && (!hands_on || size && effect.writes)
         });
         let asked_for = formatted.is_some_and(|first| index >= first.into());
         if argument.ty().kind() == Kind::LLVMPointerTypeKind && (known || asked_for) {
@@ -171,7 +190,7 @@ impl Schedule<'_> {
             |index: u32| index < PRIVATE_LEN && Access::is_private(self.context, i, index);
         let row = told.row.filter(|(_, row)| {
             let mut effects = row.effects.iter();
-            effects.any(|effect| accesses(i, effect, private) > 0)
+            effects.any(|one| is_around(&told.name, one) && accesses(i, one, private) > 0)
         });
         if row.is_none() && told.state.is_none() {
             return;
@@ -191,8 +210,10 @@ impl Schedule<'_> {
         let frame = *self
             .frame
             .get_or_init(|| self.variable(self.context.int(64).array(WORDS)));
-        // What a system call does is known when it is made.
-        let follows = row.is_some() || told.name == DIRECT;
+        // What a system call does is known when it is made. One that may return again has nothing to tell
+        // behind it, nor has one that makes a thread.
+        let ends = !i.returns_twice() && !stores_early(&told.name);
+        let follows = (row.is_some() || told.name == DIRECT) && ends;
         let end = match i.opcode() {
             Opcode::LLVMInvoke if follows => {
                 i.split_normal_edge();

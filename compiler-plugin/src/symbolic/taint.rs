@@ -50,7 +50,7 @@ fn can_be(layout: Layout, i: Value, found: &HashSet<Value>) -> bool {
             }
             // memcpy and its kin return their first argument.
             None if Access::of(i).is_some_and(|access| access.is_block()) => any(),
-            None => !i.call_has_attribute(Place::Function, "returns_twice"),
+            None => !i.returns_twice(),
         },
         Opcode::LLVMPHI
         | Opcode::LLVMSelect

@@ -40,7 +40,6 @@ const OTHERWISE: &str = "
     memcpy memmove memset __memcpy_chk __memmove_chk __memset_chk malloc calloc free realloc
     reallocarray aligned_alloc memalign valloc pvalloc malloc_usable_size cfree freeaddrinfo
     if_freenameindex mmap mmap64 munmap mremap brk sbrk shmat shmdt remap_file_pages
-    setjmp _setjmp __sigsetjmp longjmp _longjmp siglongjmp __longjmp_chk
     atexit at_quick_exit on_exit call_once pthread_once pthread_atfork exit _exit _Exit quick_exit abort
     pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_mutex_destroy
     pthread_mutex_consistent pthread_mutex_consistent_np pthread_cond_wait pthread_cond_signal

@@ -159,6 +159,15 @@ pub const ROWS: &[Row] = &[
     row("sched_getattr", &[writes(1, Bytes(2))]),
     row("getcpu", &[writes(0, Size(4)), writes(1, Size(4))]),
     row("__sched_cpucount", &[reads(1, Bytes(0))]),
+    // Jumps: the registers, whether there is a mask, and room for that.
+    row(
+        "setjmp _setjmp __sigsetjmp",
+        &[writes(0, Size(80)).opaque()],
+    ),
+    stepping(
+        "longjmp _longjmp siglongjmp __longjmp_chk",
+        &[reads(0, Size(80)).opaque()],
+    ),
     // Signals.
     row(
         "pthread_sigmask sigprocmask",

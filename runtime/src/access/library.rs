@@ -29,6 +29,7 @@ use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::{self, DIRECT, Direct, Effect, Place, Row, direct, keeps_state};
 use raddle_protocol::event::Kind;
 use raddle_protocol::hooks::call::{ARGUMENTS, Frame, PRIVATE, ROW, STATE, TOLD};
+use raddle_protocol::library::stores_early;
 use raddle_protocol::shared::{WRITE_ORDER, flags};
 use raddle_protocol::uses::{self, Uses};
 
@@ -67,6 +68,15 @@ const PLACE: usize = 64;
 /// Instead of how many accesses were told of before a call and 1: there is no other thread, and it is
 /// asked where its result leads.
 const ALONE: u64 = u64::MAX;
+
+/// See [`attributes_given`].
+static ATTRIBUTES: Serial<u64> = Serial::new(0);
+
+/// Where the attributes lie of the thread that the running one is about to make, if others may write there.
+pub fn attributes_given() -> u64 {
+    // SAFETY: the running thread.
+    core::mem::take(unsafe { ATTRIBUTES.get() })
+}
 
 /// Addresses only.
 static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
@@ -375,6 +385,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         return;
     };
     frame.what = what;
+    if stores_early(name) {
+        // SAFETY: the running thread, which makes the call next.
+        return unsafe { *ATTRIBUTES.get() = frame.arguments[1] };
+    }
     let (mut told, mut known) = (0, true);
     let mut all_used = Uses::NONE;
     let mut staged = None;
@@ -390,7 +404,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
             kernel,
             ..call_of(what, &whole, number, None)
         };
-        if gate::several() {
+        if gate::several() && row.effects.iter().any(has_steps) {
             staged = staged::open(key, most_steps().min(STEPS), kernel);
         }
         // It will fail, and access nothing.

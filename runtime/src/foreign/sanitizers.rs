@@ -175,9 +175,14 @@ pub fn point(kind: Kind, object: u64, about: Slot, pc: usize) {
     }
 }
 
+/// May others come by in such a call?
+pub fn lets_others_go() -> bool {
+    !found().wrapped
+}
+
 /// [`gate::returns`] from such a call.
 pub fn returns(pc: usize) {
-    if !found().wrapped {
+    if lets_others_go() {
         gate::returns(pc);
     }
 }

@@ -6,7 +6,7 @@ use super::atomic;
 pub use super::atomic::{enter as enter_section, leave as leave_section};
 use super::nodes::{Expr, Nodes};
 use super::simplify::Operand;
-use crate::access::Update;
+use crate::access::{Update, shadowed};
 use crate::states;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
@@ -54,6 +54,17 @@ pub fn write_by_kernel(at: u64, byte: u8, pc: usize) {
     access
         .of_kernel(states::pages_may_go())
         .write(byte.into(), 0);
+}
+
+/// Has `write`, code without hooks, write a block.
+pub fn written_by<R>(at: u64, len: u64, pc: usize, write: impl FnOnce() -> R) -> R {
+    if !shadowed() {
+        return write();
+    }
+    will_write(at, len, pc);
+    let result = write();
+    super::blocks::forget(at, len, pc);
+    result
 }
 
 /// Does the word hold this?

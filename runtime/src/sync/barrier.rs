@@ -161,8 +161,7 @@ unsafe fn init(b: *mut pthread_barrier_t, pc: usize, initialise: impl FnOnce() -
     gate::renews(object, size_of::<pthread_barrier_t>(), pc);
     check_alive(OBJECT.what, object, pc);
     settle(model(object).init(), object, pc);
-    gate::writes(object, size_of::<pthread_barrier_t>() as u64);
-    let code = initialise();
+    let code = super::initialising(object, size_of::<pthread_barrier_t>(), pc, initialise);
     if code == 0 {
         // SAFETY: the program's barrier.
         super::initialised(object, unsafe { count(b) }.into());

@@ -368,8 +368,7 @@ pub fn init(c: *mut pthread_cond_t, pc: usize, initialise: impl FnOnce() -> c_in
     }
     super::note(Kind::CondInit, object, pc);
     super::begins(object);
-    gate::writes(object, size_of::<pthread_cond_t>() as u64);
-    initialise()
+    super::initialising(object, size_of::<pthread_cond_t>(), pc, initialise)
 }
 
 /// Waits at most until `at` by `clock`.

@@ -24,6 +24,7 @@ mod spurious;
 use crate::gate::{self, Fatal, Interrupt, Pending};
 use crate::heap;
 use crate::serial::Serial;
+use crate::shadow::one_body;
 use core::ffi::c_int;
 use libc::ETIMEDOUT;
 use model::queue::Waiters;
@@ -96,6 +97,13 @@ pub fn note(kind: Kind, object: u64, pc: usize) {
         pc: pc as u64,
         ..Event::default()
     });
+}
+
+/// Lets the C library initialise an object of so many bytes, by `initialise`. In a symbolic run these are
+/// written as others are: the program may keep other things there.
+fn initialising<R>(object: u64, bytes: usize, pc: usize, initialise: impl FnOnce() -> R) -> R {
+    gate::writes(object, bytes as u64);
+    one_body::written_by(object, bytes as u64, pc, initialise)
 }
 
 /// [`initialised`] for an object without a count.

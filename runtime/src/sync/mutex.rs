@@ -435,8 +435,7 @@ pub unsafe fn init(
     let object = m as u64;
     gate::simple(Kind::MutexInit, object, pc);
     check_alive(WHAT, object, pc);
-    gate::writes(object, size_of::<pthread_mutex_t>() as u64);
-    let code = initialise();
+    let code = super::initialising(object, size_of::<pthread_mutex_t>(), pc, initialise);
     if code == 0 {
         MODELS.remove(object);
         gate::touch(object);

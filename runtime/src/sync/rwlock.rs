@@ -359,8 +359,7 @@ unsafe fn init(l: *mut pthread_rwlock_t, pc: usize, initialise: impl FnOnce() ->
     let object = l as u64;
     gate::renews(object, size_of::<pthread_rwlock_t>(), pc);
     check_alive(OBJECT.what, object, pc);
-    gate::writes(object, size_of::<pthread_rwlock_t>() as u64);
-    let code = initialise();
+    let code = super::initialising(object, size_of::<pthread_rwlock_t>(), pc, initialise);
     if code == 0 {
         forget(object, object + 1);
         super::note(Kind::RwInit, object, pc);

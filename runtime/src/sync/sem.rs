@@ -212,8 +212,7 @@ unsafe fn get_value(s: *mut sem_t, into: *mut c_int, pc: usize) -> c_int {
 unsafe fn init(s: *mut sem_t, pc: usize, initialise: impl FnOnce() -> c_int) -> c_int {
     gate::renews(s as u64, size_of::<sem_t>(), pc);
     check_alive(OBJECT.what, s as u64, pc);
-    gate::writes(s as u64, size_of::<sem_t>() as u64);
-    let code = initialise();
+    let code = super::initialising(s as u64, size_of::<sem_t>(), pc, initialise);
     if code == 0 {
         // SAFETY: the program's semaphore. Threads that wait stay counted.
         let model = unsafe { observe(s, pc) };

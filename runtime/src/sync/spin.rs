@@ -104,9 +104,10 @@ unsafe fn init(l: *mut pthread_spinlock_t, pc: usize) -> c_int {
     check_alive(OBJECT.what, l as u64, pc);
     MODELS.remove(l as u64);
     super::begins(l as u64);
-    gate::writes(l as u64, size_of::<pthread_spinlock_t>() as u64);
-    // SAFETY: the program's lock.
-    unsafe { l.write(FREE) };
+    super::initialising(l as u64, size_of::<pthread_spinlock_t>(), pc, || {
+        // SAFETY: the program's lock.
+        unsafe { l.write(FREE) }
+    });
     super::note(Kind::SpinInit, l as u64, pc);
     gate::touch(l as u64);
     0

@@ -59,7 +59,7 @@ fn take_item(row: &mut Row<'_>) -> Option<Item> {
         marks,
         about,
         pad: 0,
-        parts: [part()?, part()?],
+        parts: [part()?, part()?, part()?],
     };
     Some(Item {
         thread,
