@@ -352,6 +352,25 @@ fn races_are_found_with_what_a_call_is_given() {
     });
 }
 
+/// Code that is told of what setjmp writes goes on as it did when that returns once more.
+#[test]
+fn what_returns_twice_goes_on() {
+    in_parallel(&["-O0", "-O2"], |level| {
+        let program = compile(Compiler::RaddleCc, "tests/effects/jumps.c", &[level, "-w"]);
+        for options in [
+            &["run", "-n", "20"][..],
+            &["run", "--policy", "dpor"],
+            &["verify"],
+        ] {
+            let found = run(&[options, &["--races=fail"]].concat(), &program, &[]);
+            if found.output.status != 0 {
+                return Err(format!("{level}: {}: {}", found.shown, found.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// What no row can say bounds what an exhaustive search says, by name.
 #[test]
 fn a_function_that_is_not_known_bounds_the_verdict() {
