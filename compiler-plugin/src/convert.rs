@@ -47,3 +47,17 @@ pub fn widened(emit: &Emit, int: Value) -> Value {
         int
     }
 }
+
+/// A number or a pointer as a word, of other things 0.
+pub fn word(emit: &Emit, value: Value, signed: bool) -> Value {
+    match value.ty().kind() {
+        Kind::LLVMPointerTypeKind if value.ty().address_space() == 0 => {
+            emit.ptr_to_int(value, emit.int(64))
+        }
+        Kind::LLVMIntegerTypeKind if signed && value.ty().int_width() < 64 => {
+            emit.sext(value, emit.int(64))
+        }
+        Kind::LLVMIntegerTypeKind => widened(emit, value),
+        _ => emit.c64(0),
+    }
+}

@@ -5,7 +5,7 @@ use crate::ir::{Kind, Opcode, Type, Value};
 use crate::module::is_ours;
 use crate::wide::Wide;
 use raddle_protocol::cpp::is_known;
-use raddle_protocol::effects::{Known, keeps_state};
+use raddle_protocol::effects::{DIRECT, Known, keeps_state};
 use raddle_protocol::hooks::{
     ARGS_LEN, FOREIGN_BLIND, FOREIGN_MORE, FOREIGN_OUTPUT, FOREIGN_READS, FOREIGN_STATE,
     FOREIGN_STORES, FOREIGN_USED, FOREIGN_WRITTEN, FOREIGN_WRITTEN_LEN, Ty,
@@ -43,6 +43,8 @@ impl Foreign {
             Some(Known::Unknown) => true,
             // Perhaps one of the C library.
             None if !is_silent(name) && !is_known(name) => is_given_any(),
+            // It may do what any other does.
+            _ if name == DIRECT => true,
             _ => rest(name, told).next().is_some(),
         };
         let known = flag(

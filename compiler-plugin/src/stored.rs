@@ -1,11 +1,14 @@
 //! What functions of the C library store where their arguments lead, told around their calls in symbolic
 //! runs: steps of their own, after the call.
 
-use crate::convert::widened;
+use crate::convert::{widened, word};
 use crate::hooks::Hooks;
 use crate::ir::{Emit, Kind, Predicate, Value};
-use raddle_protocol::hooks::{STORE_ANY, STORE_EARLY, STORE_LAST, STORE_TEXT, STORE_ZEROED};
-use raddle_protocol::library::{OWN, Stored, reads, stores, stores_early};
+use raddle_protocol::effects::DIRECT;
+use raddle_protocol::hooks::{
+    ARGS_LEN, STORE_ANY, STORE_COUNT, STORE_EARLY, STORE_LAST, STORE_REST, STORE_TEXT, STORE_ZEROED,
+};
+use raddle_protocol::library::{OWN, Stored, reads, rest, stores, stores_early};
 
 /// A call of which there is something to tell.
 pub struct Call {
@@ -14,6 +17,8 @@ pub struct Call {
     stored: Vec<(u32, Stored)>,
     /// [`STORE_EARLY`], or nothing.
     early: u32,
+    /// It may store more, which the runtime looks up.
+    more: bool,
 }
 
 impl Call {
@@ -27,17 +32,20 @@ impl Call {
                 call,
                 stored: Vec::new(),
                 early: 0,
+                more: true,
             });
         };
         let name = callee.name();
         let stored: Vec<(u32, Stored)> = stores(&name)
             .filter(|&(argument, _)| pointer(call, argument).is_some())
             .collect();
-        let tells = !stored.is_empty() || reads(&name).next().is_some();
+        let more = name == DIRECT || rest(&name, true).next().is_some();
+        let tells = more || !stored.is_empty() || reads(&name).next().is_some();
         (callee.is_declaration() && tells).then(|| Call {
             call,
             stored,
             early: if stores_early(&name) { STORE_EARLY } else { 0 },
+            more,
         })
     }
 
@@ -53,8 +61,8 @@ impl Call {
         }
     }
 
-    /// After it.
-    pub fn after(&self, hooks: &Hooks, emit: &Emit, key: Value) {
+    /// After it; `name`: a text, or null where it is not known.
+    pub fn after(&self, hooks: &Hooks, emit: &Emit, name: Value, key: Value) {
         let (call, callee) = (self.call, self.call.callee());
         // What returns again, and not with 0, has stored nothing then.
         let first = call.returns_twice().then(|| {
@@ -66,6 +74,12 @@ impl Call {
             None => value,
         };
         let key = if_first(key, key.ty().null());
+        if self.more {
+            let count = call.argument_count().min(ARGS_LEN as u32);
+            let how = emit.c32(STORE_REST | count << STORE_COUNT);
+            let arguments = [callee, name, word(emit, call, true), how, key];
+            hooks.call(emit, "raddle_sym_stored", &arguments);
+        }
         for &(argument, stored) in &self.stored {
             let pointer = pointer(call, argument).expect("it was looked for");
             let text = matches!(stored, Stored::Text(_));

@@ -114,10 +114,18 @@ pub enum Extent {
     Format(u8),
     /// The same with a `va_list`, which is this argument.
     List(u8),
+    /// Where a format of the printf family says to store how much was written: arguments from this one on.
+    Counts(u8),
+    /// The same with a `va_list`, which is this argument.
+    CountsList(u8),
     /// As many bytes as the fields of a vector say of which this argument gives the number, in turn.
     Vector(u8),
-    /// The same of a message's header, to which the argument of the access leads.
+    /// The same of a message's header, to which the argument of the access leads, and its name and what goes
+    /// with it.
     Message,
+    /// The same of as many such headers, each with a length behind it, as this argument says; of those that
+    /// were got, as many bytes as their lengths say.
+    Messages(u8),
 
     // What is known only after the call: before it, all that may come.
     /// As many units as the result says, if it is above 0; no more than the argument says.
@@ -234,7 +242,7 @@ impl Effect {
     /// How far it goes is known only after the call.
     pub const fn is_after(&self) -> bool {
         use Extent::*;
-        let vector = self.writes && matches!(self.extent, Vector(_) | Message);
+        let vector = self.writes && matches!(self.extent, Vector(_) | Message | Messages(_));
         vector
             || matches!(self.place, Place::Own)
             || matches!(
@@ -261,7 +269,7 @@ impl Effect {
         };
         let (third, numbers) = match self.extent {
             Bytes(n) | Text(n) | TextUntil(n) | Number(n) | Result(n) | Printed(n) | Written(n)
-            | Line(n) | Family(n) | Vector(n) => (NONE, [n, NONE]),
+            | Line(n) | Family(n) | Vector(n) | Messages(n) => (NONE, [n, NONE]),
             Product(a, b) | Until(a, b) | ResultTimes(a, b) => (NONE, [a, b]),
             SizeAt(at, _)
             | Without(at)
@@ -276,8 +284,8 @@ impl Effect {
                 (text, [n, NONE])
             }
             CopyUntil(other, value, n) => (other, [value, n]),
-            Size(_) | Floating | Format(_) | List(_) | Message | ResultAndOne | Scanned(_)
-            | ScannedList(_) => (NONE, [NONE; 2]),
+            Size(_) | Floating | Format(_) | List(_) | Counts(_) | CountsList(_) | Message
+            | ResultAndOne | Scanned(_) | ScannedList(_) => (NONE, [NONE; 2]),
         };
         ([first, second, third], numbers)
     }
@@ -293,9 +301,22 @@ impl Effect {
     /// The first of the arguments that are given in place of `...`, where the format asks for them.
     pub const fn variadic(&self) -> Option<u8> {
         match self.extent {
-            Extent::Format(first) | Extent::Scanned(first) => Some(first),
+            Extent::Format(first) | Extent::Scanned(first) | Extent::Counts(first) => Some(first),
             _ => None,
         }
+    }
+
+    /// The `va_list` by which they are given, where the function takes one.
+    pub const fn list(&self) -> Option<u8> {
+        match self.extent {
+            Extent::List(list) | Extent::ScannedList(list) | Extent::CountsList(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// Does it lie where a format says, and not where the format does?
+    pub const fn is_elsewhere(&self) -> bool {
+        self.writes && (self.variadic().is_some() || self.list().is_some())
     }
 }
 
@@ -305,6 +326,16 @@ const fn reads(argument: u8, extent: Extent) -> Effect {
 
 const fn writes(argument: u8, extent: Extent) -> Effect {
     Effect::of(Place::Argument(argument), true, extent)
+}
+
+/// Where this format, whose arguments follow from number `first` on, says to store counts.
+const fn counts(format: u8, first: u8) -> Effect {
+    writes(format, Extent::Counts(first))
+}
+
+/// The same with a `va_list`.
+const fn counts_list(format: u8, list: u8) -> Effect {
+    writes(format, Extent::CountsList(list))
 }
 
 /// The functions with these names, and what they do, in order.
@@ -456,7 +487,7 @@ mod tests {
             (Token(at) | TokenEnd(at) | Field(at) | FieldEnd(at), _) => at,
             (Copy(at, _) | Append(at, _) | CopyUntil(at, ..), _) => at,
             // The vector of the same argument.
-            (Vector(_) | Message, Place::Argument(a)) => a,
+            (Vector(_) | Message | Messages(_), Place::Argument(a)) => a,
             _ => NONE,
         };
         [place, extent]

@@ -259,7 +259,7 @@ kinds! {
     /// `value`: how many pages, and what else the call uses ([`crate::uses::Uses::of_pages`]).
     Remap = 81, true, "pages change";
 
-    /// `object`: address; `value`: value read; `aux`: always 0, the reader names it by index.
+    /// `object`: address; `value`: value read; `aux`: 0 ([`Event::UNSURE`]), the reader names it by index.
     Read = 90, true, "read";
     /// `object`: address; `value`: value written; `aux`: its expression.
     Write = 91, true, "write";
@@ -596,6 +596,8 @@ impl Event {
     /// but the program need not access these bytes. A function of a library may do so in part, or what
     /// lies there stands for something that the library keeps.
     pub const NO_ACCESS: u8 = 1;
+    /// `aux` of a read of which it is not sure that it happens: it races with nobody.
+    pub const UNSURE: u32 = u32::MAX;
 
     /// Bytes of the name of a thread, which a [`Kind::ThreadCreate`] writes.
     pub const THREAD_NAME: u64 = 8;

@@ -62,6 +62,11 @@ pub const STORE_EARLY: u32 = 2;
 pub const STORE_ZEROED: u32 = 4;
 /// Of `raddle_sym_stored`: the call has returned, and there is no more to tell of.
 pub const STORE_LAST: u32 = 8;
+/// Of `raddle_sym_stored`: the call has returned, the length is its result, the address leads to the
+/// function's name (null: it is not known); what else it has stored ([`crate::library::rest`]) is looked
+/// up. From the bit [`STORE_COUNT`] on stands how many arguments lie where `call` leads.
+pub const STORE_REST: u32 = 16;
+pub const STORE_COUNT: u32 = 8;
 
 /// Most loops in each other that `raddle_sym_settled` is asked about.
 pub const STRETCH_LEVELS: usize = 3;
@@ -542,8 +547,8 @@ pub const TABLE: &[Hook] = &[
     hook("raddle_sym_forget", Void, &[Ptr, I64]),
     // Before and after a call of a function of the C library (the first pointer; nothing happens if
     // it has a symbolic body) that stores so much where the second one leads (STORE_ANY: no limit is
-    // known). `how`: STORE_TEXT, STORE_EARLY, STORE_LAST, STORE_ZEROED, where only what is after the call
-    // is told of. `call` is an address in the frame of the caller that stands for the call: the arguments
+    // known). `how`: STORE_TEXT, STORE_EARLY, STORE_LAST, STORE_REST, which comes first, STORE_ZEROED, where
+    // only what is after the call is told of. `call` is an address in the frame of the caller that stands for the call: the arguments
     // of `raddle_sym_foreign`, if that was told of the call.
     hook(
         "raddle_sym_will_store",

@@ -44,7 +44,7 @@ pub const VERSION: u32 = {
 };
 
 /// To be raised with each change of the pages, the events, or of what a hook means.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Goes on with a hash (FNV-1a) over these bytes.
 const fn hash(mut hash: u64, bytes: &[u8]) -> u64 {

@@ -127,13 +127,13 @@ fn call(name: &str, row: &Row, function: &Declared) -> Option<Call> {
         match effect.place {
             // What the targets of a format are, follows.
             Place::Argument(argument) => {
-                let writes = effect.writes && effect.variadic().is_none();
+                let writes = effect.writes && !effect.is_elsewhere();
                 *accesses.entry(argument).or_insert(false) |= writes;
             }
             Place::Behind(argument) => behind.push(argument),
             _ => {}
         }
-        if matches!(effect.extent, Extent::List(_) | Extent::ScannedList(_)) {
+        if effect.list().is_some() {
             return None;
         }
     }
@@ -152,7 +152,7 @@ fn call(name: &str, row: &Row, function: &Declared) -> Option<Call> {
                 first,
                 row.effects
                     .iter()
-                    .any(|effect| effect.writes && effect.variadic().is_some()),
+                    .any(|effect| matches!(effect.extent, Extent::Scanned(_))),
             );
             let _ = write!(prepare, "text({first}); ");
             format!("areas[{first}]")

@@ -210,6 +210,7 @@ const LONGEST_RANGE: u64 = 1 << 20;
 /// The memory that an event of this kind touches.
 fn span(kind: Kind, event: &Event) -> Option<(u64, u64)> {
     let size = match kind {
+        Kind::Read if event.aux == Event::UNSURE => return None,
         Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::Rmw => {
             u64::from(event.size)
         }

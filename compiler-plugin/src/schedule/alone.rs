@@ -193,7 +193,7 @@ impl Schedule<'_> {
         if let Some((at, stored)) = stored {
             let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
             let symbolic = self.hooks.mode_has(&emit, MODE_SYMBOLIC);
-            emit.when(symbolic, |emit| stored.after(self.hooks, emit, key));
+            emit.when(symbolic, |emit| stored.after(self.hooks, emit, name, key));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::Schedule;
 use crate::access::Access;
-use crate::convert::widened;
+use crate::convert::word;
 use crate::ir::{Context, Emit, Kind, Module, Opcode, Place, Value};
 use crate::locations;
 use raddle_protocol::effects::{self, DIRECT, Effect, Extent, Known, Lent, NONE, Row, keeps_state};
@@ -225,7 +225,7 @@ impl Schedule<'_> {
             let mut emit = Emit::new(self.context, at, locations::of(self.context, i));
             let mode = self.hooks.mode_has(&emit, wanted);
             emit.when(mode, |emit| {
-                let result = self.word(emit, i, true);
+                let result = word(emit, i, true);
                 let arguments = [emit.c64(what), frame, result];
                 self.hooks.call(emit, "raddle_called", &arguments);
             });
@@ -241,7 +241,7 @@ impl Schedule<'_> {
             let count = i.argument_count().min(ARGUMENTS as u32);
             emit.store(emit.c64(count.into()), frame);
             for (index, argument) in given(i).take(count as usize) {
-                let word = self.word(emit, argument, false);
+                let word = word(emit, argument, false);
                 emit.store(
                     word,
                     emit.offset(frame, emit.c64(8 * (u64::from(index) + 1))),
@@ -252,20 +252,6 @@ impl Schedule<'_> {
                 .call(emit, "raddle_call", &[emit.c64(what), name, frame]);
         });
     }
-
-    /// A number or a pointer as a word, of other things 0.
-    fn word(&self, emit: &Emit, value: Value, signed: bool) -> Value {
-        match value.ty().kind() {
-            Kind::LLVMPointerTypeKind if value.ty().address_space() == 0 => {
-                emit.ptr_to_int(value, emit.int(64))
-            }
-            Kind::LLVMIntegerTypeKind if signed && value.ty().int_width() < 64 => {
-                emit.sext(value, emit.int(64))
-            }
-            Kind::LLVMIntegerTypeKind => widened(emit, value),
-            _ => emit.c64(0),
-        }
-    }
 }
 
 /// How many accesses of this effect others may see, so far as that is known here.
@@ -275,7 +261,7 @@ fn accesses(call: Value, effect: &Effect, private: impl Fn(u32) -> bool) -> u32 
             let argument = u32::from(argument);
             let pointer = call.operand(argument);
             let null = pointer == pointer.ty().null();
-            u32::from(!null && !private(argument) && !matches!(effect.extent, Extent::Scanned(_)))
+            u32::from(!null && !private(argument) && !effect.is_elsewhere())
         }
         _ => 1,
     };

@@ -269,7 +269,8 @@ impl Body<'_> {
         if let Some(told) = stored::Call::of(i) {
             let key = self.call_under_way();
             told.before(self.hooks, &emit, key);
-            told.after(self.hooks, &self.after(i), key);
+            let name = self.name_called(i);
+            told.after(self.hooks, &self.after(i), name, key);
         }
         // From here to the call no hook switches threads.
         self.give_arguments(&mut emit, i, callee, output);

@@ -84,13 +84,19 @@ impl Body<'_> {
             return false;
         };
         let null = self.context.pointer().null();
-        let name = foreign.name.as_deref();
-        let name = name.map_or(null, |name| self.module.text(name));
+        let name = self.name_called(i);
         let exprs = if foreign.is_output() { *exprs } else { null };
         let shape = emit.c64(foreign.shape | u64::from(count) << 32);
         let arguments = [i.callee(), name, shape, *values, exprs];
         self.hooks.call(emit, "raddle_sym_foreign", &arguments);
         foreign.is_output()
+    }
+
+    /// The name of the function that is called, or null.
+    pub(super) fn name_called(&self, i: Value) -> Value {
+        let name = i.callee().as_function().map(Value::name);
+        let null = self.context.pointer().null();
+        name.map_or(null, |name| self.module.text(&name))
     }
 
     /// An address in this frame that stands for the call of which [`Body::foreign`] has told.

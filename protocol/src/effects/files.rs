@@ -42,6 +42,24 @@ pub const ROWS: &[Row] = &[
     ),
     stepping("sendmsg", &[reads(1, Size(56)), reads(1, Message)]),
     stepping(
+        "recvmmsg",
+        &[
+            reads(1, Bytes(2)).units(64),
+            reads(4, Size(16)),
+            writes(1, Messages(2)),
+            writes(1, Bytes(2)).units(64).may(),
+            writes(4, Size(16)).may(),
+        ],
+    ),
+    stepping(
+        "sendmmsg",
+        &[
+            reads(1, Bytes(2)).units(64),
+            reads(1, Messages(2)),
+            writes(1, Bytes(2)).units(64).may(),
+        ],
+    ),
+    stepping(
         "accept accept4",
         &[
             reads(2, Size(4)).may(),

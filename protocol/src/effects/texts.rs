@@ -1,7 +1,7 @@
 //! Texts and blocks of bytes.
 
 use super::Extent::*;
-use super::{Effect, NONE, Place, Row, reads, row, writes};
+use super::{Effect, NONE, Place, Row, counts, counts_list, reads, row, writes};
 
 const WHOLE: Effect = reads(0, Text(NONE));
 const SECOND: Effect = reads(1, Text(NONE));
@@ -131,45 +131,78 @@ pub const ROWS: &[Row] = &[
         &[writes(1, Written(2)).may()],
     ),
     // Formats.
-    row("printf perror", &[reads(0, Format(1))]),
+    row("perror", &[WHOLE]),
+    row("printf", &[reads(0, Format(1)), counts(0, 1)]),
     row(
         "__printf_chk fprintf dprintf syslog",
-        &[reads(1, Format(2))],
+        &[reads(1, Format(2)), counts(1, 2)],
     ),
-    row("__fprintf_chk __dprintf_chk", &[reads(2, Format(3))]),
-    row("vprintf", &[reads(0, List(1))]),
+    row(
+        "__fprintf_chk __dprintf_chk",
+        &[reads(2, Format(3)), counts(2, 3)],
+    ),
+    row("vprintf", &[reads(0, List(1)), counts_list(0, 1)]),
     row(
         "__vprintf_chk vfprintf vdprintf vsyslog",
-        &[reads(1, List(2))],
+        &[reads(1, List(2)), counts_list(1, 2)],
     ),
-    row("__vfprintf_chk", &[reads(2, List(3))]),
-    row("snprintf", &[reads(2, Format(3)), writes(0, Printed(1))]),
+    row("__vfprintf_chk", &[reads(2, List(3)), counts_list(2, 3)]),
+    row(
+        "snprintf",
+        &[reads(2, Format(3)), counts(2, 3), writes(0, Printed(1))],
+    ),
     row(
         "__snprintf_chk",
-        &[reads(4, Format(5)), writes(0, Printed(1))],
+        &[reads(4, Format(5)), counts(4, 5), writes(0, Printed(1))],
     ),
-    row("vsnprintf", &[reads(2, List(3)), writes(0, Printed(1))]),
+    row(
+        "vsnprintf",
+        &[reads(2, List(3)), counts_list(2, 3), writes(0, Printed(1))],
+    ),
     row(
         "__vsnprintf_chk",
-        &[reads(4, List(5)), writes(0, Printed(1))],
+        &[reads(4, List(5)), counts_list(4, 5), writes(0, Printed(1))],
     ),
-    row("sprintf", &[reads(1, Format(2)), writes(0, Printed(NONE))]),
+    row(
+        "sprintf",
+        &[reads(1, Format(2)), counts(1, 2), writes(0, Printed(NONE))],
+    ),
     row(
         "__sprintf_chk",
-        &[reads(3, Format(4)), writes(0, Printed(NONE))],
+        &[reads(3, Format(4)), counts(3, 4), writes(0, Printed(NONE))],
     ),
-    row("vsprintf", &[reads(1, List(2)), writes(0, Printed(NONE))]),
+    row(
+        "vsprintf",
+        &[
+            reads(1, List(2)),
+            counts_list(1, 2),
+            writes(0, Printed(NONE)),
+        ],
+    ),
     row(
         "__vsprintf_chk",
-        &[reads(3, List(4)), writes(0, Printed(NONE))],
+        &[
+            reads(3, List(4)),
+            counts_list(3, 4),
+            writes(0, Printed(NONE)),
+        ],
     ),
     row(
         "asprintf __asprintf",
-        &[reads(1, Format(2)), writes(0, Size(8))],
+        &[reads(1, Format(2)), counts(1, 2), writes(0, Size(8))],
     ),
-    row("__asprintf_chk", &[reads(2, Format(3)), writes(0, Size(8))]),
-    row("vasprintf", &[reads(1, List(2)), writes(0, Size(8))]),
-    row("__vasprintf_chk", &[reads(2, List(3)), writes(0, Size(8))]),
+    row(
+        "__asprintf_chk",
+        &[reads(2, Format(3)), counts(2, 3), writes(0, Size(8))],
+    ),
+    row(
+        "vasprintf",
+        &[reads(1, List(2)), counts_list(1, 2), writes(0, Size(8))],
+    ),
+    row(
+        "__vasprintf_chk",
+        &[reads(2, List(3)), counts_list(2, 3), writes(0, Size(8))],
+    ),
     row(
         "sscanf __isoc99_sscanf __isoc23_sscanf",
         &[WHOLE, SECOND, writes(1, Scanned(2))],

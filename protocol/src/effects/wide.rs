@@ -1,7 +1,7 @@
 //! Texts of wide characters.
 
 use super::Extent::*;
-use super::{Effect, NONE, Place, Row, reads, row, writes};
+use super::{Effect, NONE, Place, Row, counts, counts_list, reads, row, writes};
 
 const WHOLE: Effect = reads(0, Text(NONE)).wide();
 const SECOND: Effect = reads(1, Text(NONE)).wide();
@@ -87,25 +87,53 @@ pub const ROWS: &[Row] = &[
          wcstof32_l wcstof32x_l wcstof64_l wcstof64x_l",
         &[reads(0, Floating).wide(), writes(1, Size(8))],
     ),
-    row("wprintf", &[reads(0, Format(1)).wide()]),
-    row("fwprintf __wprintf_chk", &[reads(1, Format(2)).wide()]),
-    row("vwprintf", &[reads(0, List(1)).wide()]),
-    row("vfwprintf", &[reads(1, List(2)).wide()]),
+    row(
+        "wprintf",
+        &[reads(0, Format(1)).wide(), counts(0, 1).wide()],
+    ),
+    row(
+        "fwprintf __wprintf_chk",
+        &[reads(1, Format(2)).wide(), counts(1, 2).wide()],
+    ),
+    row(
+        "vwprintf",
+        &[reads(0, List(1)).wide(), counts_list(0, 1).wide()],
+    ),
+    row(
+        "vfwprintf",
+        &[reads(1, List(2)).wide(), counts_list(1, 2).wide()],
+    ),
     row(
         "swprintf",
-        &[reads(2, Format(3)).wide(), writes(0, Printed(1)).wide()],
+        &[
+            reads(2, Format(3)).wide(),
+            counts(2, 3).wide(),
+            writes(0, Printed(1)).wide(),
+        ],
     ),
     row(
         "__swprintf_chk",
-        &[reads(4, Format(5)).wide(), writes(0, Printed(1)).wide()],
+        &[
+            reads(4, Format(5)).wide(),
+            counts(4, 5).wide(),
+            writes(0, Printed(1)).wide(),
+        ],
     ),
     row(
         "vswprintf",
-        &[reads(2, List(3)).wide(), writes(0, Printed(1)).wide()],
+        &[
+            reads(2, List(3)).wide(),
+            counts_list(2, 3).wide(),
+            writes(0, Printed(1)).wide(),
+        ],
     ),
     row(
         "__vswprintf_chk",
-        &[reads(4, List(5)).wide(), writes(0, Printed(1)).wide()],
+        &[
+            reads(4, List(5)).wide(),
+            counts_list(4, 5).wide(),
+            writes(0, Printed(1)).wide(),
+        ],
     ),
     row(
         "swscanf __isoc99_swscanf __isoc23_swscanf",

@@ -225,6 +225,23 @@ fn room(at: u64) -> u64 {
     }
 }
 
+/// Bytes of a header of a message with the length behind it.
+const MESSAGE: u64 = 64;
+
+/// The fields of a vector, in turn; of one that was filled, as many bytes as the result says.
+fn vector(vector: u64, count: u64, result: Option<i64>, mut tell: impl FnMut(u64, u64)) {
+    let mut left = result.map_or(u64::MAX, |result| result.max(0) as u64);
+    for n in 0..count.min(1024) {
+        if !is_address(vector) {
+            break;
+        }
+        let field = vector + 16 * n;
+        let (at, len) = (number_at(field, 8), number_at(field + 8, 8).min(left));
+        tell(at, len);
+        left -= len;
+    }
+}
+
 impl Call<'_> {
     fn argument(&self, n: u8) -> u64 {
         self.arguments.get(usize::from(n)).copied().unwrap_or(0)
@@ -324,17 +341,14 @@ impl Call<'_> {
             }
             return true;
         }
-        match effect.extent {
-            Extent::Format(first) | Extent::Scanned(first) => {
-                let mut given = Given::new(self.arguments.get(first.into()..).unwrap_or_default());
-                return self.formatted(effect, first, &mut given, tell);
-            }
-            Extent::List(list) | Extent::ScannedList(list) => {
-                // SAFETY: by the contract above; the list stays as it is.
-                let mut given = unsafe { (self.argument(list) as *const List).read() };
-                return self.formatted(effect, NONE, &mut given, tell);
-            }
-            _ => {}
+        if let Some(first) = effect.variadic() {
+            let mut given = Given::new(self.arguments.get(first.into()..).unwrap_or_default());
+            return self.formatted(effect, first, &mut given, tell);
+        }
+        if let Some(list) = effect.list() {
+            // SAFETY: by the contract above; the list stays as it is.
+            let mut given = unsafe { (self.argument(list) as *const List).read() };
+            return self.formatted(effect, NONE, &mut given, tell);
         }
         let at = self.start(effect.place);
         if !is_address(at) {
@@ -343,11 +357,25 @@ impl Call<'_> {
         match effect.extent {
             Extent::Vector(count) => {
                 let count = self.argument(count);
-                self.vector(self.argument(1), count, effect.writes, tell);
+                vector(
+                    self.argument(1),
+                    count,
+                    self.result.filter(|_| effect.writes),
+                    tell,
+                );
             }
-            Extent::Message => {
-                let (vector, count) = (number_at(at + 16, 8), number_at(at + 24, 8));
-                self.vector(vector, count, effect.writes, tell);
+            Extent::Message => self.message(at, self.result, effect.writes, &mut tell),
+            Extent::Messages(count) => {
+                let count = self.argument(count).min(1024);
+                let got = match self.result {
+                    Some(result) if effect.writes => (result.max(0) as u64).min(count),
+                    _ => count,
+                };
+                for n in 0..got {
+                    let header = at + MESSAGE * n;
+                    let len = self.result.map(|_| number_at(header + 56, 4) as i64);
+                    self.message(header, len, effect.writes, &mut tell);
+                }
             }
             Extent::TokenEnd(_) | Extent::FieldEnd(_) | Extent::Append(..) => {
                 let (offset, len) = self.behind(effect, at);
@@ -454,10 +482,13 @@ impl Call<'_> {
             | Extent::FieldEnd(_)
             | Extent::Format(_)
             | Extent::List(_)
+            | Extent::Counts(_)
+            | Extent::CountsList(_)
             | Extent::Scanned(_)
             | Extent::ScannedList(_)
             | Extent::Vector(_)
-            | Extent::Message => 0,
+            | Extent::Message
+            | Extent::Messages(_) => 0,
         };
         units.saturating_mul(size)
     }
@@ -508,20 +539,18 @@ impl Call<'_> {
         (offset * size, units * size)
     }
 
-    /// The fields of a vector, in turn as many bytes as the result says.
-    fn vector(&self, vector: u64, count: u64, writes: bool, mut tell: impl FnMut(u64, u64)) {
-        let mut left = match self.result {
-            Some(result) if writes => result.max(0) as u64,
-            _ => u64::MAX,
-        };
-        for n in 0..count.min(1024) {
-            if !is_address(vector) {
-                break;
-            }
-            let field = vector + 16 * n;
-            let (at, len) = (number_at(field, 8), number_at(field + 8, 8).min(left));
-            tell(at, len);
-            left -= len;
+    /// What the header of a message leads to; it was got with so many bytes.
+    fn message(&self, at: u64, len: Option<i64>, writes: bool, mut tell: impl FnMut(u64, u64)) {
+        /// No address is longer (`struct sockaddr_storage`).
+        const LONGEST: u64 = 128;
+        let field = |offset: u64, bytes: u8| number_at(at + offset, bytes);
+        let got = len.filter(|_| writes);
+        if got.is_none_or(|len| len >= 0) {
+            tell(field(0, 8), field(8, 4).min(LONGEST));
+        }
+        vector(field(16, 8), field(24, 8), got, &mut tell);
+        if got.is_none_or(|len| len >= 0) {
+            tell(field(32, 8), field(40, 8).min(MOST));
         }
     }
 
@@ -549,6 +578,14 @@ impl Call<'_> {
             |index: usize| first != NONE && self.is_private(first.saturating_add(index as u8));
         let units = (0..).map(|n| format.get(n)).take_while(|&unit| unit != 0);
         let characters = units.map(|unit| u8::try_from(unit).unwrap_or(b'?'));
+        if matches!(effect.extent, Extent::Counts(_) | Extent::CountsList(_)) {
+            let known = formats::counts(characters.clone(), given, |index, at, size| {
+                if !private(index) {
+                    tell(at, size);
+                }
+            });
+            return known || !formats::may_count(characters);
+        }
         if effect.writes {
             let mut stored = 0;
             return formats::targets(characters, given, |index, target| {

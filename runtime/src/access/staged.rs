@@ -23,6 +23,8 @@ use raddle_protocol::event::Kind;
 const CALLS: usize = 32;
 /// Most places that a call accesses.
 const PLACES: usize = 24;
+/// Most of those that it is sure to write, as far as it is known before.
+const SURE: usize = 16;
 /// Most bytes of them.
 const ROOM: usize = 8192;
 const PAGE: u64 = 4096;
@@ -74,10 +76,15 @@ struct Record {
     left: u64,
     /// There was no room for something that it may write.
     full: bool,
+    /// What it is sure to write: where, how many bytes.
+    sure: [(u64, u64); SURE],
+    sure_count: usize,
     /// What others find.
     others: [u8; ROOM],
     /// What the call finds, or has left.
     own: [u8; ROOM],
+    /// What it has found at first, or what others know that it has left.
+    known: [u8; ROOM],
 }
 
 struct World {
@@ -185,7 +192,7 @@ pub fn open(key: usize, most: u64, kernel: bool) -> Option<Call> {
     let record = unsafe { &mut **place };
     (record.key, record.slot) = (key, me);
     (record.made, record.count, record.used, record.left) = (false, 0, 0, most);
-    (record.full, record.kernel) = (false, kernel);
+    (record.full, record.kernel, record.sure_count) = (false, kernel, 0);
     Some(Call(n))
 }
 
@@ -359,8 +366,9 @@ impl Call {
             return false;
         }
         record.left -= 1;
-        record.own[first..first + size as usize]
-            .copy_from_slice(&value.to_le_bytes()[..size as usize]);
+        let range = first..first + size as usize;
+        record.own[range.clone()].copy_from_slice(&value.to_le_bytes()[..size as usize]);
+        record.known[range.clone()].copy_from_slice(&record.own[range]);
         record.join_last();
         true
     }
@@ -389,9 +397,73 @@ impl Call {
         record(self.0).full
     }
 
+    /// It is sure to write here.
+    pub fn will_write_all(self, at: u64, len: u64) {
+        let record = record(self.0);
+        match record.sure.get_mut(record.sure_count) {
+            Some(free) => {
+                *free = (at, len);
+                record.sure_count += 1;
+            }
+            None => record.full = true,
+        }
+    }
+
+    /// The n-th of the places where it was sure to write.
+    pub fn has_written_all(self, n: usize) -> Option<(u64, u64)> {
+        let record = record(self.0);
+        record.sure[..record.sure_count].get(n).copied()
+    }
+
     /// Is what it has written here kept for steps behind it?
     pub fn keeps(self, at: u64, size: u64) -> bool {
         record(self.0).missing(at, size, |_| true).is_none()
+    }
+
+    /// Was any of these bytes read for it?
+    pub fn has_read(self, at: u64, len: u64) -> bool {
+        let record = record(self.0);
+        let mut places = record.places[..record.count].iter();
+        places.any(|place| place.own && place.at < at + len && at < place.end())
+    }
+
+    /// Others know of what the call, which has returned, has left here.
+    pub fn tell(self, at: u64, size: u64) {
+        let record = record(self.0);
+        for here in at..at + size {
+            let mut places = record.places[..record.count].iter();
+            if let Some(place) = places.find(|place| place.holds(here)) {
+                let n = place.first + (here - place.at) as usize;
+                (record.known[n], record.others[n]) = (record.own[n], record.own[n]);
+            }
+        }
+    }
+
+    /// The first piece that the call, which has returned, has changed, and others do not know of: of what it
+    /// has read, or else of what they find there.
+    pub fn changed(self) -> Option<(u64, u64)> {
+        let record = record(self.0);
+        record.places[..record.count].iter().find_map(|place| {
+            let before = if place.own {
+                &record.known
+            } else {
+                &record.others
+            };
+            let differs = |at: &u64| {
+                let n = place.first + (at - place.at) as usize;
+                record.own[n] != before[n]
+            };
+            let at = (place.at..place.end()).find(differs)?;
+            let word = (at & !(WORD - 1)).max(place.at);
+            let end = ((at | (WORD - 1)) + 1).min(place.end());
+            let size = |from: u64| pieces::size(from, end - from, WORD);
+            // The pieces of the word, up to that which holds it.
+            let mut from = word;
+            while from + size(from) <= at {
+                from += size(from);
+            }
+            Some((from, size(from)))
+        })
     }
 
     /// A piece of what the call, which has returned, has left.
@@ -439,6 +511,9 @@ impl Call {
     /// The call is made now.
     pub fn make(self) {
         let record = record(self.0);
+        if record.made {
+            return;
+        }
         record.made = true;
         record.put_in();
     }
@@ -560,8 +635,8 @@ fn read_piece(at: u64, size: u64, exact: bool, pc: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// So many bytes are there that a call may write, where it is sure to write in the first page if anywhere.
-fn readable(at: u64, len: u64) -> u64 {
+/// So many bytes are there that a call may access, where it is sure to write in the first page if anywhere.
+pub fn readable(at: u64, len: u64) -> u64 {
     let len = len.min(ROOM as u64);
     if let Some(block) = heap::block_of(at) {
         return block.map_or(0, |block| len.min((block.start + block.size) as u64 - at));

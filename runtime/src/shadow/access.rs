@@ -23,8 +23,10 @@ pub struct Access {
     orders: Orders,
 }
 
-/// In place of the order: the kernel accesses it.
-const OF_KERNEL: u32 = u32::MAX;
+/// Bit in place of the order: the kernel accesses it.
+const OF_KERNEL: u32 = 1 << 31;
+/// Bit in place of the order: it may be that it is not accessed.
+const UNSURE: u32 = 1 << 30;
 
 /// The C11 orders of an atomic access.
 #[derive(Clone, Copy)]
@@ -72,7 +74,16 @@ impl Access {
     /// what the records say.
     pub fn of_kernel(mut self, is: bool) -> Access {
         if is {
-            self.orders.usual = OF_KERNEL;
+            self.orders.usual |= OF_KERNEL;
+        }
+        self
+    }
+
+    /// A plain one of which it is not sure that it happens: what it finds is decided upon, but it races with
+    /// nobody.
+    pub fn unsure(mut self, is: bool) -> Access {
+        if is {
+            self.orders.usual |= UNSURE;
         }
         self
     }
@@ -98,7 +109,7 @@ impl Access {
     }
 
     fn is_of_kernel(self) -> bool {
-        self.orders.usual == OF_KERNEL
+        self.orders.usual & OF_KERNEL != 0
     }
 
     /// What is there; for the kernel, where nothing is, what the records say.
@@ -357,7 +368,8 @@ impl Access {
             let expr = world()
                 .nodes
                 .read(self.width(), gate::events(), self.depends_on_inputs());
-            self.log(self.kind, value, 0);
+            let unsure = self.orders.usual & UNSURE != 0;
+            self.log(self.kind, value, if unsure { Event::UNSURE } else { 0 });
             gate::round_saw(self.at, self.size, value);
             return (value, built(expr, self.pc));
         }

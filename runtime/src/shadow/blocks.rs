@@ -5,7 +5,7 @@ use super::access::{Access, decide, fit};
 use super::atomic;
 use super::nodes::Expr;
 use super::{built, touch, world};
-use crate::access::pieces::{Part, Pieces, WORD, is_backwards};
+use crate::access::pieces::{self, Part, Pieces, WORD, is_backwards};
 use crate::access::staged;
 use crate::access::{check, most_steps};
 use crate::gate;
@@ -269,21 +269,12 @@ impl Block {
     fn look(self, call: UnderWay, pc: usize) -> bool {
         let any = Cell::new(false);
         let look = |at: u64, size: u64| {
-            let here = call.access(Kind::Read, at, size, pc);
-            let (value, expr) = here.read();
-            let shared = world().cells.any_shared(at, size);
-            match shared && !here.depends_on_inputs() {
-                true => decide(expr, value, Why::Memory, pc),
-                false => any.set(any.get() | (expr != 0)),
-            }
-            // The call would find the same both times, though others may write in between.
-            if shared && call.record().is_some_and(|of| of.keeps(at, size)) {
-                gate::uncontrolled(effects::TWICE);
-            }
-            if shared && !call.record().is_some_and(|of| of.found(at, size, value)) {
+            let found = call.look(at, size, false, pc);
+            any.set(any.get() | found.depends);
+            if !found.is_kept {
                 gate::uncontrolled(effects::LONG);
             }
-            value
+            found.value
         };
         match self {
             Block::Bytes(at, len) => {
@@ -292,11 +283,7 @@ impl Block {
                     true => {
                         look(here, n);
                     }
-                    false => {
-                        touch(here, n, false, pc);
-                        let symbolic = world().cells.any_symbolic(here, n);
-                        any.set(any.get() | symbolic);
-                    }
+                    false => any.set(any.get() | call.look_alone(here, n, false, pc)),
                 });
             }
             Block::Text(at, most) => {
@@ -306,6 +293,15 @@ impl Block {
         }
         any.get()
     }
+}
+
+/// What a call finds at a place that was read for it.
+pub struct Found {
+    value: u64,
+    /// It depends on inputs, and was not decided upon.
+    pub depends: bool,
+    /// It is shared, and there was place for it: that is what the call finds; or it is not shared.
+    pub is_kept: bool,
 }
 
 /// A call of a function of the C library, which reads and stores without hooks. Others may come between two
@@ -328,6 +324,109 @@ impl UnderWay {
     pub fn of(name: &str, key: usize) -> UnderWay {
         let kernel = states::needs_pages(name);
         UnderWay { key, kernel }
+    }
+
+    /// Reads a piece for it, of a word at most, and decides on it if it is shared. `unsure`: it may be that the
+    /// call does not read there.
+    pub fn look(self, at: u64, size: u64, unsure: bool, pc: usize) -> Found {
+        let here = self.access(Kind::Read, at, size, pc).unsure(unsure);
+        let (value, expr) = here.read();
+        let shared = world().cells.any_shared(at, size);
+        let mut depends = false;
+        match shared && !here.depends_on_inputs() {
+            true => decide(expr, value, Why::Memory, pc),
+            false => depends = expr != 0,
+        }
+        // The call would find the same both times, though others may write in between.
+        if shared && self.record().is_some_and(|of| of.keeps(at, size)) {
+            gate::uncontrolled(effects::TWICE);
+        }
+        let kept = || self.record().is_some_and(|of| of.found(at, size, value));
+        Found {
+            value,
+            depends,
+            is_kept: !shared || kept(),
+        }
+    }
+
+    /// It accesses so much here, as far as that is not shared. Does anything there depend on inputs?
+    pub fn look_alone(self, at: u64, len: u64, writes: bool, pc: usize) -> bool {
+        let mut any = false;
+        pieces(at, len, |shared, here, n| {
+            if !shared {
+                touch(here, n, writes, pc);
+                any |= world().cells.any_symbolic(here, n);
+            }
+        });
+        any
+    }
+
+    /// It is about to write so much here, of which will be told when it has.
+    pub fn will_write_all(self, at: u64, len: u64, pc: usize) {
+        self.will_store(at, len, false, pc);
+        pieces(at, len, |shared, here, n| {
+            if !shared {
+                touch(here, n, true, pc);
+                world().cells.forget(here, n);
+            }
+        });
+        if let Some(record) = self.found() {
+            record.will_write_all(at, len);
+        }
+    }
+
+    /// It has.
+    pub fn has_written_all(self, pc: usize) {
+        let all = (0..).map_while(|n| self.found()?.has_written_all(n));
+        all.for_each(|(at, len)| self.has_written(at, len, false, pc));
+    }
+
+    /// It writes so much here, which nobody will tell of. Is anything there shared, or does it depend on
+    /// inputs?
+    pub fn writes_unseen(self, at: u64, len: u64, pc: usize) -> bool {
+        touch(at, len, true, pc);
+        world().cells.any_symbolic(at, len)
+    }
+
+    /// The first piece that is shared here, of so many bytes at most, and was not read for it.
+    pub fn unread(self, at: u64, len: u64, most: u64) -> Option<(u64, u64)> {
+        let (record, mut found) = (self.found(), None);
+        pieces(at, len, |shared, here, n| {
+            if shared && found.is_none() {
+                found = record.map_or(Some((here, n)), |record| record.unread(here, n));
+            }
+        });
+        found.map(|(at, len)| (at, pieces::size(at, len, most)))
+    }
+
+    /// Was any of these bytes read for it?
+    pub fn has_read(self, at: u64, len: u64) -> bool {
+        self.found().is_some_and(|record| record.has_read(at, len))
+    }
+
+    /// Looks at memory as it finds it.
+    pub fn as_found(self, look: impl FnOnce()) {
+        match self.found() {
+            Some(record) => record.as_found(look),
+            None => look(),
+        }
+    }
+
+    /// So many bytes are there of those that it accesses, or only may access (`exact` false).
+    pub fn there(self, at: u64, len: u64, exact: bool) -> u64 {
+        let len = len.min(MOST_AHEAD);
+        match exact {
+            _ if self.is_gone(at) => 0,
+            true => len,
+            false => staged::readable(at, len),
+        }
+    }
+
+    /// It is made now, and finds what was read for it.
+    pub fn make(self) {
+        if let Some(record) = self.found() {
+            record.make();
+        }
     }
 
     /// Is it the kernel's, and nothing there?
@@ -360,9 +459,7 @@ impl UnderWay {
         for block in blocks {
             any |= block.look(self, pc);
         }
-        if let Some(record) = self.found() {
-            record.make();
-        }
+        self.make();
         any
     }
 
@@ -447,7 +544,10 @@ impl UnderWay {
                 if record.is_some_and(|record| kept.is_none() && record.is_full()) {
                     gate::uncontrolled(effects::LONG);
                 }
-                let written = kept.map(|record| record.left(here, n));
+                let written = kept.map(|record| {
+                    record.tell(here, n);
+                    record.left(here, n)
+                });
                 self.access(Kind::Write, here, n, pc)
                     .was_written(early, written);
             }
@@ -456,6 +556,17 @@ impl UnderWay {
                 world().cells.forget(here, n);
             }
         });
+    }
+
+    /// It has returned, and what it has stored was told of: writes what else has changed.
+    pub fn has_changed(self, pc: usize) {
+        let Some(record) = self.found() else {
+            return;
+        };
+        record.returned();
+        while let Some((at, size)) = record.changed() {
+            self.has_written(at, size, false, pc);
+        }
     }
 
     /// It has returned, and all that it has stored was told of.

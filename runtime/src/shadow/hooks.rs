@@ -14,7 +14,7 @@ use crate::vars;
 use core::ffi::c_void;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::{Op, Why};
-use raddle_protocol::hooks::{STORE_EARLY, STORE_LAST, size_and_order};
+use raddle_protocol::hooks::{STORE_COUNT, STORE_EARLY, STORE_LAST, STORE_REST, size_and_order};
 
 type Address = *mut c_void;
 
@@ -228,11 +228,18 @@ unsafe extern "C-unwind" fn stored(
     pc: usize,
 ) {
     if !has_symbolic_body(callee as usize) {
+        if how & STORE_REST != 0 {
+            let arguments = (call, (how >> STORE_COUNT) as usize);
+            // SAFETY: by the contract of the hook; the arguments are in the caller's frame.
+            return unsafe { library::stored(callee, at, arguments, len as i64, pc) };
+        }
         let call = under_way(callee, call);
-        match how & STORE_LAST {
+        if how & STORE_LAST != 0 {
+            call.has_changed(pc);
+            call.returned();
+        } else {
             // SAFETY: what the function stored, as the compiler plugin knows it.
-            0 => unsafe { call.stored(at as u64, len, how, pc) },
-            _ => call.returned(),
+            unsafe { call.stored(at as u64, len, how, pc) };
         }
     }
 }

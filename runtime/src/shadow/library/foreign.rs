@@ -4,14 +4,14 @@
 use super::Address;
 use super::formats::List;
 use super::reads::{Looked, look};
+use super::rows::Rows;
 use super::states;
-use crate::access;
 use crate::futex;
 use crate::gate;
 use crate::heap;
 use crate::os;
 use crate::serial::Serial;
-use crate::shadow::blocks::{self, UnderWay};
+use crate::shadow::blocks;
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
 use crate::shadow::{lost, touch as touch_local, world};
@@ -19,7 +19,7 @@ use crate::threads;
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
-use raddle_protocol::effects::{Known, Place, through};
+use raddle_protocol::effects::{Known, through};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
@@ -86,11 +86,22 @@ fn reads_and_stores(
     let (output, blind) = (shape & FOREIGN_OUTPUT != 0, shape & FOREIGN_BLIND != 0);
     let count = values.len();
     let told = shape & FOREIGN_STORES != 0;
-    let more = (shape & FOREIGN_MORE != 0 || !named) && does_more(known, named, told, values, pc);
-    if !named && is_silent(known) && reads(known).next().is_none() && !more {
+    let more = shape & FOREIGN_MORE != 0 || !named;
+    let unknown = more && is_unknown(known, named, values);
+    let only_told = || reads(known).next().is_none() && rest(known, false).next().is_none();
+    if !named && is_silent(known) && !unknown && only_told() {
         return;
     }
-    let is_lost = if blind || more {
+    let rows = Rows::new(known, values, told && named, pc);
+    let call = rows.under_way(values.as_ptr().addr());
+    // An earlier one of the same frame may have been left by an exception.
+    call.returned();
+    let found = match more {
+        // SAFETY: the call is about to be made.
+        true => unsafe { rows.read(call) },
+        false => Looked::default(),
+    };
+    let is_lost = if blind || unknown || found.lost {
         true
     } else if known == "syscall" && futex::follows(values, shape & FOREIGN_USED != 0) {
         false
@@ -99,16 +110,13 @@ fn reads_and_stores(
     } else if output {
         Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
     } else {
-        let call = UnderWay::of(known, values.as_ptr().addr());
-        let looked = match shape & FOREIGN_READS != 0 || !named {
+        let mut looked = match shape & FOREIGN_READS != 0 || !named {
             true => look(call, known, values, pc),
             false => Looked::default(),
         };
+        looked.arguments |= found.arguments;
         // Nobody will tell of its return.
         let alone = !told && call.has_looked();
-        if alone {
-            call.returned();
-        }
         // A number that is an argument may be a size.
         let is_pointer = |i: usize| (shape & !looked.arguments) >> i & 1 != 0;
         let sizes = (0..count).filter(|&i| !is_pointer(i)).map(|i| values[i]);
@@ -133,8 +141,41 @@ fn reads_and_stores(
                 .filter(|(index, ..)| looked.arguments >> index & 1 == 0)
                 .is_some_and(|(_, list, format)| leads_there(list, format))
     };
+    call.make();
+    // SAFETY: as above.
+    let is_lost = is_lost || more && unsafe { rows.will_write(call, told) };
+    if !told {
+        // Nobody will tell of its return.
+        call.returned();
+    }
     if is_lost {
         lose(name.map_or(b"a function" as &[u8], CStr::to_bytes), pc);
+    }
+}
+
+/// A call has returned, with this result: what it has stored, as far as the caller does not know of it.
+///
+/// # Safety
+/// By the contract of `raddle_sym_stored`; so many arguments lie there.
+pub unsafe fn stored(
+    callee: Address,
+    name: Address,
+    (arguments, count): (Address, usize),
+    result: i64,
+    pc: usize,
+) {
+    let named = !name.is_null();
+    let name = match named {
+        // SAFETY: a string of the compiler plugin.
+        true => Some(unsafe { CStr::from_ptr(name.cast::<c_char>()) }),
+        false => name_of(callee as usize),
+    };
+    let known = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (values, _) = super::arguments(count, arguments, core::ptr::null_mut());
+        let rows = Rows::new(known, values, named, pc);
+        rows.written(rows.under_way(arguments.addr()), result);
     }
 }
 
@@ -223,50 +264,20 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
     }
 }
 
-/// Is there anything that is not followed in what this function does to memory and nothing else tells of?
-/// What it accesses there, or may access, is shared with who else does. `named`: it is not called by a
-/// pointer; `told`: something else tells of what it stores then.
-fn does_more(name: &str, named: bool, told: bool, values: &[u64], pc: usize) -> bool {
+/// Is it not known what this function does to memory, while others could share that? `named`: it is not
+/// called by a pointer.
+fn is_unknown(name: &str, named: bool, values: &[u64]) -> bool {
     /// No pointer leads to the first page.
     const FIRST: u64 = 4096;
-    let several = threads::any_unjoined();
     // Of a function called by a pointer nobody knows which arguments are pointers.
     let is_given_any = || named || values.iter().any(|&value| value >= FIRST);
-    match Known::of(name) {
-        Some(Known::Unknown) => return several,
+    let does = through(name, values).map_or(name, |(does, _)| does);
+    match Known::of(does) {
+        Some(Known::Unknown) => threads::any_unjoined(),
         // What it keeps between calls is not known either.
-        None if several && is_given_any() && is_of_system(name) => return true,
-        _ => {}
+        None if does == name => threads::any_unjoined() && is_given_any() && is_of_system(name),
+        _ => false,
     }
-    let call = access::Call {
-        arguments: values,
-        private: 0,
-        result: None,
-        own: 0,
-        date: 0,
-        kept: 0,
-        kernel: crate::states::needs_pages(name),
-    };
-    let mut beyond = false;
-    for effect in rest(name, told && named) {
-        // Nobody knows where that lies.
-        let unseen = match effect.place {
-            Place::Own | Place::Date => true,
-            Place::Kept(text) => values.get(usize::from(text)) == Some(&0),
-            _ => false,
-        };
-        beyond |= several && unseen;
-        let each = |span: access::Span| {
-            let len = span.len.min(MOST);
-            touch_local(span.at, len, span.writes, pc);
-            beyond |= world().cells.any_symbolic(span.at, len);
-        };
-        // SAFETY: the call is about to be made.
-        if !unsafe { call.spans(effect, each) } {
-            return true;
-        }
-    }
-    beyond
 }
 
 /// Records that what this function reads is not followed.

@@ -110,8 +110,7 @@ impl Arguments for List {
 }
 
 /// Calls `text` for each text that the format asks for: the number of its argument, where it lies, how
-/// many bytes are read at most. Is all of the format known? Numbered arguments, wide texts and where to
-/// store a count are not.
+/// many bytes are read at most. Is all of the format known? Numbered arguments and wide texts are not.
 pub fn texts(
     format: &[u8],
     given: &mut impl Arguments,
@@ -132,18 +131,66 @@ pub fn all_texts(
     given: &mut impl Arguments,
     mut text: impl FnMut(usize, u64, u64, bool),
 ) -> bool {
+    asked(format, given, |index, at, what| {
+        if let Asked::Text { most, wide } = what {
+            text(index, at, most, wide);
+        }
+    })
+}
+
+/// Calls `count` for each place where the format says to store how much was written: the number of its
+/// argument, where it is, its bytes. Is all of the format known? Numbered arguments are not.
+pub fn counts(
+    format: impl Iterator<Item = u8>,
+    given: &mut impl Arguments,
+    mut count: impl FnMut(usize, u64, u64),
+) -> bool {
+    asked(format, given, |index, at, what| {
+        if let Asked::Count { size } = what {
+            count(index, at, size);
+        }
+    })
+}
+
+/// Is there anything in the format that could say to store how much was written?
+pub fn may_count(format: impl Iterator<Item = u8>) -> bool {
+    const BEFORE: &[u8] = b"-+ #0123456789'I.*$hlqjztL";
+    let mut left = format.peekable();
+    while left.find(|&c| c == b'%').is_some() {
+        while left.next_if(|c| BEFORE.contains(c)).is_some() {}
+        if left.next() == Some(b'n') {
+            return true;
+        }
+    }
+    false
+}
+
+/// What a pointer leads to that a format asks for.
+enum Asked {
+    /// A text, of so many characters at most.
+    Text { most: u64, wide: bool },
+    /// A number of so many bytes, which becomes how much was written.
+    Count { size: u64 },
+}
+
+fn asked(
+    format: impl Iterator<Item = u8>,
+    given: &mut impl Arguments,
+    mut each: impl FnMut(usize, u64, Asked),
+) -> bool {
     let mut left = format.peekable();
     while let Some(c) = left.next() {
         if c != b'%' {
             continue;
         }
-        let (mut most, mut is_wide, mut is_long) = (None, false, false);
+        let (mut most, mut is_wide, mut is_long, mut size) = (None, false, false, 4);
         loop {
             match left.next() {
                 Some(b'-' | b'+' | b' ' | b'#' | b'0'..=b'9' | b'\'' | b'I') => {}
-                Some(b'h' | b'q' | b'j' | b'z' | b't') => {}
-                Some(b'l') => is_wide = true,
-                Some(b'L') => is_long = true,
+                Some(b'h') => size = if size == 2 { 1 } else { 2 },
+                Some(b'q' | b'j' | b'z' | b't') => size = 8,
+                Some(b'l') => (is_wide, size) = (true, 8),
+                Some(b'L') => (is_long, size) = (true, 8),
                 Some(b'*') => {
                     given.integer();
                 }
@@ -153,7 +200,15 @@ pub fn all_texts(
                     let Some((index, at)) = given.integer() else {
                         return false;
                     };
-                    text(index, at, most.unwrap_or(u64::MAX), is_wide || c == b'S');
+                    let (most, wide) = (most.unwrap_or(u64::MAX), is_wide || c == b'S');
+                    each(index, at, Asked::Text { most, wide });
+                    break;
+                }
+                Some(b'n') => {
+                    let Some((index, at)) = given.integer() else {
+                        return false;
+                    };
+                    each(index, at, Asked::Count { size });
                     break;
                 }
                 Some(b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' | b'C' | b'p') => {
@@ -364,6 +419,31 @@ mod tests {
     }
 
     #[test]
+    fn where_printf_stores_counts() {
+        /// Argument, where, bytes.
+        type Counts = &'static [(usize, u64, u64)];
+        let table: &[(&str, Counts, bool)] = &[
+            ("%s %d", &[], true),
+            ("a%n%s%hhn", &[(0, 10, 4), (2, 12, 1)], true),
+            (
+                "%hn %ln%%n %zn",
+                &[(0, 10, 2), (1, 11, 8), (2, 12, 8)],
+                true,
+            ),
+            ("%n %1$n", &[(0, 10, 4)], false),
+            ("%1$d%%n", &[], false),
+        ];
+        for (format, wanted, known) in table {
+            let (mut found, mut given) = (Vec::new(), Given::new(&[10, 11, 12]));
+            let all = counts(format.bytes(), &mut given, |i, at, size| {
+                found.push((i, at, size));
+            });
+            assert_eq!((&found[..], all), (*wanted, *known), "{format}");
+            assert_eq!(may_count(format.bytes()), !wanted.is_empty(), "{format}");
+        }
+    }
+
+    #[test]
     fn arguments_of_calls() {
         /// Argument, where, at most.
         type Texts = &'static [(usize, u64, u64)];
@@ -387,7 +467,7 @@ mod tests {
             ("%.s %Lf %m %s", &[6, 0, 7], &[(0, 6, 0), (2, 7, ALL)], true),
             ("%s %2$s", &[7, 8], &[(0, 7, ALL)], false),
             ("%ls", &[7], &[], false),
-            ("%n%s", &[7, 8], &[], false),
+            ("%n%s", &[7, 8], &[(1, 8, ALL)], true),
             ("%s", &[], &[], false),
             ("%", &[7], &[], false),
         ];

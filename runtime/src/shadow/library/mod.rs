@@ -10,6 +10,7 @@ mod machine;
 mod numbers;
 mod options;
 mod reads;
+mod rows;
 mod scan;
 mod sort;
 pub mod states;
@@ -25,7 +26,7 @@ use crate::os;
 use crate::vars;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-pub use foreign::forget_names;
+pub use foreign::{forget_names, stored};
 use fortified::Plain;
 use live::Live;
 use machine::{Machine, Val};
@@ -82,6 +83,8 @@ unsafe extern "C-unwind" fn library(
         // The name of a file, a format.
         let name = model.names()[0];
         let call = UnderWay::of(name, values.as_ptr().addr());
+        // An earlier one of the same frame may have been left by an exception.
+        call.returned();
         if reads::look(call, name, values, pc).lost {
             foreign::lose(name.as_bytes(), pc);
         }

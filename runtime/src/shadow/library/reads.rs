@@ -57,8 +57,6 @@ impl Blocks {
 
 /// The function of this name is about to be called with these arguments.
 pub fn look(call: UnderWay, name: &str, values: &[u64], pc: usize) -> Looked {
-    // An earlier one of the same frame may have been left by an exception.
-    call.returned();
     let mut blocks = Blocks::default();
     for (argument, read) in reads(name) {
         let at = |index: u32| values.get(index as usize).copied().unwrap_or(0);
