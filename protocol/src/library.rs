@@ -340,6 +340,7 @@ pub fn maps(name: &str) -> bool {
 /// The argument of the function with this name that is an array of texts, up to a null pointer.
 pub fn texts(name: &str) -> Option<usize> {
     const SECOND: &[&str] = &[
+        "getsubopt",
         "getopt",
         "__posix_getopt",
         "getopt_long",

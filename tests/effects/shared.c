@@ -47,6 +47,7 @@ static struct sockaddr_in address;
 static socklen_t length;
 static struct dirent entry, *found;
 static char entries[64];
+static FILE *stream;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int list(int (*f)(const char *, va_list), const char *format, ...) {
@@ -194,6 +195,10 @@ static int converted(void) {
   X(qsort, text[1] = '0'; qsort(text, 2, 1, by_byte), text[0] = '3', text[0] == '3') \
   X(asprintf, asprintf(&place, "5"), place = text, place == text) \
   X(wait, if (!fork()) _exit(1); wait(&number), number = 3, number == 3) \
+  X(fgetwc, number = fgetwc(stdin), number = 3, number == 3) \
+  X(stream, result = fgetwc(stream), fseek(stream, 1, SEEK_SET), result == 'a') \
+  X(wide_argument, char b[8]; snprintf(b, 8, "%ls", wide); result = b[0], wide[0] = '3', result == '1') \
+  X(format, char b[8]; snprintf(b, 8, text, 7); result = b[0], text[0] = '3', result == '1') \
   X(getcpu, unsigned *n = (unsigned *)&number; getcpu(n, 0), number = 3, number == 3)
 
 #define DECLARE(name, call, access, last) \
@@ -234,6 +239,11 @@ int main(int argc, char **argv) {
   }
   for (mode = 0; strcmp(modes[mode].name, argv[1]); mode++) {}
   if (chdir("/")) return 2;
+  if (!strcmp(argv[1], "stream")) {
+    stream = tmpfile();
+    fputws(L"ab", stream);
+    rewind(stream);
+  }
   pthread_t a, b;
 #ifdef RIGHT
   pthread_create(&a, 0, thread, &a);

@@ -130,11 +130,13 @@ pub const ROWS: &[Row] = &[
     ),
     row("epoll_ctl", &[reads(3, Size(12))]),
     stepping("epoll_wait epoll_pwait", &[writes(1, Result(2)).units(12)]),
+    stepping("mq_receive", &[writes(1, Result(2)), writes(3, Size(4))]),
     stepping(
-        "mq_receive mq_timedreceive",
-        &[writes(1, Result(2)), writes(3, Size(4))],
+        "mq_timedreceive",
+        &[reads(4, Size(16)), writes(1, Result(2)), writes(3, Size(4))],
     ),
-    stepping("mq_send mq_timedsend", &[reads(1, Bytes(2))]),
+    stepping("mq_send", &[reads(1, Bytes(2))]),
+    stepping("mq_timedsend", &[reads(1, Bytes(2)), reads(4, Size(16))]),
     row("mq_notify", &[reads(1, Size(64))]),
     row("mq_getattr", &[writes(1, Size(64))]),
     row("mq_setattr", &[reads(1, Size(64)), writes(2, Size(64))]),
@@ -143,7 +145,11 @@ pub const ROWS: &[Row] = &[
         &[writes(1, Size(8)).may(), writes(1, Bytes(2)).may()],
     ),
     stepping("msgsnd", &[reads(1, Size(8)), reads(1, Bytes(2)).may()]),
-    stepping("semop semtimedop", &[reads(1, Bytes(2)).units(6)]),
+    stepping("semop", &[reads(1, Bytes(2)).units(6)]),
+    stepping(
+        "semtimedop",
+        &[reads(1, Bytes(2)).units(6), reads(3, Size(16))],
+    ),
     // Streams.
     stepping("fread fread_unlocked", &[writes(0, ResultTimes(1, 2))]),
     stepping(
@@ -192,14 +198,24 @@ pub const ROWS: &[Row] = &[
          lchown truncate truncate64 mkfifo mknod access eaccess euidaccess opendir dlopen shm_open \
          shm_unlink sem_open sem_unlink mq_open mq_unlink creat creat64 open open64 __open_2 __open64_2 \
          pathconf acct chroot revoke openlog if_nametoindex inet_addr inet_network ftok memfd_create \
-         setlogin wctype wctrans catopen sethostname setdomainname canonicalize_file_name ftw ftw64 \
+         setlogin wctype wctrans wctype_l wctrans_l herror catopen sethostname setdomainname canonicalize_file_name ftw ftw64 \
          nftw nftw64 rpmatch utmpxname glob_pattern_p getpass setnetgrent",
         &[PATH],
     ),
     row(
         "openat openat64 __openat_2 __openat64_2 unlinkat mkdirat mkfifoat mknodat fchmodat fchownat \
-         faccessat dlmopen setlocale dlsym dlvsym psignal",
+         faccessat dlmopen setlocale dlsym psignal newlocale addseverity",
         &[SECOND],
+    ),
+    row("dlvsym", &[SECOND, THIRD]),
+    row(
+        "fmtmsg",
+        &[
+            SECOND,
+            reads(3, Text(NONE)),
+            reads(4, Text(NONE)),
+            reads(5, Text(NONE)),
+        ],
     ),
     row("rename link symlink setenv", &[PATH, SECOND]),
     row("renameat renameat2 linkat", &[SECOND, reads(3, Text(NONE))]),

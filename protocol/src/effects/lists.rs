@@ -22,18 +22,18 @@ const NOTHING: &str = "
     fputwc_unlocked putwc putwc_unlocked putw ungetc ungetwc fileno fileno_unlocked fseek fseeko
     fseeko64 ftell ftello ftello64 rewind flockfile ftrylockfile funlockfile fwide pclose setlinebuf
     __overflow __uflow __underflow closedir dirfd rewinddir seekdir telldir dlclose iconv_close
-    catclose duplocale freelocale newlocale uselocale nl_langinfo_l strerror_l
+    catclose duplocale freelocale uselocale nl_langinfo_l strerror_l
     isalnum_l isalpha_l isblank_l iscntrl_l isdigit_l isgraph_l islower_l isprint_l ispunct_l isspace_l
     isupper_l isxdigit_l iswalnum_l iswalpha_l iswblank_l iswcntrl_l iswctype_l iswdigit_l iswgraph_l
     iswlower_l iswprint_l iswpunct_l iswspace_l iswupper_l iswxdigit_l tolower_l toupper_l __tolower_l
-    __toupper_l towctrans towctrans_l towlower_l towupper_l wctrans_l wctype_l timer_delete
-    timer_getoverrun bsearch catgets herror strerror __ctype_b_loc __ctype_tolower_loc
+    __toupper_l towctrans towctrans_l towlower_l towupper_l timer_delete
+    timer_getoverrun bsearch catgets strerror __ctype_b_loc __ctype_tolower_loc
     __ctype_toupper_loc __errno_location __h_errno_location __sched_cpualloc __sched_cpufree
     __assert __assert_fail __assert_perror_fail pthread_exit thrd_exit pthread_setspecific tss_set
     pthread_getspecific tss_get _dl_find_object _dl_mcount_wrapper_check dlerror gai_strerror
     hstrerror sigabbrev_np sigdescr_np strerrordesc_np strerrorname_np towlower towupper
     mlock mlock2 munlock madvise posix_madvise mprotect pkey_mprotect msync signal sigset ssignal
-    sysv_signal __sysv_signal bsd_signal fmtmsg addseverity
+    sysv_signal __sysv_signal bsd_signal
     setbuf setbuffer setvbuf initstate setstate";
 
 const OTHERWISE: &str = "

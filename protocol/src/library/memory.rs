@@ -31,11 +31,6 @@ pub enum Read {
     Items(u32, u64),
     /// A text with its NUL.
     Text,
-    /// A format with its NUL, and the texts that it asks for, to which the arguments from this one on
-    /// lead.
-    Format(u32),
-    /// The same with a `va_list`, which is this argument.
-    List(u32),
 }
 
 fn stored(effect: &Effect) -> Option<(u32, Stored)> {
@@ -62,10 +57,7 @@ fn read(effect: &Effect) -> Option<(u32, Read)> {
     let read = match effect.extent {
         Extent::Size(n) => Read::Bytes(n.into()),
         Extent::Bytes(n) => Read::Items(n.into(), effect.unit.into()),
-        // How far a number goes is known only once its bytes are.
-        Extent::Text(NONE) | Extent::Floating if effect.unit == 1 => Read::Text,
-        Extent::Format(first) if effect.unit == 1 => Read::Format(first.into()),
-        Extent::List(list) if effect.unit == 1 => Read::List(list.into()),
+        Extent::Text(NONE) if effect.unit == 1 => Read::Text,
         _ => return None,
     };
     match effect.place {
@@ -150,11 +142,7 @@ mod tests {
                 &[(OWN, Stored::Bytes(56))],
             ),
             ("pread", &[], &[(1, Stored::Result(Some(2), 1))]),
-            (
-                "sprintf",
-                &[(1, Read::Format(2))],
-                &[(0, Stored::Text(None))],
-            ),
+            ("sprintf", &[], &[(0, Stored::Text(None))]),
             ("printf", &[], &[]),
             // The text behind the pointer is in no row.
             ("strsep", &[(1, Read::Text)], &[]),
@@ -175,6 +163,7 @@ mod tests {
             ("open", true, 0),
             ("strsep", true, 4),
             ("printf", true, 1),
+            ("sprintf", true, 2),
             ("readdir", true, 1),
             ("recvmsg", true, 3),
         ] {

@@ -613,7 +613,7 @@ impl Call<'_> {
         if !self.is_private(argument) {
             tell(format.at, format.text(u64::MAX) * size);
         }
-        formats::all_texts(characters, given, |index, at, most, wide| {
+        formats::texts(characters, given, |index, at, most, wide| {
             if !private(index) && is_address(at) {
                 let text = Units {
                     at,

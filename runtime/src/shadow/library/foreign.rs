@@ -127,7 +127,8 @@ fn reads_and_stores(
             true => is_symbolic(values[i], size),
             false => may_use(values[i], size, is_written(shape, i), pc),
         };
-        let pointers = match only_maps {
+        // What else its arguments lead to is the library's own.
+        let pointers = match only_maps || has_only_own(known) {
             true => 0..0,
             false => 0..count.min(32),
         };
@@ -262,6 +263,13 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
             !known
         }
     }
+}
+
+/// Does what arguments of the function with this name lead to belong to the library, as far as no row says
+/// something of it? What is put out where the result is used is in none.
+fn has_only_own(name: &str) -> bool {
+    let known = Known::of(name);
+    matches!(known, Some(Known::Row | Known::Nothing)) && Output::find(name).is_none()
 }
 
 /// Is it not known what this function does to memory, while others could share that? `named`: it is not

@@ -110,23 +110,9 @@ impl Arguments for List {
 }
 
 /// Calls `text` for each text that the format asks for: the number of its argument, where it lies, how
-/// many bytes are read at most. Is all of the format known? Numbered arguments and wide texts are not.
+/// many characters are read at most, and whether they are wide. Is all of the format known? Numbered
+/// arguments are not.
 pub fn texts(
-    format: &[u8],
-    given: &mut impl Arguments,
-    mut text: impl FnMut(usize, u64, u64),
-) -> bool {
-    let mut any_wide = false;
-    let format = format.iter().copied();
-    let known = all_texts(format, given, |index, at, most, wide| match wide {
-        true => any_wide = true,
-        false => text(index, at, most),
-    });
-    known && !any_wide
-}
-
-/// The same, of wide texts as well, of which it is said that they are, with characters at most.
-pub fn all_texts(
     format: impl Iterator<Item = u8>,
     given: &mut impl Arguments,
     mut text: impl FnMut(usize, u64, u64, bool),
@@ -466,14 +452,14 @@ mod tests {
             ("%.*s", &[-1i32 as u32 as u64, 7], &[(1, 7, ALL)], true),
             ("%.s %Lf %m %s", &[6, 0, 7], &[(0, 6, 0), (2, 7, ALL)], true),
             ("%s %2$s", &[7, 8], &[(0, 7, ALL)], false),
-            ("%ls", &[7], &[], false),
+            ("%ls %s", &[7, 8], &[(0, 7, ALL), (1, 8, ALL)], true),
             ("%n%s", &[7, 8], &[(1, 8, ALL)], true),
             ("%s", &[], &[], false),
             ("%", &[7], &[], false),
         ];
         for (format, given, wanted, known) in table {
             let mut found = Vec::new();
-            let all = texts(format.as_bytes(), &mut Given::new(given), |i, at, most| {
+            let all = texts(format.bytes(), &mut Given::new(given), |i, at, most, _| {
                 found.push((i, at, most));
             });
             assert_eq!((&found[..], all), (*wanted, *known), "{format}");
@@ -482,7 +468,8 @@ mod tests {
 
     fn in_list(format: &CStr, mut list: List) -> Vec<u64> {
         let mut found = Vec::new();
-        assert!(texts(format.to_bytes(), &mut list, |_, at, _| found.push(at)));
+        let format = format.to_bytes().iter().copied();
+        assert!(texts(format, &mut list, |_, at, _, _| found.push(at)));
         found
     }
 
