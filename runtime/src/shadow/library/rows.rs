@@ -180,10 +180,11 @@ impl<'a> Rows<'a> {
         call: &access::Call,
         group: &[Option<&'static Effect>],
     ) -> bool {
-        let mut lost = false;
+        let (mut lost, mut turn) = (false, 0);
         loop {
             let (mut known, mut next) = (true, None);
-            for effect in group.iter().flatten() {
+            let in_turn = (turn..turn + group.len()).map(|n| n % group.len());
+            for (n, effect) in in_turn.filter_map(|n| Some((n, group[n]?))) {
                 let unit = match effect.reads_text() {
                     true => effect.unit.into(),
                     false => access::pieces::WORD,
@@ -195,16 +196,18 @@ impl<'a> Rows<'a> {
                             let len = under_way.there(span.at, span.len, span.exact);
                             next = next.or_else(|| {
                                 let (at, len) = under_way.unread(span.at, len, unit)?;
-                                Some((at, len, effect.may))
+                                Some((at, len, n))
                             });
                         })
                     };
                 });
             }
-            let Some((at, len, unsure)) = next else {
+            let Some((at, len, n)) = next else {
                 lost |= !known;
                 break;
             };
+            turn = n + 1;
+            let unsure = group[n].is_some_and(|effect| effect.may);
             let found = under_way.look(at, len, unsure, self.pc);
             lost |= found.depends;
             if !found.is_kept {
