@@ -145,6 +145,10 @@ impl<'a> Rows<'a> {
             before[n] = Some(first.place);
             // SAFETY: the caller's promise.
             looked.lost |= unsafe { self.read_all(under_way, &call, group) };
+            for effect in group.iter().flatten() {
+                // SAFETY: the caller's promise.
+                unsafe { self.read_by_several(under_way, &call, effect) };
+            }
         }
         looked
     }
@@ -163,6 +167,32 @@ impl<'a> Rows<'a> {
                     again |= under_way.has_read(span.at, span.len)
                 })
             };
+        });
+        if again {
+            gate::uncontrolled(effects::TWICE);
+        }
+    }
+
+    /// The same where one effect leads to the same memory several times.
+    ///
+    /// # Safety
+    /// As of [`Rows::read`].
+    unsafe fn read_by_several(&self, under_way: UnderWay, call: &access::Call, effect: &Effect) {
+        let (mut all, mut count, mut again) = ([(0, 0); MOST_WRITTEN], 0, false);
+        under_way.as_found(|| {
+            let each = |span: Span| {
+                let end = span.at + under_way.there(span.at, span.len, span.exact);
+                again |= all[..count].iter().any(|&(from, to): &(u64, u64)| {
+                    let (from, to) = (from.max(span.at), to.min(end));
+                    from < to && under_way.has_read(from, to - from)
+                });
+                if let Some(free) = all.get_mut(count) {
+                    *free = (span.at, end);
+                    count += 1;
+                }
+            };
+            // SAFETY: the caller's promise.
+            unsafe { call.spans(effect, each) };
         });
         if again {
             gate::uncontrolled(effects::TWICE);
