@@ -229,6 +229,10 @@ unsafe extern "C-unwind" fn stored(
 ) {
     if !has_symbolic_body(callee as usize) {
         if how & STORE_REST != 0 {
+            // It returns again.
+            if call.is_null() {
+                return;
+            }
             let arguments = (call, (how >> STORE_COUNT) as usize);
             // SAFETY: by the contract of the hook; the arguments are in the caller's frame.
             return unsafe { library::stored(callee, at, arguments, len as i64, pc) };

@@ -226,18 +226,17 @@ impl<'a> Rows<'a> {
                             let len = under_way.there(span.at, span.len, span.exact);
                             next = next.or_else(|| {
                                 let (at, len) = under_way.unread(span.at, len, unit)?;
-                                Some((at, len, n))
+                                Some((at, len, (n, !span.exact)))
                             });
                         })
                     };
                 });
             }
-            let Some((at, len, n)) = next else {
+            let Some((at, len, (n, unsure))) = next else {
                 lost |= !known;
                 break;
             };
             turn = n + 1;
-            let unsure = group[n].is_some_and(|effect| effect.may);
             let found = under_way.look(at, len, unsure, self.pc);
             lost |= found.depends;
             if !found.is_kept {
