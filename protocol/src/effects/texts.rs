@@ -131,18 +131,23 @@ pub const ROWS: &[Row] = &[
         &[writes(1, Written(2)).may()],
     ),
     // Formats.
-    row("printf perror", &[reads(0, Format(1))]),
+    row("printf perror warn warnx", &[reads(0, Format(1))]),
     row(
-        "__printf_chk fprintf dprintf syslog",
+        "__printf_chk fprintf dprintf syslog err errx",
         &[reads(1, Format(2))],
     ),
     row("__fprintf_chk __dprintf_chk", &[reads(2, Format(3))]),
-    row("vprintf", &[reads(0, List(1))]),
+    row("vprintf vwarn vwarnx", &[reads(0, List(1))]),
     row(
-        "__vprintf_chk vfprintf vdprintf vsyslog",
+        "__vprintf_chk vfprintf vdprintf vsyslog verr verrx",
         &[reads(1, List(2))],
     ),
     row("__vfprintf_chk", &[reads(2, List(3))]),
+    row("error", &[reads(2, Format(3))]),
+    row(
+        "error_at_line",
+        &[reads(2, Text(NONE)), reads(4, Format(5))],
+    ),
     row("snprintf", &[reads(2, Format(3)), writes(0, Printed(1))]),
     row(
         "__snprintf_chk",

@@ -343,7 +343,7 @@ impl Call<'_> {
         match effect.extent {
             Extent::Vector(count) => {
                 let count = self.argument(count);
-                self.vector(self.argument(1), count, effect.writes, tell);
+                self.vector(at, count, effect.writes, tell);
             }
             Extent::Message => {
                 let (vector, count) = (number_at(at + 16, 8), number_at(at + 24, 8));
