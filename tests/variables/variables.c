@@ -106,7 +106,7 @@ static char **envp;
   X(direct_capget, 0, bytes[4] = 5, syscall(SYS_capget, &(struct __user_cap_header_struct){_LINUX_CAPABILITY_VERSION_3, 0}, bytes), R = bytes[4] == 5) \
   X(direct_statfs, 0, bytes[0] = 5, syscall(SYS_statfs, "/", bytes), R = bytes[0] == 5) \
   X(direct_getdents, 0, bytes[0] = 5, syscall(SYS_getdents64, syscall(SYS_open, "/", 0), bytes, 1024), R = bytes[0] == 5) \
-  X(direct_adjtimex, memset(bytes, 0, sizeof bytes), bytes[168] = 5, syscall(SYS_adjtimex, bytes), R = bytes[168] == 5) \
+  X(direct_adjtimex, memset(bytes, 0, sizeof bytes), bytes[8] = 5, syscall(SYS_adjtimex, bytes), R = bytes[8] == 5) \
   X(direct_sched_getaffinity, 0, *(char *)&cpus = 0, syscall(SYS_sched_getaffinity, 0, sizeof cpus, &cpus), R = *(char *)&cpus == 0) \
   X(direct_arch_prctl, 0, *(long *)bytes = 5, syscall(SYS_arch_prctl, ARCH_GET_FS, bytes), R = *(long *)bytes == 5) \
   X(direct_get_robust_list, 0, *(long *)bytes = 5, syscall(SYS_get_robust_list, 0, bytes, bytes + 8), R = *(long *)bytes == 5) \
