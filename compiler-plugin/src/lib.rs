@@ -16,6 +16,7 @@ mod sharing;
 mod shim;
 mod stored;
 mod symbolic;
+mod variables;
 mod waits;
 mod wide;
 

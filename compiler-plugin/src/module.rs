@@ -9,6 +9,7 @@ use crate::locations;
 use crate::schedule::{self, Schedule};
 use crate::sharing::{self, Sharing};
 use crate::symbolic;
+use crate::variables;
 use raddle_protocol::hooks::{
     CALLS, HARNESS, HOOKED, LEFT_OUT, MODE_SYMBOLIC, PREFIX, SECTION, SYMBOLIC_BODY, TABLE, UNKNOWN,
 };
@@ -27,6 +28,7 @@ const BROKEN_PROMISES: &[&str] = &[
 
 /// Instruments the module, at `-O0` or, if it is to `optimise`, at a higher level.
 pub fn instrument(module: Module, optimise: bool) {
+    variables::mark(module);
     for function in module.functions() {
         if is_ours(function) {
             assembly::call_library(module, function);

@@ -16,12 +16,14 @@ mod numbers;
 mod states;
 mod system;
 mod texts;
+pub mod variables;
 mod wide;
 
-pub use direct::{Direct, FUNCTION as DIRECT, direct, through};
+pub use direct::{Direct, FUNCTION as DIRECT, direct, is_known, through};
 pub use lent::{Bytes, Lent, User};
 pub use lists::Known;
-pub use states::{Of, State, Use, Used, Variable, When, keeps_state};
+pub use states::{Of, State, Use, Used, When, keeps_state};
+pub use variables::Variable;
 
 /// What is not under control where a copy, or a call, is too long for each of its accesses to be a step.
 pub const LONG: &str = "the order within a copy or fill of more than 8192 bytes, or within a call of the C \

@@ -115,6 +115,10 @@ pub const SIGNATURE: u32 = 0xc105_cafe;
 /// `u32`, bits: 1 accesses are scheduling points now; 2 symbolic. Read by instrumented code
 /// before every hook.
 pub const MODE: &str = "raddle_mode";
+/// A module that may assign to one of the standard streams (`stdin = h`) refers to this.
+pub const ASSIGNS_STREAMS: &str = "raddle_assigns_streams";
+/// One whose `main` gets the environment refers to this variable of the C library.
+pub const ENVIRONMENT: &str = "environ";
 /// What the hooks around a call of the C library say of it.
 pub mod call {
     /// The low bits: the number of its row and 1 (0: it has none).

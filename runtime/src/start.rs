@@ -172,6 +172,7 @@ fn begin() {
     raw::begin();
     crate::busy::begin();
     crate::signals::begin();
+    crate::states::variables::name_insides();
     shadow::begin();
 }
 

@@ -2,6 +2,7 @@
 //! Each has a place, which is the same in all executions, as far as they go the same way.
 
 pub mod lent;
+pub mod variables;
 
 use crate::gate::{self, hooked::asks_for};
 use crate::objects::Table;
@@ -11,7 +12,7 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::Access;
-use raddle_protocol::effects::{Of, State, Use, Used, Variable, When, through};
+use raddle_protocol::effects::{Of, State, Use, Used, When, through};
 use raddle_protocol::hash::Fnv1a;
 use raddle_protocol::shared::flags;
 use raddle_protocol::uses::{Uses, place_of_object};
@@ -48,8 +49,8 @@ struct World {
     adders: [u32; MOST],
     /// By number of the state, 1: the program may change it; 2: it does not.
     changeable: [u8; State::COUNT],
-    /// By variable, the same: the program refers to it.
-    referred: [u8; 8],
+    /// By number of the state: what is known of its variables.
+    variables: [variables::Known; State::COUNT],
     /// Standard output and standard error lead elsewhere than where the program was started with.
     redirected: [bool; 2],
     /// The program asks for what shows whether others have used these streams, as above.
@@ -67,7 +68,7 @@ static WORLD: Serial<World> = Serial::new(World {
     duplicates: [0; DESCRIPTORS],
     adders: [0; MOST],
     changeable: [0; State::COUNT],
-    referred: [0; 8],
+    variables: [variables::Known::NONE; State::COUNT],
     redirected: [false; 2],
     looked_at: 0,
 });
@@ -103,7 +104,7 @@ impl Places {
     /// The same for a search that is to miss nothing, and the object: all in one.
     pub fn uses(&self) -> Uses {
         let mut uses = Uses::NONE;
-        for place in self.iter() {
+        for place in self.iter().filter(|place| place.state.is_changed()) {
             uses.add(place.number, place.used);
         }
         if let Some((object, used)) = self.object {
@@ -292,7 +293,7 @@ pub fn forget_names() {
     let w = world();
     w.ways.iter_mut().for_each(|ways| ways.name = (0, 0));
     w.changeable = [0; State::COUNT];
-    w.referred = [0; 8];
+    w.variables = [variables::Known::NONE; State::COUNT];
     w.looked_at = 0;
     crate::threads::points::forget_modules();
 }
@@ -350,37 +351,6 @@ pub fn any_rare() -> bool {
     let all = State::all().iter().enumerate();
     let mut rare = all.filter(|(_, state)| !state.only_with.is_empty());
     rare.any(|(number, state)| may_change(number, state))
-}
-
-/// Where the variables lie that show this state, how long they are, and whether it is sure that they are
-/// accessed; those that the program refers to.
-pub fn variables(place: Place) -> impl Iterator<Item = (u64, u64, bool)> {
-    unsafe extern "C" {
-        static environ: usize;
-        static timezone: usize;
-        static tzname: [usize; 2];
-        static daylight: c_int;
-        static signgam: c_int;
-    }
-    let variables = place.state.variables.iter();
-    let known = variables.filter(|&&variable| {
-        let known = &mut world().referred[variable as usize];
-        if *known == 0 {
-            *known = if asks_for(variable.names()) { 1 } else { 2 };
-        }
-        *known == 1
-    });
-    known.map(move |variable| {
-        let (at, len) = match variable {
-            Variable::Environment => (&raw const environ as u64, 8),
-            Variable::Zone => (&raw const timezone as u64, 8),
-            Variable::ZoneNames => (&raw const tzname as u64, 16),
-            Variable::Daylight => (&raw const daylight as u64, 4),
-            Variable::Sign => (&raw const signgam as u64, 4),
-        };
-        let sure = variable.is_always_written() && !place.used.is_look();
-        (at, len, sure)
-    })
 }
 
 fn open_descriptors() -> Option<(usize, &'static State)> {
@@ -530,11 +500,8 @@ impl Call<'_> {
     /// The same, but for those of which nobody sees who used them.
     fn stream(&self, index: u32) -> Option<u64> {
         let [_, output, errors] = standard_streams();
-        let is_seen = |stream: u64| match stream {
-            stream if stream == output => !is_unseen(1) || are_looked_at(),
-            stream if stream == errors => !is_unseen(2) || are_looked_at(),
-            _ => true,
-        };
+        let is_seen =
+            |stream: u64| ![output, errors].contains(&stream) || is_seen(stream) || are_looked_at();
         self.any_stream(index).filter(|&stream| is_seen(stream))
     }
 
@@ -590,7 +557,7 @@ impl Call<'_> {
 }
 
 /// Standard input, output and error.
-fn standard_streams() -> [u64; 3] {
+pub fn standard_streams() -> [u64; 3] {
     unsafe extern "C" {
         static stdin: *mut libc::FILE;
         static stdout: *mut libc::FILE;
@@ -598,6 +565,19 @@ fn standard_streams() -> [u64; 3] {
     }
     // SAFETY: variables of the C library.
     unsafe { [stdin as u64, stdout as u64, stderr as u64] }
+}
+
+/// Does this stream, one that is standard output or standard error now, lead to where somebody in the program
+/// may see what is written there?
+pub fn is_seen(stream: u64) -> bool {
+    // SAFETY: the stream of a variable of the C library; the number of an error is put back.
+    let fd = unsafe {
+        let errno = *libc::__errno_location();
+        let fd = libc::fileno(stream as *mut libc::FILE);
+        *libc::__errno_location() = errno;
+        fd
+    };
+    !is_unseen(fd)
 }
 
 fn slot_of(fd: c_int) -> Option<usize> {

@@ -92,6 +92,7 @@ pub fn not_controlled() {
 /// Tells of states that few programs change ([`crate::states::any_rare`]) in those.
 pub fn look_for_rare_states() {
     set_mode(MODE_STATES, crate::states::any_rare());
+    crate::states::variables::look_for_insides();
 }
 
 /// The expression of argument `index` if the call under way is to the function at `callee`

@@ -174,6 +174,13 @@ impl Module {
         }
     }
 
+    /// The variable of this name.
+    pub fn variable(self, name: &str) -> Option<Value> {
+        let name = std::ffi::CString::new(name).ok()?;
+        // SAFETY: as the module's documentation says; the name is NUL-terminated.
+        Option::of(unsafe { LLVMGetNamedGlobal(self.0, name.as_ptr()) })
+    }
+
     /// Adds a private constant, in a section if one is named.
     pub fn constant(self, name: &str, value: Value, section: Option<&str>) -> Value {
         let name = std::ffi::CString::new(name).unwrap_or_default();

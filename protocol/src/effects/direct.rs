@@ -31,6 +31,38 @@ pub fn direct(number: u64) -> Direct {
     }
 }
 
+/// Functions of system calls that have no row, and get numbers alone, or only hand over what lies there: names
+/// that others may not write meanwhile.
+const NUMBERS: &str = "close lseek shmget dup dup2 dup3 alarm socket shutdown listen kill semget msgget \
+    flock fsync fdatasync ftruncate fchdir fchmod fchown umask getuid getgid setuid setgid geteuid getegid \
+    setpgid getpgrp setsid setreuid setregid setresuid setresgid getpgid setfsuid setfsgid getsid personality \
+    getpriority setpriority mlockall munlockall vhangup iopl ioperm readahead epoll_create epoll_create1 \
+    posix_fadvise inotify_init inotify_init1 inotify_rm_watch unshare tee sync_file_range timerfd_create \
+    eventfd fallocate fanotify_init syncfs setns userfaultfd pkey_alloc pkey_free pidfd_open close_range \
+    pidfd_getfd mmap munmap brk mremap shmat shmdt remap_file_pages mprotect msync madvise mlock munlock \
+    mlock2 pkey_mprotect";
+
+/// Requests are told of by their numbers.
+const REQUESTS: &str = "ioctl fcntl";
+
+/// Is it known what the system call with this number and these arguments does to memory? What it may be given is
+/// an address; all that has to be known of others is that they are none.
+pub fn is_known(number: u64, arguments: &[u64]) -> bool {
+    /// No pointer leads to the first page.
+    const FIRST: u64 = 4096;
+    let is_in = |names: &str, name| names.split_ascii_whitespace().any(|one| one == name);
+    match direct(number) {
+        Direct::Nothing => true,
+        Direct::Unknown => false,
+        Direct::As(name) => {
+            super::find(name).is_some()
+                || is_in(NUMBERS, name)
+                || is_in(REQUESTS, name)
+                || arguments.iter().all(|&argument| argument < FIRST)
+        }
+    }
+}
+
 /// The function that is called, and its arguments, where a call of this function with these arguments may
 /// be a system call by number; `None`: nothing is known of that, or there is nothing to know.
 pub fn through<'a>(name: &'a str, values: &'a [u64]) -> Option<(&'a str, &'a [u64])> {
@@ -62,11 +94,11 @@ const FIRST: [&str; 335] = words(
      chroot . acct settimeofday mount umount2 swapon swapoff reboot sethostname setdomainname iopl \
      ioperm ? ? ? ? ? quotactl nfsservctl ? ? ? ? ? . readahead setxattr lsetxattr fsetxattr getxattr \
      lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr . time \
-     . ? ? ? ? ? ? ? ? ? ? epoll_create ? ? remap_file_pages getdents . ? ? posix_fadvise ? ? ? ? ? \
+     . ? ? ? ? ? ? ? ? ? ? epoll_create ? ? remap_file_pages getdents ? ? ? posix_fadvise ? ? ? ? ? \
      clock_settime clock_gettime clock_getres clock_nanosleep . epoll_wait epoll_ctl . utimes ? ? ? ? \
      ? ? ? ? ? ? ? waitid ? ? ? ? ? inotify_init inotify_add_watch inotify_rm_watch ? openat mkdirat \
      mknodat fchownat futimesat fstatat unlinkat renameat linkat symlinkat readlinkat fchmodat \
-     faccessat ? ? unshare . . splice tee sync_file_range vmsplice ? utimensat epoll_pwait ? \
+     faccessat ? ? unshare . ? splice tee sync_file_range vmsplice ? utimensat epoll_pwait ? \
      timerfd_create eventfd fallocate timerfd_settime timerfd_gettime accept4 ? eventfd epoll_create1 \
      dup3 pipe2 inotify_init1 preadv pwritev ? ? recvmmsg fanotify_init fanotify_mark prlimit \
      name_to_handle_at open_by_handle_at clock_adjtime syncfs sendmmsg setns getcpu process_vm_readv \

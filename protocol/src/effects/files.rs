@@ -33,6 +33,24 @@ pub const ROWS: &[Row] = &[
         &[reads(1, Bytes(2)).units(16), reads(1, Vector(2))],
     ),
     stepping(
+        "process_vm_readv",
+        &[
+            reads(1, Bytes(2)).units(16),
+            reads(3, Bytes(4)).units(16),
+            reads(3, Vector(4)).may(),
+            writes(1, Vector(2)).may(),
+        ],
+    ),
+    stepping(
+        "process_vm_writev",
+        &[
+            reads(1, Bytes(2)).units(16),
+            reads(3, Bytes(4)).units(16),
+            reads(1, Vector(2)).may(),
+            writes(3, Vector(4)).may(),
+        ],
+    ),
+    stepping(
         "recvmsg",
         &[
             reads(1, Size(56)),

@@ -4,7 +4,9 @@
 mod files;
 mod requests;
 
-use super::states::{Of, OfStream, State, Streams, Use, Variable, When};
+use super::Variable;
+use super::states::{Of, OfStream, State, Streams, Use, When};
+use crate::hooks::ASSIGNS_STREAMS;
 use Of::{Process, Relative};
 use Use::{Adds, Changes, Looks};
 use When::{Always, Creates, CreatesAs, Fixed, Given, Null};
@@ -57,6 +59,16 @@ const fn ordered(state: State) -> State {
 
 const fn shown_by(variables: &'static [Variable], state: State) -> State {
     State { variables, ..state }
+}
+
+/// One of variables that programs write: where no module asks for one of these names, it is the same for ever.
+const fn of_program(
+    only_with: &'static str,
+    variables: &'static [Variable],
+    name: &'static str,
+    functions: &'static [Row],
+) -> State {
+    self::only_with(only_with, shown_by(variables, state(name, functions)))
 }
 
 /// Functions that go on through a database of the system, whose file they may open or close.
@@ -112,7 +124,7 @@ pub const STATES: &[State] = &[
     ),
     // The process.
     shown_by(
-        &[Variable::Environment],
+        &[Variable::ENVIRONMENT],
         state(
             "the environment",
             &[
@@ -121,9 +133,10 @@ pub const STATES: &[State] = &[
                     Looks,
                     Always,
                     "getenv secure_getenv tzset localtime mktime timelocal ctime strftime wcsftime setlocale \
-                 newlocale tempnam catopen system popen execlp execvp execvpe posix_spawnp wordexp \
-                 gettext dgettext dcgettext ngettext fmtmsg getdate localtime_r ctime_r gmtime gmtime_r \
-                 timegm strptime getopt getopt_long getopt_long_only",
+                 newlocale tempnam catopen system popen execl execlp execv execvp execvpe posix_spawnp wordexp \
+                 gettext dgettext dcgettext ngettext dngettext dcngettext fmtmsg getdate getdate_r localtime_r \
+                 ctime_r gmtime gmtime_r timegm strptime getopt getopt_long getopt_long_only posix_getopt \
+                 argp_parse iconv_open fnmatch glob res_init",
                 ),
                 (Process, Changes, Always, "setenv putenv unsetenv clearenv"),
             ],
@@ -344,13 +357,16 @@ pub const STATES: &[State] = &[
             ],
         ),
     ),
-    state(
-        "the end of the data segment",
-        &[
-            (Process, Looks, Null(0), "sbrk"),
-            (Process, Changes, Given(0), "sbrk"),
-            (Process, Changes, Always, "brk"),
-        ],
+    shown_by(
+        &[Variable::BREAK],
+        state(
+            "the end of the data segment",
+            &[
+                (Process, Looks, Null(0), "sbrk"),
+                (Process, Changes, Given(0), "sbrk"),
+                (Process, Changes, Always, "brk"),
+            ],
+        ),
     ),
     state(
         "the settings of the allocator",
@@ -420,9 +436,10 @@ pub const STATES: &[State] = &[
         ),
     ),
     only_with(
-        "setenv putenv unsetenv clearenv tzset timezone daylight tzname environ",
+        "setenv putenv unsetenv clearenv tzset timezone daylight tzname environ __timezone __daylight __tzname \
+         __environ _environ",
         shown_by(
-            &[Variable::Zone, Variable::ZoneNames, Variable::Daylight],
+            &[Variable::ZONE, Variable::ZONE_NAMES, Variable::DAYLIGHT],
             state(
                 "the time zone",
                 &[
@@ -461,9 +478,9 @@ pub const STATES: &[State] = &[
         ],
     ),
     only_with(
-        Variable::Sign.names(),
+        Variable::SIGN.names,
         shown_by(
-            &[Variable::Sign],
+            &[Variable::SIGN],
             state(
                 "the sign of lgamma",
                 &[(
@@ -480,23 +497,26 @@ pub const STATES: &[State] = &[
         "the date that the library keeps",
         &[(Process, Changes, Always, "gmtime localtime ctime asctime")],
     ),
-    state(
-        "the domain of messages",
-        &[
-            (
-                Process,
-                Looks,
-                Always,
-                "gettext dgettext dcgettext ngettext dngettext dcngettext",
-            ),
-            (
-                Process,
-                Changes,
-                Always,
-                "textdomain bindtextdomain bind_textdomain_codeset addseverity",
-            ),
-            (Process, Looks, Always, "fmtmsg"),
-        ],
+    shown_by(
+        &[Variable::CATALOGUES],
+        state(
+            "the domain of messages",
+            &[
+                (
+                    Process,
+                    Looks,
+                    Always,
+                    "gettext dgettext dcgettext ngettext dngettext dcngettext",
+                ),
+                (
+                    Process,
+                    Changes,
+                    Always,
+                    "textdomain bindtextdomain bind_textdomain_codeset addseverity",
+                ),
+                (Process, Looks, Always, "fmtmsg"),
+            ],
+        ),
     ),
     state(
         "the table of hsearch",
@@ -522,18 +542,15 @@ pub const STATES: &[State] = &[
     ),
     state(
         "what else the C library keeps",
-        &[
-            (Process, Looks, Always, "re_compile_pattern"),
-            (
-                Process,
-                Changes,
-                Always,
-                "re_set_syntax register_printf_function register_printf_specifier \
+        &[(
+            Process,
+            Changes,
+            Always,
+            "register_printf_function register_printf_specifier \
                  register_printf_modifier register_printf_type tmpnam tempnam mktemp argp_parse \
                  set_new_handler fesetmode profil monstartup moncontrol getopt getopt_long \
                  getopt_long_only",
-            ),
-        ],
+        )],
     ),
     files::NAMES,
     files::DIRECTORY,
@@ -549,4 +566,112 @@ pub const STATES: &[State] = &[
     files::LOCKS,
     files::RANGES,
     files::WATCHED,
+    // Where programs write variables of the library.
+    files::INPUT,
+    files::OUTPUT,
+    files::ERRORS,
+    files::COMPLAINTS,
+    of_program(
+        "__progname_full program_invocation_name __progname program_invocation_short_name",
+        Variable::PROGRAM,
+        "the name of the program",
+        &[
+            (
+                Process,
+                Looks,
+                Always,
+                "error error_at_line warn warnx vwarn vwarnx err errx verr verrx syslog vsyslog openlog \
+                 argp_help argp_state_help argp_usage argp_error argp_failure",
+            ),
+            (Process, Changes, Always, "argp_parse"),
+        ],
+    ),
+    of_program(
+        "error_one_per_line error_print_progname",
+        Variable::ERROR_WAYS,
+        "how error tells",
+        &[(Process, Looks, Always, "error error_at_line")],
+    ),
+    of_program(
+        "error_message_count",
+        &[Variable::ERROR_COUNT],
+        "how many errors were told of",
+        &[(Process, Adds, Always, "error error_at_line")],
+    ),
+    of_program(
+        "argp_program_version argp_program_version_hook argp_program_bug_address argp_err_exit_status",
+        Variable::ARGP,
+        "what argp says of the program",
+        &[(
+            Process,
+            Looks,
+            Always,
+            "argp_parse argp_help argp_state_help argp_usage argp_error argp_failure",
+        )],
+    ),
+    of_program(
+        "obstack_alloc_failed_handler obstack_exit_failure",
+        Variable::OBSTACKS,
+        "what obstacks do without memory",
+        &[(
+            Process,
+            Looks,
+            Always,
+            "obstack_begin obstack_begin_1 obstack_newchunk obstack_printf obstack_vprintf",
+        )],
+    ),
+    shown_by(
+        &[Variable::SYNTAX],
+        state(
+            "the syntax of re_compile_pattern",
+            &[
+                (Process, Looks, Always, "re_compile_pattern re_comp"),
+                (Process, Changes, Always, "re_set_syntax"),
+            ],
+        ),
+    ),
+    of_program(
+        "getdate_err",
+        &[Variable::DATE_ERROR],
+        "the error of getdate",
+        &[(Process, Changes, Always, "getdate")],
+    ),
+    of_program(
+        "rexecoptions",
+        &[Variable::REMOTE],
+        "what rexec is set to",
+        &[(Process, Looks, Always, "rexec rexec_af")],
+    ),
+    of_program(
+        "__rcmd_errstr __check_rhosts_file",
+        Variable::TRUSTED,
+        "how hosts are trusted",
+        &[(
+            Process,
+            Changes,
+            Always,
+            "ruserok ruserok_af iruserok iruserok_af",
+        )],
+    ),
+    // Texts of messages are looked up where there are other languages than that of the source.
+    only_with(
+        "setlocale uselocale",
+        shown_by(
+            &[Variable::ENVIRONMENT],
+            state(
+                "the language of messages",
+                &[
+                    (
+                        Process,
+                        Looks,
+                        Always,
+                        "strerror strerror_r perror strsignal psignal psiginfo gai_strerror hstrerror herror \
+                         regerror error error_at_line err verr warn vwarn getopt getopt_long \
+                         getopt_long_only posix_getopt dlerror",
+                    ),
+                    (Process, Changes, Always, "setenv putenv unsetenv clearenv"),
+                ],
+            ),
+        ),
+    ),
 ];

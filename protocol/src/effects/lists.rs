@@ -78,7 +78,7 @@ const UNKNOWN: &str = "
     inet6_option_next inet6_rth_add inet6_rth_getaddr inet6_rth_init inet6_rth_reverse
     inet6_rth_segments inet_net_ntop inet_net_pton inet_neta inet_nsap_addr inet_nsap_ntoa
     iruserok iruserok_af rcmd rcmd_af rexec rexec_af rresvport rresvport_af ruserok ruserok_af
-    process_madvise process_vm_readv process_vm_writev getdirentries getdirentries64
+    process_madvise getdirentries getdirentries64
     obstack_printf obstack_vprintf re_compile_fastmap re_compile_pattern re_match re_match_2 re_search
     re_search_2 re_set_registers crypt localeconv
     canonicalizef64x modff64x sincosf64x getpayloadf64x setpayloadf64x setpayloadsigf64x

@@ -1,8 +1,8 @@
 //! What functions of the C library, and of the kernel behind it, keep between calls: whoever calls one
 //! finds what others have left there, though no memory of the program is shared.
 
-use super::DIRECT;
 use super::kept::STATES;
+use super::{DIRECT, Variable};
 use crate::conflict::Access;
 
 /// What a row says that calls do to such a state: an [`Access`], or one that depends on the descriptor.
@@ -99,34 +99,6 @@ impl Of {
     pub const STANDARD_ERRORS: u32 = u32::MAX - 2;
 }
 
-/// A variable of the C library that programs may read and write themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variable {
-    Environment,
-    Zone,
-    ZoneNames,
-    Daylight,
-    Sign,
-}
-
-impl Variable {
-    /// Does whoever changes the state write it in any case?
-    pub const fn is_always_written(self) -> bool {
-        matches!(self, Variable::Sign)
-    }
-
-    /// Names of it.
-    pub const fn names(self) -> &'static str {
-        match self {
-            Variable::Environment => "environ __environ _environ",
-            Variable::Zone => "timezone __timezone",
-            Variable::ZoneNames => "tzname __tzname",
-            Variable::Daylight => "daylight __daylight",
-            Variable::Sign => "signgam __signgam",
-        }
-    }
-}
-
 /// Functions of streams: the argument that the stream is, and their names.
 pub type Streams = &'static [(u32, &'static str)];
 
@@ -208,6 +180,11 @@ impl State {
     pub const MOVES_ROOT: &str = "chroot";
     /// Name of the states of single descriptors.
     pub const DESCRIPTOR: &str = "a descriptor";
+
+    /// Does any function of the library change it? If not, only what programs do to its variables matters.
+    pub fn is_changed(&self) -> bool {
+        self.rows().any(|(_, used, ..)| used != Use::Looks)
+    }
 
     /// What the function of this name uses.
     pub fn used_by(name: &str) -> impl Iterator<Item = Used> {

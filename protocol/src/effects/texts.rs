@@ -132,24 +132,32 @@ pub const ROWS: &[Row] = &[
     ),
     // Formats.
     row("perror", &[WHOLE]),
-    row("printf", &[reads(0, Format(1)), counts(0, 1)]),
+    row("printf warn warnx", &[reads(0, Format(1)), counts(0, 1)]),
     row(
-        "__printf_chk fprintf dprintf syslog",
+        "__printf_chk fprintf dprintf syslog err errx",
         &[reads(1, Format(2)), counts(1, 2)],
     ),
     row(
         "__fprintf_chk __dprintf_chk",
         &[reads(2, Format(3)), counts(2, 3)],
     ),
-    row("vprintf", &[reads(0, List(1)), counts_list(0, 1)]),
     row(
-        "__vprintf_chk vfprintf vdprintf vsyslog",
+        "vprintf vwarn vwarnx",
+        &[reads(0, List(1)), counts_list(0, 1)],
+    ),
+    row(
+        "__vprintf_chk vfprintf vdprintf vsyslog verr verrx",
         &[reads(1, List(2)), counts_list(1, 2)],
     ),
     row("__vfprintf_chk", &[reads(2, List(3)), counts_list(2, 3)]),
     row(
         "snprintf",
         &[reads(2, Format(3)), counts(2, 3), writes(0, Printed(1))],
+    ),
+    row("error", &[reads(2, Format(3)), counts(2, 3)]),
+    row(
+        "error_at_line",
+        &[reads(2, Text(NONE)), reads(4, Format(5)), counts(4, 5)],
     ),
     row(
         "__snprintf_chk",

@@ -167,7 +167,9 @@ fn led_to(number: u64) -> u64 {
 const AFTER: u64 = 1 << 61;
 /// Bit of the same: it would be several steps if it were not too long.
 const WHOLE: u64 = 1 << 60;
-const LENGTH: u64 = WHOLE - 1;
+/// Bit of the same: it has been told of, and will be behind the call.
+const BEFORE: u64 = 1 << 59;
+const LENGTH: u64 = BEFORE - 1;
 
 /// Notes what is told of before the call. Is there place?
 fn note(frame: &mut Frame, told: &mut usize, span: Span, how: u64) -> bool {
@@ -352,17 +354,15 @@ fn meant<'a>(what: u64, name: &'a str, frame: &mut Frame) -> Option<(u64, &'a st
         return Some((what, name));
     }
     let given = (frame.count as usize).min(ARGUMENTS);
-    let function = match direct(frame.arguments[0]) {
+    let arguments = &frame.arguments[1..given.max(1)];
+    let meant = direct(frame.arguments[0]);
+    let matters = gate::exhaustive() && (meant == Direct::Unknown || gate::several());
+    if matters && !effects::is_known(frame.arguments[0], arguments) {
+        gate::uncontrolled("a system call by a number of which it is not known what it does");
+    }
+    let function = match meant {
         Direct::As(function) => function,
-        Direct::Nothing => return None,
-        Direct::Unknown => {
-            if gate::exhaustive() {
-                gate::uncontrolled(
-                    "a system call by a number of which it is not known what it does",
-                );
-            }
-            return None;
-        }
+        Direct::Nothing | Direct::Unknown => return None,
     };
     // A system call has six.
     const MOST: usize = 6;
@@ -516,15 +516,16 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
             if !gate::exhaustive() {
                 known &= note(frame, &mut told, kept(place.number, place.used), 0);
             }
-            for (at, len, exact) in states::variables(place) {
+            states::variables::each_shown(place, |shown| {
                 let span = Span {
-                    at,
-                    len,
-                    writes: !place.used.is_look(),
-                    exact,
+                    at: shown.at,
+                    len: shown.len,
+                    writes: shown.writes,
+                    exact: shown.sure,
                 };
-                known &= note(frame, &mut told, span, 0);
-            }
+                known &= note(frame, &mut told, span, BEFORE);
+                tell(span, pc);
+            });
         }
     }
     if !all_used.is_empty() {
@@ -541,7 +542,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         }
     }
     frame.told = left as u64 + 1;
-    for n in 0..left {
+    for n in (0..left).filter(|&n| frame.list[n][1] & BEFORE == 0) {
         tell_noted(frame, n, pc);
     }
     if let Some(staged) = staged {
@@ -605,7 +606,7 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
     }
     let steps = row.is_some_and(|(_, row)| row.steps);
     for n in 0..told {
-        let in_call = n + 1 == told && !steps;
+        let in_call = n + 1 == told && !steps && frame.list[n][1] & BEFORE == 0;
         let span = noted(frame, n);
         // Samples need not tell both orders of what is no access.
         let needed = span.exact || gate::flags() & flags::EXHAUSTIVE != 0;

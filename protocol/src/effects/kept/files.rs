@@ -2,7 +2,10 @@
 
 use super::super::states::{Of, State, Streams};
 use super::requests::*;
-use super::{DATABASES, all_in, any_in, by_stream, only_with, ordered, state};
+use super::{
+    ASSIGNS_STREAMS, DATABASES, Variable, all_in, any_in, by_stream, of_program, only_with,
+    ordered, state,
+};
 use crate::effects::states::Use::{Adds, Changes, Looks, Writes};
 use crate::effects::states::When::{
     Always, Command, Creates, CreatesAs, Empties, EmptiesAs, Given, Null, OtherCommand,
@@ -14,12 +17,17 @@ use Of::{
 
 // Functions of streams, by the argument that the stream is.
 
+/// From standard input.
+const FROM_INPUT: &str = "getchar getwchar scanf vscanf wscanf vwscanf gets";
+/// To standard output.
+const TO_OUTPUT: &str = "printf vprintf puts putchar wprintf vwprintf putwchar error error_at_line";
+/// To standard error.
+const TO_ERRORS: &str = "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error \
+                         error_at_line herror";
+
 /// They read.
 const READING: Streams = &[
-    (
-        Of::STANDARD_INPUT,
-        "getchar getwchar scanf vscanf wscanf vwscanf",
-    ),
+    (Of::STANDARD_INPUT, FROM_INPUT),
     (
         0,
         "fgetc getc fgetwc getwc fscanf vfscanf fwscanf vfwscanf getw",
@@ -33,14 +41,8 @@ const READING: Streams = &[
 ];
 /// They write.
 const WRITING: Streams = &[
-    (
-        Of::STANDARD_OUTPUT,
-        "printf vprintf puts putchar wprintf vwprintf putwchar error",
-    ),
-    (
-        Of::STANDARD_ERRORS,
-        "perror psignal psiginfo warn warnx vwarn vwarnx err errx verr verrx error herror",
-    ),
+    (Of::STANDARD_OUTPUT, TO_OUTPUT),
+    (Of::STANDARD_ERRORS, TO_ERRORS),
     (0, "fprintf vfprintf fwprintf vfwprintf"),
     (1, "putc fputc fputs putwc fputwc fputws putw"),
     (3, "fwrite"),
@@ -584,4 +586,41 @@ pub const WATCHED: State = only_with(
             ),
         ],
     )),
+);
+
+// Which streams the standard ones are: only programs change that.
+
+pub const INPUT: State = of_program(
+    ASSIGNS_STREAMS,
+    &[Variable::INPUT],
+    "which stream standard input is",
+    &[(Process, Looks, Always, FROM_INPUT)],
+);
+
+pub const OUTPUT: State = of_program(
+    ASSIGNS_STREAMS,
+    &[Variable::OUTPUT],
+    "which stream standard output is",
+    &[(Process, Looks, Always, TO_OUTPUT)],
+);
+
+pub const ERRORS: State = of_program(
+    ASSIGNS_STREAMS,
+    &[Variable::ERRORS],
+    "which stream standard error is",
+    &[(Process, Looks, Always, TO_ERRORS)],
+);
+
+/// The same for functions that may have nothing to tell.
+pub const COMPLAINTS: State = of_program(
+    ASSIGNS_STREAMS,
+    &[Variable::COMPLAINTS],
+    "which stream complaints go to",
+    &[(
+        Process,
+        Looks,
+        Always,
+        "getopt getopt_long getopt_long_only posix_getopt argp_parse argp_state_help argp_usage \
+         argp_error argp_failure fmtmsg malloc_stats getpass",
+    )],
 );

@@ -19,7 +19,7 @@ use crate::threads;
 use core::ffi::{CStr, c_char};
 use core::num::NonZero;
 use raddle_protocol::cpp::{Touch, is_known, touches};
-use raddle_protocol::effects::{Known, through};
+use raddle_protocol::effects::{DIRECT, Known, through};
 use raddle_protocol::event::Event;
 use raddle_protocol::expr::Why;
 use raddle_protocol::hooks::{
@@ -103,7 +103,7 @@ fn reads_and_stores(
     };
     let is_lost = if blind || unknown || found.lost {
         true
-    } else if known == "syscall" && futex::follows(values, shape & FOREIGN_USED != 0) {
+    } else if known == DIRECT && futex::follows(values, shape & FOREIGN_USED != 0) {
         false
     } else if let Some(touched) = touches(known) {
         touched.iter().any(|&touch| is_beyond(touch, values, pc))
@@ -297,10 +297,6 @@ pub fn lose(name: &[u8], pc: usize) {
 /// Does what is written decide anything? A format does, and the program may read again what it
 /// wrote to a stream of its own.
 fn comes_back(output: Output, values: &[u64], exprs: &[u32]) -> bool {
-    unsafe extern "C" {
-        static stdout: *mut libc::FILE;
-        static stderr: *mut libc::FILE;
-    }
     let argument = |index: u8| values.get(usize::from(index)).copied().unwrap_or(0);
     if output
         .format
@@ -308,15 +304,18 @@ fn comes_back(output: Output, values: &[u64], exprs: &[u32]) -> bool {
     {
         return true;
     }
-    let Some(stream) = output.stream.map(argument) else {
-        return false;
+    let [_, usual, errors] = crate::states::standard_streams();
+    let own = match output.name {
+        "perror" => errors,
+        _ => usual,
     };
-    // SAFETY: variables of the C library.
-    let usual = unsafe { [stdout as u64, stderr as u64] };
-    let (pointer, symbolic) = (usual.contains(&stream), exprs.iter().any(|&expr| expr != 0));
+    let stream = output.stream.map_or(own, argument);
+    // Where the program has assigned to these variables, they may lead to files of its own.
+    let leaves = [usual, errors].contains(&stream) && !crate::states::is_seen(stream);
+    let symbolic = exprs.iter().any(|&expr| expr != 0);
     let text =
         (0..values.len() as u8).any(|i| Some(i) != output.stream && is_symbolic(argument(i), 0));
-    !pointer && (symbolic || text)
+    !leaves && (symbolic || text)
 }
 
 /// The `va_list` of a function that takes one in place of its last arguments: its number, where it

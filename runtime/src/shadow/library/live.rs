@@ -129,6 +129,8 @@ impl Machine for Live {
         unsafe extern "C" {
             static stderr: *mut libc::FILE;
         }
+        // Others may have come in since the call began.
+        blocks::will_read(&raw const stderr as u64, size_of::<u64>() as u64, self.pc);
         // SAFETY: a stream of the C library, and a text of this length.
         unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stderr) };
     }

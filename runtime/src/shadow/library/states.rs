@@ -12,7 +12,7 @@ use crate::shadow::{blocks, touch, touch_by, world};
 use crate::states::{self, Place};
 use crate::{access::Update, gate, maps, threads};
 use raddle_protocol::conflict;
-use raddle_protocol::effects::{DIRECT, Direct, direct, through};
+use raddle_protocol::effects::{DIRECT, Direct, direct, is_known, through};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
 use raddle_protocol::slot;
@@ -47,11 +47,11 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
     if !gate::obeys() {
         return;
     }
-    let unknown = name == DIRECT
-        && values
-            .first()
-            .is_some_and(|&n| direct(n) == Direct::Unknown);
-    if unknown {
+    if name == DIRECT
+        && let [number, arguments @ ..] = values
+        && !is_known(*number, arguments)
+        && (direct(*number) == Direct::Unknown || threads::any_unjoined())
+    {
         lose(name.as_bytes(), pc);
     }
     let Some((name, values)) = through(name, values) else {
@@ -64,7 +64,8 @@ pub fn call(name: &str, values: &[u64], pc: usize) {
     let used = states::used_by(name, values);
     // The call comes with the last step, so nobody may come between these.
     let steps = used.iter().count() + usize::from(maps::acts_on_pages(name, values));
-    let several = steps > 1 && gate::threads_created() > 1;
+    let shows = used.iter().any(states::variables::any_shown);
+    let several = (steps > 1 || shows) && gate::threads_created() > 1;
     if several {
         atomic::enter(pc);
     }
@@ -133,13 +134,16 @@ fn use_state(place: Place, name: &str, pc: usize) {
             return;
         }
     }
-    for (at, len, _) in states::variables(place) {
+    states::variables::each_shown(place, |shown| {
+        if !shown.writes {
+            return blocks::will_read(shown.at, shown.len, pc);
+        }
         // What the library writes there is not followed.
-        touch(at, len, place.used != conflict::Access::Looks, pc);
-        if world().cells.any_shared(at, len) {
+        touch(shown.at, shown.len, true, pc);
+        if world().cells.any_shared(shown.at, shown.len) {
             lose(name.as_bytes(), pc);
         }
-    }
+    });
     match place.used {
         conflict::Access::Changes => {
             one_body::update(at, 8, Update::Add, 1, pc);
