@@ -357,12 +357,7 @@ impl Call<'_> {
         match effect.extent {
             Extent::Vector(count) => {
                 let count = self.argument(count);
-                vector(
-                    self.argument(1),
-                    count,
-                    self.result.filter(|_| effect.writes),
-                    tell,
-                );
+                vector(at, count, self.result.filter(|_| effect.writes), tell);
             }
             Extent::Message => self.message(at, self.result, effect.writes, &mut tell),
             Extent::Messages(count) => {
