@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <fmtmsg.h>
 #include <fnmatch.h>
 #include <glob.h>
 #include <grp.h>

@@ -381,10 +381,10 @@ impl UnderWay {
         all.for_each(|(at, len)| self.has_written(at, len, false, pc));
     }
 
-    /// It writes so much here, which nobody will tell of. Is anything there shared, or does it depend on
+    /// It accesses so much here, which nobody will tell of. Is anything there shared, or does it depend on
     /// inputs?
-    pub fn writes_unseen(self, at: u64, len: u64, pc: usize) -> bool {
-        touch(at, len, true, pc);
+    pub fn is_unfollowed(self, at: u64, len: u64, writes: bool, pc: usize) -> bool {
+        touch(at, len, writes, pc);
         world().cells.any_symbolic(at, len)
     }
 

@@ -15,6 +15,9 @@ use raddle_protocol::library::rest;
 
 /// Most effects of a row.
 const MOST: usize = 24;
+/// What they write, functions of the program's find while they are under way: that is not followed.
+const CALL_BACK: &[&str] = &["qsort_r"];
+
 /// Most places that a call writes to.
 const MOST_WRITTEN: usize = 64;
 
@@ -71,7 +74,8 @@ impl<'a> Rows<'a> {
 
     fn all(&self) -> ([Option<&'static Effect>; MOST], usize) {
         let (mut all, mut count) = ([None; MOST], 0);
-        let seen = rest(self.name, self.told).filter(|effect| !self.is_unseen(effect));
+        let follows = !CALL_BACK.contains(&self.name);
+        let seen = rest(self.name, self.told).filter(|effect| follows && !self.is_unseen(effect));
         for effect in seen.take(MOST) {
             all[count] = Some(effect);
             count += 1;
@@ -123,6 +127,16 @@ impl<'a> Rows<'a> {
         let mut looked = Looked::default();
         let unseen = rest(self.name, self.told).any(|effect| self.is_unseen(effect));
         looked.lost |= unseen && threads::any_unjoined();
+        if CALL_BACK.contains(&self.name) {
+            for effect in rest(self.name, self.told) {
+                let each = |span: Span| {
+                    let len = under_way.there(span.at, span.len, span.exact);
+                    looked.lost |= under_way.is_unfollowed(span.at, len, span.writes, self.pc);
+                };
+                // SAFETY: the caller's promise.
+                looked.lost |= !unsafe { call.spans(effect, each) };
+            }
+        }
         let is_read = |effect: &Effect| !effect.writes || effect.may;
         let effects = all[..count].iter().flatten();
         for effect in effects.clone() {
@@ -275,7 +289,7 @@ impl<'a> Rows<'a> {
                     match followed {
                         true if span.exact => under_way.will_write_all(span.at, len, self.pc),
                         true => under_way.will_store(span.at, len, false, self.pc),
-                        false => lost |= under_way.writes_unseen(span.at, len, self.pc),
+                        false => lost |= under_way.is_unfollowed(span.at, len, true, self.pc),
                     }
                 })
             };
