@@ -22,8 +22,11 @@ pub struct Change {
     section: bool,
 }
 
+/// Object and value of a step on pages, if there is one: see `step_of`.
+type Step = Option<(u64, u64)>;
+
 /// The section of a call that was announced: whose, and the step of that.
-static BEGUN: Serial<Option<(Slot, Option<(u64, u64)>)>> = Serial::new(None);
+static BEGUN: Serial<Option<(Slot, Step)>> = Serial::new(None);
 
 /// Does anybody follow what lies in memory?
 fn is_symbolic() -> bool {
