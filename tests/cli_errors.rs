@@ -349,6 +349,9 @@ fn files_without_an_end_are_not_read_to_it() {
 /// A pipe that nobody writes to is waited for a while, and not where raddle is asked to end.
 #[test]
 fn pipes_that_give_nothing_are_not_waited_for_without_end() {
+    // Under `nohup`, the commands would ignore it as well.
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
     let dir = empty("pipes");
     let made = Command::new("mkfifo").arg(dir.join("pipe")).status();
     assert!(made.is_ok_and(|status| status.success()));
