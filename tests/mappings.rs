@@ -225,8 +225,8 @@ const CONTENT: [(&str, [&str; 2]); 41] = [
 ];
 /// The same where the program refers to functions that access memory by the number of its process.
 const BY_PROCESS: [(&str, [&str; 2]); 2] = [
-    ("process_vm_writev", ["process_vm_writev"; 2]),
-    ("process_vm_readv", ["process_vm_readv"; 2]),
+    ("process_vm_writev", ["", "process_vm_writev"]),
+    ("process_vm_readv", ["", "process_vm_readv"]),
 ];
 
 /// What a call leaves in memory is found in both orders with what another thread writes there, or bounds the
