@@ -20,23 +20,14 @@ const MOST_POINTERS: usize = 1 << 16;
 pub struct Known {
     /// Where they lie; 0: it is not known, 1: no module refers to it.
     at: [u64; MOST],
-    /// Does a module ask for a function that returns texts of the environment? 0: it is not known,
-    /// 1: it does, 2: it does not.
-    returned: u8,
 }
 
 impl Known {
     /// Nothing is.
-    pub const NONE: Known = Known {
-        at: [0; MOST],
-        returned: 0,
-    };
+    pub const NONE: Known = Known { at: [0; MOST] };
 }
 
 const NOT_REFERRED: u64 = 1;
-
-/// Functions that return texts of the environment, which programs may write then.
-const RETURNING: &str = "getenv secure_getenv";
 
 /// Part of what a call accesses.
 #[derive(Clone, Copy)]
@@ -82,20 +73,10 @@ fn look_up(names: &str) -> u64 {
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast()) as u64 }
 }
 
-fn are_returned(place: Place) -> bool {
-    if known(place).returned == 0 {
-        let asked = asks_for(RETURNING);
-        known(place).returned = if asked { 1 } else { 2 };
-    }
-    known(place).returned == 1
-}
-
 /// May a call that uses this state access variables of it?
 pub fn any_shown(place: Place) -> bool {
     let mut variables = place.state.variables.iter().enumerate();
-    variables.any(|(n, variable)| {
-        place_of(place, n, variable).is_some() || variable.texts && are_returned(place)
-    })
+    variables.any(|(n, variable)| place_of(place, n, variable).is_some())
 }
 
 /// Calls `each` for what a call accesses of the variables that show this state, as far as the program may
@@ -103,27 +84,24 @@ pub fn any_shown(place: Place) -> bool {
 pub fn each_shown(place: Place, mut each: impl FnMut(Shown)) {
     let writes = !place.used.is_look();
     for (n, variable) in place.state.variables.iter().enumerate() {
-        let at = place_of(place, n, variable);
-        if let Some(at) = at {
-            each(Shown {
-                at,
-                len: variable.bytes,
-                writes,
-                sure: variable.sure,
-            });
-        }
-        if variable.texts && (at.is_some() || are_returned(place)) {
-            let known = at.unwrap_or_else(|| look_up(variable.names));
-            texts(place, at.is_some(), known, &mut each);
+        let Some(at) = place_of(place, n, variable) else {
+            continue;
+        };
+        each(Shown {
+            at,
+            len: variable.bytes,
+            writes,
+            sure: variable.sure,
+        });
+        if variable.texts {
+            texts(place, at, &mut each);
         }
     }
 }
 
-/// The same of the array to which the variable at this place leads, and of its texts.
-fn texts(place: Place, referred: bool, variable: u64, each: &mut impl FnMut(Shown)) {
-    if variable == 0 {
-        return;
-    }
+/// The same of the array to which the variable at this place leads, and of its texts. (Those that `getenv`
+/// returns are not for the program to write.)
+fn texts(place: Place, variable: u64, each: &mut impl FnMut(Shown)) {
     // SAFETY: the library's variable; the function that is called reads what it leads to as well.
     let array = || unsafe { (variable as *const *const *const c_char).read_volatile() };
     // SAFETY: as above; behind a null pointer there are no more.
@@ -137,15 +115,13 @@ fn texts(place: Place, referred: bool, variable: u64, each: &mut impl FnMut(Show
     if array().is_null() {
         return;
     }
-    if referred {
-        let count = (0..).take_while(|&n| pointer(n).is_some()).count() as u64;
-        each(Shown {
-            at: array() as u64,
-            len: 8 * (count + 1),
-            writes: !place.used.is_look(),
-            sure: false,
-        });
-    }
+    let count = (0..).take_while(|&n| pointer(n).is_some()).count() as u64;
+    each(Shown {
+        at: array() as u64,
+        len: 8 * (count + 1),
+        writes: !place.used.is_look(),
+        sure: false,
+    });
     // Those that the process was started with lie side by side.
     let (mut regions, mut count) = ([(0, 0); MOST_TEXTS], 0);
     let mut n = 0;
