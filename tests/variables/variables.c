@@ -5,7 +5,7 @@
 // variables ROW N           fails if the outcome is N, 0 or 1; which one it is shows which came first
 //
 // -DUNKNOWN: only rows of functions of which no row of raddle's says all, which bounds a whole program;
-// -DENVP, -DRETURNED: one row, of a program that gets at the environment in another way than by its variable.
+// -DENVP: one row, of a program that gets at the environment in another way than by its variable.
 #define _GNU_SOURCE
 #include <argp.h>
 #include <asm/prctl.h>
@@ -42,7 +42,7 @@
 static int R = -1;
 static FILE *a, *b;
 static char *args[] = {"x", "-a", "-b", "c", 0}, *mixed[] = {"x", "c", "-b", 0}, *wrong[] = {"x", "-q", 0};
-static char text[] = "A=1", *entry;
+static char text[] = "A=1";
 static char *first[] = {text, "B=1", 0}, *second[] = {"A=2", "B=1", 0};
 static char bytes[1024];
 static cpu_set_t cpus;
