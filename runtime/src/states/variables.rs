@@ -39,26 +39,30 @@ pub struct Shown {
     pub sure: bool,
 }
 
-/// What is known of those of this state.
-fn known(place: Place) -> &'static mut Known {
-    let number = State::number(place.state.name);
-    &mut world().variables[number.unwrap_or_default()]
-}
-
 /// Where the variable lies, if a module with hooks refers to it.
 fn place_of(place: Place, index: usize, variable: &Variable) -> Option<u64> {
-    let at = match known(place).at[index] {
-        0 => {
-            let at = match asks_for(variable.asked()) {
-                true => look_up(variable.names).max(NOT_REFERRED),
-                false => NOT_REFERRED,
-            };
-            known(place).at[index] = at;
-            at
+    find(State::number(place.state.name)?, index, variable)
+}
+
+/// The same of a state with this number.
+fn find(number: usize, index: usize, variable: &Variable) -> Option<u64> {
+    let known = &mut world().variables[number].at[index];
+    if *known == 0 {
+        *known = match asks_for(variable.asked()) {
+            true => look_up(variable.names).max(NOT_REFERRED),
+            false => NOT_REFERRED,
+        };
+    }
+    (*known != NOT_REFERRED).then_some(*known)
+}
+
+/// Looks for all of them: later somebody may be inside the dynamic linker, which is asked here.
+fn find_all() {
+    for (number, state) in State::all().iter().enumerate() {
+        for (index, variable) in state.variables.iter().enumerate() {
+            find(number, index, variable);
         }
-        at => at,
-    };
-    (at != NOT_REFERRED).then_some(at)
+    }
 }
 
 /// The address of the variable with the first of these names, which the library itself uses; 0: there is none.
@@ -163,6 +167,7 @@ static INSIDES: Serial<bool> = Serial::new(false);
 pub fn look_for_insides() {
     // SAFETY: the running thread; the reference is not kept.
     unsafe { *INSIDES.get() = asks_for(Variable::INSIDES) };
+    find_all();
     if gate::active() {
         name_insides();
     }
