@@ -197,7 +197,7 @@ pub struct Ran {
 pub fn run(program: &Path, mode: u32, input: &[u8], dump: Option<&Path>) -> Ran {
     let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut command = Command::new("timeout");
-    command.arg("120").arg(program);
+    command.arg("20").arg(program);
     command
         .env("TEST_MODE", mode.to_string())
         .env("TEST_INPUT", hex);

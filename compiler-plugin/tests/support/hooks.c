@@ -395,9 +395,10 @@ void raddle_sym_will_store(u8 *callee, u8 *p, u64 len, u32 how, u8 *call) {
 }
 void raddle_sym_stored(u8 *callee, u8 *p, u64 len, u32 how, u8 *call) {
   (void)callee;
-  enum { TEXT = 1 };
-  // A call that returns again (setjmp) has no key: what it stored was told when it returned first.
-  if (!call) return;
+  enum { TEXT = 1, REST = 16 };
+  // A call that returns again (setjmp) has no key: what it stored was told when it returned first. With REST
+  // it is a name and a result that are told of.
+  if (!call || how & REST) return;
   if (how & TEXT && p) {
     u64 n = 0;
     while (n < len && p[n]) n++;
