@@ -17,7 +17,6 @@ use raddle_protocol::library::rest;
 const MOST: usize = 24;
 /// What they write, functions of the program's find while they are under way: that is not followed.
 const CALL_BACK: &[&str] = &["qsort_r"];
-
 /// Most places that a call writes to.
 const MOST_WRITTEN: usize = 64;
 
