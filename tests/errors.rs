@@ -176,3 +176,54 @@ fn objects_are_not_used_after_they_were_given_up() {
     }
     in_parallel(&cases, check_objects);
 }
+
+/// What `bytes.c` does to the memory of an object, beside its use.
+const WHATS: [&str; 5] = ["assign", "read", "free", "unmap", "end"];
+/// The numbers of objects of `bytes.c` that cannot tell whether their memory was written or read before their
+/// use.
+const INDIFFERENT: [usize; 2] = [1, 3];
+const OBJECT_KINDS: usize = 7;
+/// Orders of `bytes.c`.
+const ANY: usize = 0;
+const BEFORE: usize = 2;
+
+/// The memory of an object is assigned, read, freed, unmapped, or ends with its thread, while another thread
+/// uses the object: both orders are found, or named, and a kept one is right.
+#[test]
+fn objects_and_their_memory_are_found_in_both_orders() {
+    let program = compile(Compiler::RaddleCc, "tests/errors/bytes.c", &["-O1"]);
+    let mut cases = Vec::new();
+    for what in 0..WHATS.len() {
+        for object in 0..OBJECT_KINDS {
+            // Nothing ends before an object on its stack is used and behind that.
+            let orders = if WHATS[what] == "end" { 0..2 } else { 0..4 };
+            cases.extend(orders.map(|order| (what, object, order)));
+        }
+    }
+    in_parallel(&cases, |&(what, object, order)| {
+        let told = order == ANY && !INDIFFERENT.contains(&object);
+        let (explored, verified): (i32, &[i32]) = match WHATS[what] {
+            "assign" | "read" if told => (66, &[66]),
+            // What an operation leaves in memory, or what is written over a lock that is held, bounds.
+            "read" if order != BEFORE => (0, &[69]),
+            "assign" => (0, &[0, 69]),
+            "read" => (0, &[0]),
+            _ if order == ANY || order == BEFORE => (66, &[66]),
+            _ => (0, &[0]),
+        };
+        let args = [object, what, order].map(|number| number.to_string());
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let rest = ["--no-shrink", "--races=off"];
+        for (how, expected) in [
+            (&["run", "--policy", "dpor"][..], &[explored][..]),
+            (&["verify"], verified),
+        ] {
+            let found = run(&[how, &rest].concat(), &program, &args);
+            if !expected.contains(&found.output.status) {
+                let what = WHATS[what];
+                return Err(format!("{args:?} {what}: {}", found.output.all()));
+            }
+        }
+        Ok(())
+    });
+}

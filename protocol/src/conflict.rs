@@ -142,7 +142,8 @@ impl Access {
         }
     }
 
-    const fn changing(changes: bool) -> Access {
+    /// Of what changes it or only looks.
+    pub const fn changing(changes: bool) -> Access {
         match changes {
             true => Access::Changes,
             false => Access::Looks,
@@ -337,15 +338,29 @@ impl Footprint {
         let about = |s: u64| Part::new(space::THREADS, s, 1, true);
         let me = about(u64::from(event.thread));
         // What lies on another thread's stack is there until that thread ends.
-        let lent = || match stack::slot_of(at) {
+        let lent_at = |at| match stack::slot_of(at) {
             Some(whose) if whose != event.thread && whose != slot::MAIN => {
                 Part::new(space::THREADS, u64::from(whose), 1, false)
             }
             _ => Part::NONE,
         };
-        // Where its name is written, if that is anywhere.
-        let made = match kind {
+        let lent = || lent_at(at);
+        let third = match kind {
+            // Where its name is written, if that is anywhere.
             Kind::ThreadCreate if at != 0 => access(Event::THREAD_NAME, true),
+            kind if kind.operates() => {
+                let mutex = match kind {
+                    Kind::CondWait => lent_at(event.value),
+                    Kind::CondWake | Kind::CondLeave => lent_at(beside.mutex),
+                    _ => Part::NONE,
+                };
+                match (lent(), mutex) {
+                    (Part::NONE, mutex) => mutex,
+                    (own, Part::NONE) => own,
+                    (own, mutex) if own == mutex => own,
+                    _ => return Footprint::everything(event.thread),
+                }
+            }
             _ => Part::NONE,
         };
         let ([first, second], mut marked) = match kind {
@@ -482,8 +497,15 @@ impl Footprint {
                 _ => event.value as Slot,
             },
             pad: 0,
-            parts: [first, second, made],
+            parts: [first, second, third],
         }
+    }
+
+    /// The memory that it touches.
+    pub fn memory(self) -> impl Iterator<Item = core::ops::Range<u64>> {
+        let touched = |part: &Part| part.space == space::MEMORY && part.first < part.end;
+        let parts = self.parts.into_iter().filter(touched);
+        parts.map(|part| part.first..part.end)
     }
 
     /// The footprint of an operation of which nothing is known but the thread.

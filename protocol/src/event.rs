@@ -536,6 +536,29 @@ pub const SIGNAL_OWN: u32 = 1;
 const CALLERS_A_RECORD: usize = 3;
 
 impl Kind {
+    /// Is it an operation on a lock, a condition, a semaphore, a barrier or a once control, which touches
+    /// the object's memory?
+    pub const fn operates(self) -> bool {
+        use Kind::{BarrierArrive, BarrierDestroy, OnceDone, OnceEnter};
+        use Kind::{CondBroadcast, CondDestroy, CondLeave, CondSignal, CondWait, CondWake};
+        use Kind::{MutexDestroy, MutexInit, MutexUnlock};
+        use Kind::{MutexLock, MutexTimedLock, MutexTryLock};
+        use Kind::{RwDestroy, RwQueue, RwRead, RwTryRead, RwTryWrite, RwUnlock, RwWrite};
+        use Kind::{SemDestroy, SemGetValue, SemPost, SemTimedWait, SemTryWait, SemWait};
+        use Kind::{SpinDestroy, SpinLock, SpinTryLock, SpinUnlock};
+        match self {
+            MutexLock | MutexTryLock | MutexTimedLock | MutexUnlock | MutexInit | MutexDestroy => {
+                true
+            }
+            CondWait | CondWake | CondLeave | CondSignal | CondBroadcast | CondDestroy => true,
+            RwRead | RwWrite | RwTryRead | RwTryWrite | RwQueue | RwUnlock | RwDestroy => true,
+            SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy => true,
+            SpinLock | SpinTryLock | SpinUnlock | SpinDestroy => true,
+            BarrierArrive | BarrierDestroy | OnceEnter | OnceDone => true,
+            _ => false,
+        }
+    }
+
     /// Does it join a thread, or try to?
     pub const fn joins(self) -> bool {
         matches!(
@@ -588,6 +611,8 @@ impl Event {
     /// The `size` of a [`Kind::OnceEnter`] and a [`Kind::OnceDone`]: the object is the guard of a
     /// static variable of C++.
     pub const GUARD: u8 = 1;
+    /// The same, and what is written to the guard is recorded as accesses are.
+    pub const FOLLOWED_GUARD: u8 = 2;
 
     /// In the record of a [`Kind::Fence`]: inline assembly, which may do anything to memory.
     pub const ASSEMBLY: u64 = 6;

@@ -26,6 +26,7 @@ use crate::gate::{self, Fatal};
 use crate::heap::{self, Operation};
 use crate::shadow::one_body;
 use core::ffi::{CStr, c_char, c_void};
+use core::fmt;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
 use raddle_protocol::update::Operands;
@@ -106,26 +107,43 @@ pub fn check(kind: Kind, at: u64, size: u64, pc: usize) {
         };
         heap::report(fault, operation, pc)
     }
-    if let Some(whose) = stack::slot_of(at).filter(|&s| s != slot::MAIN)
-        && whose != gate::me()
-    {
+    if let Some(whose) = other_stack(at) {
         check_stack(kind, at, size, whose, pc);
     }
 }
 
-/// An access to the stack of another thread, or to its thread-local storage: ends the execution if that
-/// thread has ended, and with it whatever lay there. What the bytes are is chance then: here they stay,
-/// elsewhere they are another thread's, or gone.
+/// On whose stack this lies, or in whose thread-local storage: a thread's other than main and the running
+/// one.
+#[inline]
+fn other_stack(at: u64) -> Option<Slot> {
+    stack::slot_of(at).filter(|&s| s != slot::MAIN && s != gate::me())
+}
+
 #[cold]
 fn check_stack(kind: Kind, at: u64, size: u64, whose: Slot, pc: usize) {
-    if !gate::active() || gate::state(whose) != gate::State::Ended {
-        return;
+    if has_ended(whose) {
+        let (name, s) = (kind.text(), if size == 1 { "" } else { "s" });
+        ended_stack(format_args!("{name} of {size} byte{s}"), at, whose, pc);
     }
-    let (name, s) = (kind.text(), if size == 1 { "" } else { "s" });
+}
+
+/// The thread that has ended on whose stack this lies; `None`: it lies on none.
+pub fn ended_owner(at: u64) -> Option<Slot> {
+    other_stack(at).filter(|&whose| has_ended(whose))
+}
+
+fn has_ended(thread: Slot) -> bool {
+    gate::active() && gate::state(thread) == gate::State::Ended
+}
+
+/// Something on the stack of a thread that has ended is used: ends the execution, as whatever lay there
+/// has ended with the thread. What the bytes are is chance then: here they stay, elsewhere they are
+/// another thread's, or gone.
+pub fn ended_stack(how: fmt::Arguments<'_>, at: u64, whose: Slot, pc: usize) -> ! {
     gate::finish(Fatal {
         end: End::UseAfterFree,
         code: 0,
-        message: format_args!("{name} of {size} byte{s} on the stack of T{whose}, which has ended"),
+        message: format_args!("{how} on the stack of T{whose}, which has ended"),
         detail: [at, 0, 0, u64::from(slot::NONE)],
         pc,
         stack: true,

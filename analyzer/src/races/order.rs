@@ -374,7 +374,7 @@ impl Order {
             let released = self.released(me, Strength::of(3));
             self.atomics.store(event.object, me, released.as_ref());
             let (size, content) = match event.size {
-                Event::GUARD => (1, 1),
+                Event::GUARD | Event::FOLLOWED_GUARD => (1, 1),
                 _ => (4, 2),
             };
             self.atomics.holds(event.object, size, content);

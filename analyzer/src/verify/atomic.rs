@@ -6,6 +6,7 @@
 //! an order of steps that have nothing to do with each other by which it could not. Only such models
 //! are refused, when they are met: a section in which nobody can wait is one unit of the order.
 
+use super::bytes;
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId, TreeId};
 use super::formula::Formula;
@@ -13,12 +14,13 @@ use super::kinds::is_access;
 use super::locks::{Entry, Section};
 use super::order::Unit;
 use super::places::Place;
+use raddle_protocol::conflict::Access;
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Memory that a step touches, and whether it writes it.
-type Touch = (Range<u64>, bool);
+/// Memory that a step touches, and what it does with it.
+type Touch = (Range<u64>, Access);
 
 impl Formula<'_> {
     /// The constraints of all atomic sections.
@@ -34,19 +36,18 @@ impl Formula<'_> {
         let mut inside: BTreeMap<Entry, Vec<Touch>> = BTreeMap::new();
         let mut outside: BTreeMap<Place, Vec<(NodeId, Touch)>> = BTreeMap::new();
         for (id, node) in (0..).zip(&self.forest.nodes) {
-            let Some(touch) = node.action().and_then(touched) else {
-                continue;
-            };
-            match self.locks.section(id, lock) {
-                Some(entry) => {
-                    let touches = inside.entry(entry).or_default();
-                    if !touches.contains(&touch) {
-                        touches.push(touch);
+            for touch in node.action().into_iter().flat_map(touched) {
+                match self.locks.section(id, lock) {
+                    Some(entry) => {
+                        let touches = inside.entry(entry).or_default();
+                        if !touches.contains(&touch) {
+                            touches.push(touch);
+                        }
                     }
-                }
-                None => {
-                    let place = self.forest.place(id);
-                    outside.entry(place).or_default().push((id, touch));
+                    None => {
+                        let place = self.forest.place(id);
+                        outside.entry(place).or_default().push((id, touch));
+                    }
                 }
             }
         }
@@ -143,18 +144,25 @@ impl Formula<'_> {
     }
 }
 
-/// The memory that a step touches, if it does.
-fn touched(action: &Action) -> Option<Touch> {
-    let bytes = match action.kind {
-        Kind::Free | Kind::Remap | Kind::ReadRange | Kind::WriteRange => action.value,
-        kind if is_access(kind) => action.size.into(),
-        _ => return None,
-    };
-    let writes = !matches!(action.kind, Kind::Read | Kind::AtomicRead | Kind::ReadRange);
-    let end = action.object.saturating_add(bytes);
-    Some((action.object..end, writes))
+/// The memory that a step touches.
+fn touched(action: &Action) -> Vec<Touch> {
+    use Kind::{AtomicRead, Free, Read, ReadRange, Remap, WriteRange};
+    let block = action.object..action.object.saturating_add(action.value);
+    match action.kind {
+        Free | Remap | WriteRange => vec![(block, Access::Changes)],
+        ReadRange => vec![(block, Access::Looks)],
+        kind => {
+            let access = match kind {
+                Read | AtomicRead => Access::Looks,
+                kind if is_access(kind) => Access::Changes,
+                _ => Access::Adds,
+            };
+            let each = bytes::touched(action).map(|memory| (memory, access));
+            each.collect()
+        }
+    }
 }
 
 fn conflict(a: &Touch, b: &Touch) -> bool {
-    (a.1 || b.1) && a.0.start < b.0.end && b.0.start < a.0.end
+    a.1.conflicts(b.1) && a.0.start < b.0.end && b.0.start < a.0.end
 }

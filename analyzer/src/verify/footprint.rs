@@ -1,6 +1,7 @@
 //! Who touched which bytes that are not known to be shared, over all executions.
 
 use super::forest::TreeId;
+use raddle_protocol::conflict::Access;
 use std::collections::BTreeMap;
 
 /// Stands for any thread.
@@ -8,11 +9,12 @@ pub const ANYONE: TreeId = TreeId::MAX;
 /// Instead of a tree: the C library, in memory that it keeps, beside any thread.
 pub const LIBRARY: TreeId = TreeId::MAX - 1;
 
-/// Touches of one run of bytes: by whom, and whether it wrote.
+/// Touches of one run of bytes: by whom, and what it did. Operations on the object that lies there
+/// commute as far as memory is concerned: what becomes of their order is another matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     end: u64,
-    touches: Vec<(TreeId, bool)>,
+    touches: Vec<(TreeId, Access)>,
 }
 
 /// Disjoint runs of bytes, by first byte.
@@ -23,13 +25,13 @@ pub struct Footprint {
 
 impl Footprint {
     /// Notes that a thread touched `[first, end)`. Returns the runs that it thereby shares with
-    /// another thread: one of the two wrote, and `coexist` says that one execution can have both.
+    /// another thread: the two conflict, and `coexist` says that one execution can have both.
     pub fn touch(
         &mut self,
         first: u64,
         end: u64,
         tree: TreeId,
-        written: bool,
+        access: Access,
         coexist: impl Fn(TreeId, TreeId) -> bool,
     ) -> Vec<(u64, u64)> {
         if first >= end {
@@ -43,7 +45,7 @@ impl Footprint {
             let next = self.runs.range(at..end).next().map(|(s, r)| (*s, r.end));
             let (start, stop) = next.unwrap_or((end, end));
             if at < start {
-                let touches = vec![(tree, written)];
+                let touches = vec![(tree, access)];
                 self.runs.insert(
                     at,
                     Run {
@@ -55,8 +57,8 @@ impl Footprint {
             if start < end
                 && let Some(run) = self.runs.get_mut(&start)
             {
-                let clash = |&(other, wrote): &(TreeId, bool)| {
-                    (written || wrote)
+                let clash = |&(other, its): &(TreeId, Access)| {
+                    access.conflicts(its)
                         && (tree == ANYONE
                             || other == ANYONE
                             || (other != tree
@@ -66,8 +68,8 @@ impl Footprint {
                     shared.push((start, stop));
                 }
                 match run.touches.iter_mut().find(|t| t.0 == tree) {
-                    Some(own) => own.1 |= written,
-                    None => run.touches.push((tree, written)),
+                    Some(own) => own.1 = own.1.and(access),
+                    None => run.touches.push((tree, access)),
                 }
             }
             at = stop;
@@ -90,40 +92,49 @@ impl Footprint {
 #[cfg(test)]
 mod tests {
     use super::{ANYONE, Footprint};
+    use raddle_protocol::conflict::Access::{self, Adds, Changes, Looks};
 
-    /// First, end, thread, written.
-    type Touch = (u64, u64, u32, bool);
+    /// First, end, thread, what it does.
+    type Touch = (u64, u64, u32, Access);
     /// Touches, and what the last of them turns out to share.
     type Case = (&'static [Touch], &'static [(u64, u64)]);
 
     #[test]
     fn clashes() {
         let table: &[Case] = &[
-            (&[(0, 8, 1, true), (8, 16, 2, true)], &[]),
-            (&[(0, 8, 1, true), (4, 12, 1, true)], &[]),
-            (&[(0, 8, 1, true), (4, 12, 2, false)], &[(4, 8)]),
-            (&[(0, 8, 1, false), (4, 12, 2, false)], &[]),
-            (&[(0, 8, 1, false), (4, 12, 2, true)], &[(4, 8)]),
+            (&[(0, 8, 1, Changes), (8, 16, 2, Changes)], &[]),
+            (&[(0, 8, 1, Changes), (4, 12, 1, Changes)], &[]),
+            (&[(0, 8, 1, Changes), (4, 12, 2, Looks)], &[(4, 8)]),
+            (&[(0, 8, 1, Looks), (4, 12, 2, Looks)], &[]),
+            (&[(0, 8, 1, Looks), (4, 12, 2, Changes)], &[(4, 8)]),
             (
-                &[(0, 2, 1, true), (4, 6, 1, true), (0, 9, 2, true)],
+                &[(0, 2, 1, Changes), (4, 6, 1, Changes), (0, 9, 2, Changes)],
                 &[(0, 2), (4, 6)],
             ),
-            (&[(0, 8, ANYONE, false), (2, 3, 2, true)], &[(2, 3)]),
-            (&[(0, 8, ANYONE, false), (2, 3, 2, false)], &[]),
+            (&[(0, 8, ANYONE, Looks), (2, 3, 2, Changes)], &[(2, 3)]),
+            (&[(0, 8, ANYONE, Looks), (2, 3, 2, Looks)], &[]),
             // 3 and 4 exclude each other, but 1 does not exclude 4.
-            (&[(0, 8, 3, true), (0, 8, 4, true)], &[]),
+            (&[(0, 8, 3, Changes), (0, 8, 4, Changes)], &[]),
             (
-                &[(0, 8, 3, true), (0, 8, 4, true), (0, 1, 1, false)],
+                &[(0, 8, 3, Changes), (0, 8, 4, Changes), (0, 1, 1, Looks)],
                 &[(0, 1)],
             ),
-            (&[(5, 5, 1, true), (5, 5, 2, true)], &[]),
+            // Operations on an object, and what is done to its memory besides.
+            (&[(0, 8, 1, Adds), (0, 8, 2, Adds)], &[]),
+            (&[(0, 8, 1, Adds), (4, 8, 2, Looks)], &[(4, 8)]),
+            (&[(0, 8, 1, Changes), (0, 4, 2, Adds)], &[(0, 4)]),
+            (
+                &[(0, 8, 1, Adds), (0, 8, 1, Looks), (0, 8, 2, Adds)],
+                &[(0, 8)],
+            ),
+            (&[(5, 5, 1, Changes), (5, 5, 2, Changes)], &[]),
         ];
         for (touches, shared) in table {
             let mut footprint = Footprint::default();
             let mut last = Vec::new();
-            for &(first, end, tree, written) in *touches {
+            for &(first, end, tree, access) in *touches {
                 let coexist = |a, b| (a, b) != (3, 4) && (a, b) != (4, 3);
-                last = footprint.touch(first, end, tree, written, coexist);
+                last = footprint.touch(first, end, tree, access, coexist);
             }
             assert_eq!(last, *shared, "{touches:?}");
         }

@@ -10,6 +10,7 @@ use super::terms::{TermId, Terms};
 use super::untested::Tested;
 use crate::stop;
 use raddle_protocol::Slot;
+use raddle_protocol::conflict::Access;
 use raddle_protocol::event::Kind;
 use raddle_protocol::expr::Why;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -128,6 +129,8 @@ pub struct Forest {
     /// Where threads stand once they have initialised an object other than a mutex, whose
     /// initialisation is a step.
     pub begins: BTreeMap<u64, BTreeSet<NodeId>>,
+    /// Objects whose memory is recorded as variables are: the guards of static variables.
+    pub followed: BTreeSet<u64>,
     /// What was passed on by pipes and event counters.
     pub messages: Messages,
     /// Who looked at the clock, and who moved it.
@@ -197,6 +200,7 @@ impl Forest {
             init: HashMap::new(),
             contents: BTreeMap::new(),
             begins: BTreeMap::new(),
+            followed: BTreeSet::new(),
             messages: Messages::default(),
             clock: Clock::default(),
             facts: 0,
@@ -297,10 +301,10 @@ impl Forest {
     }
 
     /// Notes that a thread touched bytes outside the ranges.
-    pub fn touch(&mut self, first: u64, end: u64, tree: TreeId, written: bool) {
+    pub fn touch(&mut self, first: u64, end: u64, tree: TreeId, access: Access) {
         let mut footprint = std::mem::take(&mut self.footprint);
         let coexist = |a, b| self.coexist(a, b);
-        let shared = footprint.touch(first, end, tree, written, coexist);
+        let shared = footprint.touch(first, end, tree, access, coexist);
         self.shared.extend(shared);
         self.footprint = footprint;
     }

@@ -1,5 +1,6 @@
 //! The strategy `frontier`: one question over all trees, until nothing unseen is reachable.
 
+use super::bytes;
 use super::forest::{Forest, Pattern};
 use super::formula::{Aim, Ends, Formula};
 use super::hazards::Hazard;
@@ -40,14 +41,18 @@ pub struct Frontier {
     attempts: Attempts,
     /// Deadlocks that were predicted and did not happen.
     unconfirmed: Vec<Pattern>,
-    /// Wrong orders that executions have shown.
+    /// Wrong orders that executions have shown, or were to show.
     hazards: HashSet<Hazard>,
+    /// Of these, those whose execution left its schedule.
+    not_shown: Vec<Hazard>,
     /// Locations whose first content differs between executions, and can be read.
     unsteady: usize,
     /// What of pipes and event counters is beyond the formula.
     channel_bounds: BTreeSet<&'static str>,
     /// More waits can end for no reason than are allowed.
     wakes_left_out: bool,
+    /// See [`bytes::query`].
+    accessed_plainly: bool,
     /// What the jobs under way are for, in the order in which they will be observed.
     purposes: VecDeque<Purpose>,
     /// What was known when they were made.
@@ -129,6 +134,10 @@ impl Frontier {
             Found::No => {}
             Found::Unknown => return Decision::GaveUp(SOLVER),
         }
+        match bytes::query(&formula, |f| f.check(limits, effort)) {
+            Some(found) => self.accessed_plainly = found,
+            None => return Decision::GaveUp(SOLVER),
+        }
         if forest.spurious {
             formula.solver.assert(&formula.more_could_end_alone());
             let none = matches!(formula.check(limits, effort), Answer::Unsat);
@@ -185,6 +194,11 @@ impl Frontier {
     /// Did the number of waits that may end for no reason leave something out?
     pub fn wakes_left_out(&self) -> bool {
         self.wakes_left_out
+    }
+
+    /// Is memory of a synchronisation object accessed while others use it?
+    pub fn accessed_plainly(&self) -> bool {
+        self.accessed_plainly
     }
 
     /// Wrong orders of steps on one object that are reachable.
@@ -276,8 +290,9 @@ impl Frontier {
     }
 
     /// Was the first of the jobs under way of use? What it was for is tried again, then given up.
-    /// What others have learnt since it was made may be what it was for.
-    pub fn observed(&mut self, forest: &Forest) {
+    /// What others have learnt since it was made may be what it was for. `diverged`: it left its
+    /// schedule, and so has not shown an order of steps that it was to show.
+    pub fn observed(&mut self, forest: &Forest, diverged: bool) {
         let learnt = forest.facts > self.facts;
         match self.purposes.pop_front() {
             Some(Purpose::Frontiers(aims)) if !learnt => {
@@ -287,6 +302,9 @@ impl Frontier {
             }
             Some(Purpose::Hazard(hazard)) => {
                 self.hazards.insert(hazard);
+                if diverged {
+                    self.not_shown.push(hazard);
+                }
             }
             Some(Purpose::Deadlock(pattern)) if !learnt => self.unconfirmed.push(pattern),
             _ => {}
@@ -296,7 +314,9 @@ impl Frontier {
     /// Is there anything that is reachable in the formula and was not reached?
     pub fn has_given_up(&self) -> bool {
         let mut attempts = self.attempts.values();
-        attempts.any(|n| question::is_given_up(*n)) || !self.unconfirmed.is_empty()
+        attempts.any(|n| question::is_given_up(*n))
+            || !self.unconfirmed.is_empty()
+            || !self.not_shown.is_empty()
     }
 
     /// What is reachable in the formula and was not reached.
@@ -311,6 +331,10 @@ impl Frontier {
         all.extend(self.unconfirmed.iter().map(|pattern| Unreached {
             what: "a deadlock",
             at: pattern.stuck.iter().map(|n| forest.node(*n).pc).collect(),
+        }));
+        all.extend(self.not_shown.iter().map(|hazard| Unreached {
+            what: "an order of two steps",
+            at: hazard.steps().map(|n| forest.node(n).pc).to_vec(),
         }));
         all.sort();
         all

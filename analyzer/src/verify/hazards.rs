@@ -6,6 +6,7 @@
 //! The formula takes such steps for harmless. So it is asked whether a wrong order is reachable,
 //! and if so, an execution shows what becomes of it.
 
+use super::bytes::touched;
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, NodeId};
 use super::formula::Formula;
@@ -19,6 +20,7 @@ use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
 use raddle_protocol::{slot, stack};
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Two steps of different threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +73,11 @@ pub fn query(
 }
 
 impl Hazard {
+    /// In the order in which they were to come.
+    pub fn steps(self) -> [NodeId; 2] {
+        [self.first, self.second]
+    }
+
     /// The first step is executed (or waits) and the second is not before it: its thread stands
     /// there at most. (Its execution may be the end of the process, so the formula need not know
     /// what follows.)
@@ -205,23 +212,22 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
     let [Some(a), Some(b)] = actions else {
         return Vec::new();
     };
-    let inside = b.object >= a.object && b.object - a.object < a.value.max(1)
-        || a.object >= b.object && a.object - b.object < u64::from(b.size);
+    let block = a.object..a.object.saturating_add(a.value.max(1));
+    let inside = || touched(b).any(|bytes| bytes.start < block.end && block.start < bytes.end);
     match a.kind {
-        Kind::Free
-            if is_access(b.kind) && inside || b.kind == Kind::Free && a.object == b.object =>
-        {
+        Kind::Free if b.kind == Kind::Free && a.object == b.object || inside() => {
             vec![hazard(breaking, other, false)]
         }
         // Main's stack outlasts main.
-        Kind::ThreadExit if is_access(b.kind) => {
+        Kind::ThreadExit => {
             let tree = formula.forest.place(breaking).tree;
             let whose = Some(formula.forest.tree(tree).slot).filter(|&slot| slot != slot::MAIN);
-            let on_stack = whose.is_some() && stack::slot_of(b.object) == whose;
-            let found = on_stack.then(|| hazard(breaking, other, false));
+            let on_stack = |bytes: Range<u64>| stack::slot_of(bytes.start) == whose;
+            let found = whose.is_some() && touched(b).any(on_stack);
+            let found = found.then(|| hazard(breaking, other, false));
             found.into_iter().collect()
         }
-        Kind::Remap if is_access(b.kind) && inside => {
+        Kind::Remap if inside() => {
             let right = hazard(breaking, other, false);
             vec![Hazard {
                 right: true,

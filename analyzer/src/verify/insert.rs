@@ -12,6 +12,7 @@ use super::places::Place;
 use super::terms::{Term, TermId, mask};
 use crate::stop;
 use raddle_protocol::Slot;
+use raddle_protocol::conflict::Access;
 use raddle_protocol::event::{Event, Kind, RW_TIMED};
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::outcome::End;
@@ -121,7 +122,8 @@ impl Insertion<'_> {
                     thread => self.cursors.get(&thread).map_or(ANYONE, |c| c.tree),
                 };
                 let end = event.object.saturating_add(event.value);
-                self.forest.touch(event.object, end, tree, event.size != 0);
+                let access = Access::changing(event.size != 0);
+                self.forest.touch(event.object, end, tree, access);
             }
             Kind::Section => self.forest.section = Some(event.object),
             Kind::Round if self.forest.folds => {
@@ -314,6 +316,8 @@ impl Insertion<'_> {
             self.create(event, at);
             return Ok(());
         }
+        let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
+        self.forest.operate(event, kind, tree);
         if is_access(kind) {
             let sized = matches!(event.size, 1 | 2 | 4 | 8);
             let fits = event.object.checked_add(u64::from(event.size)).is_some();
@@ -330,10 +334,9 @@ impl Insertion<'_> {
         };
         if matches!(kind, Kind::Free | Kind::Remap) {
             // Whoever takes memory away must be in order with those who use it.
-            let tree = self.cursors.get(&event.thread).map_or(ANYONE, |c| c.tree);
             let bytes = self.announced(event, kind, at).value;
             let end = event.object.saturating_add(bytes);
-            self.forest.touch(event.object, end, tree, true);
+            self.forest.touch(event.object, end, tree, Access::Changes);
         }
         let mut action = self.announced(event, kind, at);
         action.term = term;

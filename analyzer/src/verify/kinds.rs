@@ -65,7 +65,7 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         SemTimedWait => matches!(outcome, 0 | ETIMEDOUT),
         SemPost => event.value == 0,
         // Their content is also changed by what is no step.
-        OnceEnter | OnceDone => event.size == 0,
+        OnceEnter | OnceDone => event.size != Event::GUARD,
         SemGetValue | BarrierArrive | BarrierLeave | ExitNext | AtExit => true,
         CondWait | CondSignal | CondBroadcast | RwUnlock => true,
         // Who locks a robust mutex that it leaves gets another result.

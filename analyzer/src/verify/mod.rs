@@ -7,6 +7,7 @@ mod atomic;
 mod blocks;
 #[cfg(test)]
 mod by_hand;
+mod bytes;
 mod channels;
 mod circuit;
 mod conditions;
@@ -432,7 +433,8 @@ impl Verifier {
         self.executions += 1;
         self.uncontrolled.extend(trace.uncontrolled.iter().cloned());
         let mut noted = Vec::new();
-        if trace.outcome.end == End::Divergence {
+        let diverged = trace.outcome.end == End::Divergence;
+        if diverged {
             self.diverged += 1;
             noted.push(Noted::Diverged);
         }
@@ -473,16 +475,16 @@ impl Verifier {
         }
         let initialisers = self.has_initialisers();
         if let Some(races) = &mut self.races
-            && trace.outcome.end != End::Divergence
+            && !diverged
             && !initialisers
         {
             noted.extend(races.learn(&trace.events).map(Noted::Race));
         }
         match self.strategy {
-            Strategy::Frontier => self.frontier.observed(&self.forest),
+            Strategy::Frontier => self.frontier.observed(&self.forest, diverged),
             Strategy::MpcS1 => self.mpc.observed(trace, self.bounds.branches),
             Strategy::MpcS2 | Strategy::Mcr => {
-                self.frontier.observed(&self.forest);
+                self.frontier.observed(&self.forest, diverged);
                 self.cores.observed(positions);
             }
         }
@@ -632,6 +634,9 @@ impl Verifier {
         limits.extend(channels.map(|b| format!("bound reached: {b}")));
         if self.frontier.wakes_left_out() {
             limits.push(MORE_WAKE_UPS.into());
+        }
+        if self.frontier.accessed_plainly() {
+            limits.push(bytes::PLAINLY.into());
         }
         if self.forest.clock_matters() {
             limits.push("what the clock shows at other moments is not explored".into());

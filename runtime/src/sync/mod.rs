@@ -21,6 +21,7 @@ mod shared;
 pub mod spin;
 mod spurious;
 
+use crate::access;
 use crate::gate::{self, Fatal, Interrupt, Pending};
 use crate::heap;
 use crate::serial::Serial;
@@ -160,9 +161,13 @@ fn misuse_of(what: &str, how: &str, object: u64, pc: usize) -> ! {
     })
 }
 
-/// A use of an object inside a freed heap block ends the execution. `what`: the kind of object,
-/// with its article.
+/// A use of an object inside a freed heap block, or on the stack of a thread that has ended, ends the
+/// execution. `what`: the kind of object, with its article.
 pub fn check_alive(what: &str, object: u64, pc: usize) {
+    if let Some(whose) = access::ended_owner(object) {
+        let how = format_args!("{what} was used");
+        access::ended_stack(how, object, whose, pc);
+    }
     if let Some(freed) = heap::freed_block(object) {
         gate::finish(Fatal {
             end: End::UseAfterFree,

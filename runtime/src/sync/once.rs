@@ -53,14 +53,15 @@ enum Control {
     Once = 0,
     /// Of a variable that is initialised when a thread comes to it.
     Guard = Event::GUARD as isize,
+    /// The same, where the code that looks at the guard is followed: its content is a variable like others.
+    FollowedGuard = Event::FOLLOWED_GUARD as isize,
 }
 
 impl Control {
-    /// Of a guard, for the function of this name, which was called. Where the code that looks at the
-    /// guard is followed, its content is a variable like others.
+    /// Of a guard, for the function of this name, which was called.
     fn of_guard(function: &CStr) -> Control {
         match is_followed(function) {
-            true => Control::Once,
+            true => Control::FollowedGuard,
             false => Control::Guard,
         }
     }
@@ -176,7 +177,7 @@ pub unsafe fn release(guard: *mut u64, done: bool, pc: usize) {
     });
     let object = guard as u64;
     match control {
-        Control::Once if done => one_body::write(Kind::AtomicWrite, object, 1, 1, pc),
+        Control::FollowedGuard if done => one_body::write(Kind::AtomicWrite, object, 1, 1, pc),
         _ => {}
     }
     leave(object, control, done, pc, || {
