@@ -204,7 +204,7 @@ pub struct FindingOptions {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 3000,
+        default_value_t = 15_000,
         conflicts_with = "no_shrink"
     )]
     pub shrink_executions: u64,

@@ -20,4 +20,5 @@ pub mod shrink;
 pub mod steer;
 pub mod stop;
 pub mod verify;
+pub mod wander;
 pub mod words;

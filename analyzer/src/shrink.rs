@@ -122,9 +122,9 @@ fn is_detour(what: u16) -> bool {
 
 /// What one thread did without interruption, choices included.
 #[derive(Clone, Debug)]
-struct Block {
-    thread: Slot,
-    steps: Vec<u16>,
+pub(crate) struct Block {
+    pub thread: Slot,
+    pub steps: Vec<u16>,
 }
 
 impl Block {
@@ -143,7 +143,7 @@ impl Block {
     }
 }
 
-fn blocks(steps: &[Step]) -> Vec<Block> {
+pub(crate) fn blocks(steps: &[Step]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for step in steps {
         let continues = blocks
@@ -163,7 +163,7 @@ fn blocks(steps: &[Step]) -> Vec<Block> {
     blocks
 }
 
-fn encode<'a>(blocks: impl Iterator<Item = &'a Block>) -> Vec<Step> {
+pub(crate) fn encode<'a>(blocks: impl Iterator<Item = &'a Block>) -> Vec<Step> {
     let mut steps = Vec::new();
     for what in blocks.flat_map(|b| &b.steps) {
         push_step(&mut steps, *what);

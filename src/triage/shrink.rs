@@ -8,6 +8,7 @@ use raddle_analyzer::bounds::{Point, points};
 use raddle_analyzer::ddmin::Ddmin;
 use raddle_analyzer::fewer::{self, Fewer};
 use raddle_analyzer::shrink::Shrinker;
+use raddle_analyzer::wander::Walk;
 use raddle_protocol::job::total_steps;
 use raddle_protocol::schedule::Step;
 use raddle_protocol::witness::Note;
@@ -34,13 +35,15 @@ pub(super) struct Shrunk {
 /// The search for schedules with fewer preemptions looks at so many steps in all.
 const STEPS_LOOKED_AT: u64 = 10_000_000;
 /// Of the executions of a whole shrinking that search may have one in so many.
-const SHARE_OF_SEARCH: u64 = 2;
+const SHARE_OF_SEARCH: u64 = 10;
 /// Executions with more steps are not recorded with who was enabled while they are shrunk.
 const STEPS_WITH_ENABLED: u64 = 200_000;
 /// What does not fail the run is simplified for so long at most.
 const TIME_FOR_A_REPORT: Duration = Duration::from_secs(2);
 /// Schedules with so few preemptions have nothing to gain from leaving out many at once.
 const FEW_PREEMPTIONS: u64 = 2;
+/// So long a random walk may take that has found nothing better, and so many executions.
+const WALK: (Duration, u64) = (Duration::from_secs(3), 10_000);
 /// So many schedules are tried that owe nothing to the one that was found.
 const FRESH_STARTS: u64 = 400;
 
@@ -253,7 +256,12 @@ impl Triage<'_> {
         }
         match all.exhausted() {
             true => Ok(Search::None),
-            false => self.with_fewer_at_random(case, preemptions, known, budget),
+            false => match self.with_fewer_at_random(case, preemptions, known, budget)? {
+                Search::Open if preemptions > FEW_PREEMPTIONS => {
+                    self.with_fewer_on_a_walk(case, preemptions, known, budget)
+                }
+                found => Ok(found),
+            },
         }
     }
 
@@ -284,6 +292,35 @@ impl Triage<'_> {
             let fewer = |run: &Trace| same && run.counters.preemptions < preemptions;
             if let Some(run) = run.filter(fewer) {
                 return Ok(Search::Found(run.taken));
+            }
+        }
+        Ok(Search::Open)
+    }
+
+    /// The same, by changing the known schedule here and there.
+    fn with_fewer_on_a_walk(
+        &mut self,
+        case: &Case,
+        preemptions: u64,
+        known: &[Step],
+        budget: &mut Budget,
+    ) -> Result<Search> {
+        let records = flags::TOLERANT | case.records(known);
+        let mut walk = Walk::new(known, preemptions);
+        let (end, most) = (Instant::now() + WALK.0, WALK.1);
+        for _ in 0..most {
+            if self.interrupt.stopped() || Instant::now() >= end || !budget.spend() {
+                break;
+            }
+            let candidate = walk.next();
+            let run = self.rerun(&case.job, &candidate, records)?;
+            let run = run.filter(|run| run.counters.preemptions <= preemptions);
+            let same = run.is_some() && self.is_same(run.as_ref(), case.seen, case.failure)?;
+            if let Some(run) = run.filter(|_| same) {
+                if run.counters.preemptions < preemptions {
+                    return Ok(Search::Found(run.taken));
+                }
+                walk.observe(&run.taken, run.counters.preemptions);
             }
         }
         Ok(Search::Open)

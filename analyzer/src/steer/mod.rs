@@ -17,7 +17,7 @@
 //! probability.
 
 mod delays;
-mod draw;
+pub(crate) mod draw;
 pub(crate) mod order;
 mod plan;
 mod pool;
