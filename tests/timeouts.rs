@@ -115,6 +115,26 @@ fn what_needs_an_early_time_out_is_told_apart() {
     });
 }
 
+/// A wait whose time is over before it begins is an attempt: that it fails needs nobody to be slow.
+#[test]
+fn attempts_are_no_waits() {
+    let program = compile(Compiler::RaddleCc, "tests/timeouts/attempts.c", &["-w"]);
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let modes: Vec<&str> = listed.lines().collect();
+    assert!(modes.len() >= 10, "{listed}");
+    let cases: Vec<(&str, &str, i32)> = modes
+        .iter()
+        .flat_map(|mode| [(*mode, "0", 66), (*mode, "10", 0)])
+        .collect();
+    in_parallel(&cases, |&(mode, ms, status)| {
+        let found = run(&["run", "--races=off"], &program, &[mode, ms]);
+        match found.output.status == status {
+            true => Ok(()),
+            false => Err(format!("{mode} {ms}: {}", found.output.all())),
+        }
+    });
+}
+
 /// A failure that can be had without is one, however many of its executions have early time-outs, and
 /// its witness has none; so is one that needs a sleep to be over.
 #[test]

@@ -2,10 +2,13 @@
 
 use crate::gate::{Known, LoopState};
 use crate::pages::Os;
+use crate::start::effects::each_line;
 use core::arch::asm;
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use raddle_protocol::outcome::STACK;
 use raddle_protocol::shared::Control;
+use std::io::Write;
 
 /// Calls the kernel; the result is its own (negative: errno).
 ///
@@ -89,28 +92,62 @@ pub fn forget_memory(address: usize, len: usize) {
     unsafe { syscall(libc::SYS_madvise, address, len, advice, 0, 0, 0) };
 }
 
+/// The number of the event counter that this descriptor leads to, 0 where the kernel gives them none;
+/// `None`: it leads to none.
+fn event_counter(fd: i32) -> Option<u64> {
+    let mut path = [0u8; 32];
+    let mut rest = &mut path[..];
+    write!(rest, "/proc/self/fdinfo/{fd}\0").ok()?;
+    let mut number = None;
+    each_line(CStr::from_bytes_until_nul(&path).ok()?, |line| {
+        if line.starts_with(b"eventfd-count:") {
+            number = number.or(Some(0));
+        }
+        if let Some(rest) = line.strip_prefix(b"eventfd-id:") {
+            let text = core::str::from_utf8(rest).ok();
+            number = text.and_then(|text| text.trim().parse().ok());
+        }
+    })?;
+    number
+}
+
 /// How the runtime reaches the controller.
 pub struct Kernel {
     notify: i32,
+    /// See [`event_counter`].
+    counter: Option<u64>,
 }
 
 impl Kernel {
     /// Not connected.
     pub const fn new() -> Kernel {
-        Kernel { notify: -1 }
+        Kernel {
+            notify: -1,
+            counter: None,
+        }
     }
 
     /// Uses this eventfd.
     pub fn set_notify(&mut self, fd: i32) {
         self.notify = fd;
+        self.counter = event_counter(fd);
+    }
+
+    /// The controller's eventfd, unless the program has closed it, or put something else in its place.
+    fn controller(&self) -> Option<i32> {
+        let counter = event_counter(self.notify);
+        (counter.is_some() && counter == self.counter).then_some(self.notify)
     }
 }
 
 impl Os for Kernel {
     fn drain(&mut self, control: &Control) -> bool {
+        let Some(notify) = self.controller() else {
+            return false;
+        };
         let before = control.drains.load(Ordering::Acquire);
         control.drain_wanted.store(1, Ordering::Release);
-        if write(self.notify, &1u64.to_ne_bytes()) != 8 {
+        if write(notify, &1u64.to_ne_bytes()) != 8 {
             return false;
         }
         while control.drains.load(Ordering::Acquire) == before {
@@ -120,7 +157,7 @@ impl Os for Kernel {
     }
 
     fn freeze(&mut self, control: &Control, slot: u32, state: u32) -> bool {
-        crate::start::freeze(control, self.notify, slot, state)
+        crate::start::freeze(control, self.controller(), slot, state)
     }
 
     fn stack(&mut self, into: &mut [usize; STACK]) -> usize {

@@ -6,7 +6,7 @@
 //! does afterwards is part of the test. But short ones in a row are a long one: no more than
 //! [`SHORT`] passes while a thread that could go on does not get a step. An exhaustive search tries
 //! all ends, as does a job with [`flags::EAGER_TIME`]. What ended by its time while others could go
-//! on is counted: a failure may need that ([`flags::LATE_TIMEOUTS`] asks). So is a sleep in a row
+//! on is counted, unless its time was over when it began: a failure may need that ([`flags::LATE_TIMEOUTS`] asks). So is a sleep in a row
 //! with another one of the same thread, without a step of anybody else: that is a timed wait made by
 //! hand.
 
@@ -80,13 +80,20 @@ pub fn idle() -> u64 {
     super::gate().hurry.idle
 }
 
+/// Is the time over when the clock shows `now`? A wait of which that is so when it begins is none but an
+/// attempt, which no other thread can be too slow for. (Deadlines before the clock's beginning are at 1.)
+fn is_over(deadline: u64, now: u64) -> bool {
+    deadline <= now.max(1)
+}
+
 impl<O: Os> Gate<O> {
     /// `s` has announced a wait, or its deadline has been changed: is it a long one from here?
     #[inline]
     pub(super) fn measure(&mut self, s: Slot) {
         let p = self.pending(s);
         let long = p.deadline > self.clock().saturating_add(SHORT) && !self.tries_every_end();
-        let patient = p.kind != Kind::Sleep && (long || self.late_only());
+        let over = is_over(p.deadline, self.clock());
+        let patient = p.kind != Kind::Sleep && (long || self.late_only() && !over);
         self.threads[s].patient = patient;
         self.threads[s].since = self.clock();
     }
@@ -168,7 +175,7 @@ impl<O: Os> Gate<O> {
     /// Has the time come for which `p` waits?
     #[inline]
     pub(super) fn expired(&self, p: &Pending) -> bool {
-        p.deadline != 0 && p.deadline <= self.clock()
+        p.deadline != 0 && is_over(p.deadline, self.clock())
     }
 
     /// The moment at which the first wait ends by its time-out.
@@ -227,7 +234,8 @@ impl<O: Os> Gate<O> {
         if is_sleep {
             self.hurry.slept = (me, self.switches);
         }
-        if is_sleep && !in_a_row || p.deadline <= due {
+        let over = is_over(p.deadline, self.threads[me].since);
+        if is_sleep && !in_a_row || p.deadline <= due || over {
             return;
         }
         self.hurry.early += 1;

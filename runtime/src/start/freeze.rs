@@ -5,19 +5,17 @@ use crate::{gate, os};
 use core::sync::atomic::Ordering;
 use raddle_protocol::shared::{Control, freeze};
 
-/// See [`crate::pages::Os::freeze`]. `notify`: the controller's eventfd.
-pub fn freeze(control: &Control, notify: i32, slot: u32, state: u32) -> bool {
-    let answer = if control.uncontrolled_len.load(Ordering::Relaxed) != 0 || effects::any() {
-        freeze::REFUSED
-    } else {
-        state
-    };
+/// See [`crate::pages::Os::freeze`]. `notify`: the controller's eventfd; without it there is no copy.
+pub fn freeze(control: &Control, notify: Option<i32>, slot: u32, state: u32) -> bool {
+    let named = control.uncontrolled_len.load(Ordering::Relaxed) != 0;
+    let notify = notify.filter(|_| !named && !effects::any());
+    let answer = notify.map_or(freeze::REFUSED, |_| state);
     let word = &control.thaw[slot as usize % freeze::COPIES];
     let mut seen = word.load(Ordering::Acquire);
     control.frozen.store(answer, Ordering::Release);
-    if answer != state {
+    let Some(notify) = notify else {
         return false;
-    }
+    };
     let controller = os::parent();
     inherited::remember();
     os::write(notify, &1u64.to_ne_bytes());
