@@ -3,6 +3,7 @@
 
 use crate::bounds::{Bound, Point, points};
 use crate::dpor::{Execution, RECORDS};
+use crate::inuse;
 use crate::search::{Next, Plan, Search, Standing};
 use crate::stop;
 use crate::words::{Row, put_list};
@@ -37,6 +38,8 @@ pub struct Dfs {
     looks: bool,
     /// There were too many classes to be saved: how many there are is not known.
     uncounted: bool,
+    /// See [`inuse::is_written`].
+    written: bool,
 }
 
 /// So many classes are saved at most.
@@ -188,6 +191,7 @@ impl Search for Dfs {
             stop::point();
             let execution = Execution::new(trace, clock);
             self.looks |= execution.looks;
+            self.written |= !clock && execution.writes_what_is_in_use();
             classes.insert(execution.class());
         }
         self.expand(&branch, &points);
@@ -203,6 +207,9 @@ impl Search for Dfs {
     fn standing(&self) -> Standing {
         let mut bounds = Vec::new();
         let mut notes = Vec::new();
+        if self.written {
+            bounds.push(inuse::WRITTEN.to_string());
+        }
         if let Some(limit) = self.limit {
             let text = self.bound.text(limit);
             if self.dropped {
@@ -224,7 +231,7 @@ impl Search for Dfs {
         }
     }
 
-    /// Six numbers, the classes, then for each branch: what it costs and its steps. Those to be run
+    /// Seven numbers, the classes, then for each branch: what it costs and its steps. Those to be run
     /// first come last.
     fn save(&self) -> Option<Vec<u64>> {
         let many = self.classes.iter().any(|c| c.len() > MOST_CLASSES);
@@ -233,6 +240,7 @@ impl Search for Dfs {
             self.dropped,
             self.looks,
             self.uncounted || many,
+            self.written,
         ];
         let mut saved = flags.map(u64::from).to_vec();
         let limit = self.limit.map_or(0, |limit| u64::from(limit) + 1);
@@ -271,6 +279,7 @@ impl Dfs {
             dropped: row.flag()?,
             looks: row.flag()?,
             uncounted: row.flag()?,
+            written: row.flag()?,
             mismatches: row.number()?,
             ..Dfs::bounded(bound)
         };

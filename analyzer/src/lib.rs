@@ -11,6 +11,7 @@ pub mod fewer;
 pub mod fingerprint;
 pub mod hapset;
 pub mod inputs;
+mod inuse;
 pub mod leaks;
 pub mod locks;
 pub mod races;

@@ -1,6 +1,7 @@
 //! One execution as a sequence of steps with their footprints, and which step happens before which.
 
 use super::awaited::has_changed;
+use crate::inuse::{self, Operation};
 use crate::stop;
 use raddle_protocol::conflict::{Footprint, Part, Unrecorded, look, marks};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
@@ -239,6 +240,22 @@ impl Execution {
     /// Does step `i` happen before step `j`, or is it the same?
     pub fn before(&self, i: usize, j: usize) -> bool {
         self.reached(i, &self.clocks[j])
+    }
+
+    /// See [`inuse::is_written`]: here, or in an execution with the same order of conflicts.
+    pub fn writes_what_is_in_use(&self) -> bool {
+        let done = self.steps.iter().enumerate();
+        let announced = self.announced.iter().map(|step| (self.steps.len(), step));
+        let all: Vec<Operation<'_>> = done
+            .chain(announced)
+            .map(|(at, step)| Operation {
+                thread: step.thread,
+                event: &step.event,
+                at,
+                previous: step.previous,
+            })
+            .collect();
+        inuse::is_written(&all, |first, second| self.before(first, second))
     }
 
     /// The clock of step `i`.

@@ -17,6 +17,7 @@ pub use execution::{Execution, Step};
 pub use races::Race;
 
 use crate::bounds::Bound;
+use crate::inuse;
 use crate::search::{Next, Plan, Search, Standing};
 use crate::words::{Row, put_list, put_text};
 use baseline::Alternatives;
@@ -163,6 +164,9 @@ impl Dpor {
         }
         if !astray {
             self.bounds.extend(bound(trace));
+            if execution.writes_what_is_in_use() {
+                self.bounds.insert(inuse::WRITTEN.into());
+            }
         }
         guide.read(trace, &execution);
         let mut wanted = |race| guide.wants(race);

@@ -8,25 +8,31 @@
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, Forest, NodeId, TreeId};
 use super::formula::Formula;
+use super::hazards;
 use super::kinds::is_access;
 use super::sat::holds;
 use super::solver::Answer;
-use crate::stop;
-use raddle_protocol::conflict::{Access, Footprint, Unrecorded};
+use crate::{inuse, stop};
+use raddle_protocol::conflict::Access;
 use raddle_protocol::event::{Event, Kind};
 use std::ops::Range;
 
-/// Why the verdict is not the full one.
-pub const PLAINLY: &str = "memory of a synchronisation object accessed while others use it";
-
-/// An operation on an object, and an access to the object's memory.
-struct Pair {
-    operation: NodeId,
-    access: NodeId,
+/// An operation on an object, and an access to the object's memory: what would show that the object is more
+/// than what its operations tell.
+enum Trouble {
+    /// This is reachable.
+    If(Bool),
+    /// Each of these two is, in executions of their own.
+    IfBoth(Bool, Bool),
 }
 
-/// Can an operation on an object and a write of another thread to its memory come in both orders, or a
-/// read behind an operation, with no write of its own thread between the two? `None`: the solver gave up.
+/// Can an access to the memory of an object come where what it does to the object matters? `None`: the solver
+/// gave up.
+///
+/// A read must not come behind an operation, unless its own thread has written what it reads in between. A
+/// write of another thread must not come while a thread waits in an operation, nor between what that thread
+/// wrote last to the object (its initialisation) and the operation; where it has written nothing, not in
+/// both orders with the operation.
 pub fn query(formula: &Formula<'_>, mut check: impl FnMut(&Formula<'_>) -> Answer) -> Option<bool> {
     let mut under = |condition: &Bool| {
         formula.solver.push();
@@ -39,26 +45,24 @@ pub fn query(formula: &Formula<'_>, mut check: impl FnMut(&Formula<'_>) -> Answe
             Answer::Unknown => None,
         }
     };
-    let with_order = |pair: Pair| {
-        let late = order(formula, pair.operation, pair.access);
-        (pair, late)
-    };
-    let mut left: Vec<(Pair, Bool)> = pairs(formula).into_iter().map(with_order).collect();
+    let (mut certain, mut left) = (Vec::new(), Vec::new());
+    for trouble in troubles(formula) {
+        match trouble {
+            Trouble::If(condition) => certain.push(condition),
+            Trouble::IfBoth(late, early) => left.push((late, early)),
+        }
+    }
+    if !certain.is_empty() && under(&any(&certain))?.is_some() {
+        return Some(true);
+    }
     while !left.is_empty() {
-        let conditions: Vec<Bool> = left.iter().map(|l| l.1.clone()).collect();
-        let Some(model) = under(&any(&conditions))? else {
+        let late: Vec<Bool> = left.iter().map(|l| l.0.clone()).collect();
+        let Some(model) = under(&any(&late))? else {
             break;
         };
-        let shown = |l: &mut (Pair, Bool)| holds(&model, &l.1);
-        let late: Vec<(Pair, Bool)> = left.extract_if(.., shown).collect();
-        let early = late
-            .iter()
-            .map(|(pair, _)| match reads(formula, pair.access) {
-                true => Bool::from_bool(true),
-                false => order(formula, pair.access, pair.operation),
-            });
-        let early: Vec<Bool> = early.collect();
-        if late.is_empty() || under(&any(&early))?.is_some() {
+        let shown = |l: &mut (Bool, Bool)| holds(&model, &l.0);
+        let early: Vec<Bool> = left.extract_if(.., shown).map(|l| l.1).collect();
+        if early.is_empty() || under(&any(&early))?.is_some() {
             return Some(true);
         }
     }
@@ -74,63 +78,95 @@ fn order(formula: &Formula<'_>, first: NodeId, second: NodeId) -> Bool {
     all(&[formula.executed(first), reached, late])
 }
 
-/// The pairs of which both orders may matter.
-fn pairs(formula: &Formula<'_>) -> Vec<Pair> {
+/// The second step comes behind the first, and not behind the third, at which its thread stands at least.
+fn between(formula: &Formula<'_>, first: Option<NodeId>, second: NodeId, third: NodeId) -> Bool {
+    let place = |id| formula.forest.place(id);
+    let after = first.map_or(Bool::from_bool(true), |first| {
+        formula.precedes(place(first), place(second))
+    });
+    all(&[order(formula, second, third), after])
+}
+
+fn troubles(formula: &Formula<'_>) -> Vec<Trouble> {
     let forest = formula.forest;
     let step = |id: NodeId| forest.node(id).action().map(|action| (id, action));
     let steps = || (0..forest.nodes.len() as NodeId).filter_map(step);
     let accesses: Vec<(NodeId, &Action)> = steps().filter(|s| is_access(s.1.kind)).collect();
-    let mut pairs = Vec::new();
+    let mut troubles = Vec::new();
     for (operation, action) in steps() {
         if forest.followed.contains(&action.object) {
             continue;
         }
-        for object in objects(action.kind, action.object, action.value) {
+        for object in inuse::objects(action.kind, action.object, action.value) {
             for &(access, a) in &accesses {
                 stop::point();
                 let end = a.object.saturating_add(a.size.into());
-                let meets = a.object < object.end && object.start < end;
-                if meets && matters(formula, operation, access) {
-                    pairs.push(Pair { operation, access });
+                if inuse::meet(&object, &(a.object..end)) {
+                    troubles.extend(trouble(formula, (operation, &object), access));
                 }
             }
         }
     }
-    pairs
+    troubles
 }
 
-fn matters(formula: &Formula<'_>, operation: NodeId, access: NodeId) -> bool {
-    let [here, there] = [operation, access].map(|id| formula.forest.place(id));
-    let fit = here.tree == there.tree || formula.coexist(here.tree, there.tree);
-    if !fit || formula.before(there, here) {
-        return false;
-    }
-    match reads(formula, access) {
-        true => !is_written_between(formula, operation, access),
-        false => here.tree != there.tree && !formula.before(here, there),
-    }
-}
-
-fn reads(formula: &Formula<'_>, access: NodeId) -> bool {
-    let kind = formula.forest.node(access).action().map(|a| a.kind);
-    !matches!(kind, Some(Kind::Write | Kind::AtomicWrite))
-}
-
-/// Does the reading thread itself always write, behind the operation, what it reads?
-fn is_written_between(formula: &Formula<'_>, operation: NodeId, read: NodeId) -> bool {
+fn trouble(
+    formula: &Formula<'_>,
+    (operation, object): (NodeId, &Range<u64>),
+    access: NodeId,
+) -> Option<Trouble> {
     let forest = formula.forest;
-    let Some(wanted) = forest.node(read).action() else {
-        return false;
+    let [here, there] = [operation, access].map(|id| forest.place(id));
+    let fit = here.tree == there.tree || formula.coexist(here.tree, there.tree);
+    let (kind, accessed) = (
+        forest.node(operation).action()?.kind,
+        forest.node(access).action()?,
+    );
+    if !fit || formula.before(there, here) && here.tree == there.tree {
+        return None;
+    }
+    if !matches!(accessed.kind, Kind::Write | Kind::AtomicWrite) {
+        let late = || order(formula, operation, access);
+        let matters = !formula.before(there, here)
+            && !last_written(formula, access, accessed.object, accessed.size.into())
+                .is_some_and(|own| formula.before(here, forest.place(own)));
+        return matters.then(|| Trouble::If(late()));
+    }
+    if here.tree == there.tree || formula.before(here, there) {
+        return None;
+    }
+    let own = last_written(formula, operation, object.start, 1);
+    if own.is_some() || inuse::waits(kind) {
+        let first = own.or_else(|| hazards::last_step(formula, operation));
+        if first.is_some_and(|first| formula.before(there, forest.place(first))) {
+            return None;
+        }
+        let while_it_waits = between(formula, first, access, operation);
+        if own.is_some() || formula.before(there, here) {
+            return Some(Trouble::If(while_it_waits));
+        }
+        let late = order(formula, operation, access);
+        return Some(Trouble::IfBoth(
+            any(&[late, while_it_waits.clone()]),
+            any(&[order(formula, access, operation), while_it_waits]),
+        ));
+    }
+    let orders = || {
+        let late = order(formula, operation, access);
+        Trouble::IfBoth(late, order(formula, access, operation))
     };
+    (!formula.before(there, here)).then(orders)
+}
+
+/// The last of the thread's own writes before it stands here that cover these bytes.
+fn last_written(formula: &Formula<'_>, id: NodeId, at: u64, bytes: u64) -> Option<NodeId> {
+    let forest = formula.forest;
     let parent = |&at: &NodeId| forest.node(at).parent.map(|parent| parent.0);
-    let mut above = std::iter::successors(parent(&read), parent);
-    above.any(|at| {
-        let is_write = |a: &&Action| matches!(a.kind, Kind::Write | Kind::AtomicWrite);
-        let written = forest.node(at).action().filter(is_write);
-        written.is_some_and(|a| {
-            let covers = a.object <= wanted.object
-                && wanted.object - a.object + u64::from(wanted.size) <= u64::from(a.size);
-            covers && formula.before(forest.place(operation), forest.place(at))
+    let mut above = std::iter::successors(parent(&id), parent);
+    above.find(|&node| {
+        forest.node(node).action().is_some_and(|a| {
+            let covers = a.object <= at && at - a.object + bytes <= u64::from(a.size);
+            covers && matches!(a.kind, Kind::Write | Kind::AtomicWrite)
         })
     })
 }
@@ -139,25 +175,8 @@ fn is_written_between(formula: &Formula<'_>, operation: NodeId, read: NodeId) ->
 pub fn touched(action: &Action) -> impl Iterator<Item = Range<u64>> {
     let access = action.object..action.object.saturating_add(action.size.into());
     let access = Some(access).filter(|_| is_access(action.kind));
-    access
-        .into_iter()
-        .chain(objects(action.kind, action.object, action.value))
-}
-
-/// The memory of the objects that an operation is about. `value`: as [`Action::value`].
-pub fn objects(kind: Kind, object: u64, value: u64) -> impl Iterator<Item = Range<u64>> {
-    let event = Event {
-        kind: kind as u8,
-        object,
-        value,
-        ..Event::default()
-    };
-    let footprint = kind
-        .operates()
-        .then(|| Footprint::of(&event, Unrecorded::default()));
-    let parts = footprint.into_iter().flat_map(Footprint::memory);
-    // A wait that ends does not name its mutex.
-    parts.filter(|part| part.start != 0)
+    let objects = inuse::objects(action.kind, action.object, action.value);
+    access.into_iter().chain(objects)
 }
 
 impl Forest {
@@ -168,7 +187,7 @@ impl Forest {
             self.followed.insert(event.object);
             return;
         }
-        for object in objects(kind, event.object, event.value) {
+        for object in inuse::objects(kind, event.object, event.value) {
             self.touch(object.start, object.end, tree, Access::Adds);
         }
     }

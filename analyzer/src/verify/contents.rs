@@ -1,14 +1,11 @@
 //! What semaphores, barriers and once controls hold at first, read off the records of an execution.
 
-use super::bytes;
 use super::forest::Forest;
 use super::objects::{RETURNED, RUNNING, WIDTH};
+use crate::inuse::{self, Held};
 use raddle_protocol::Slot;
-use raddle_protocol::conflict::is_taken;
 use raddle_protocol::event::{Event, Kind};
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 /// Why the verdict is not the full one where a content changes without a step.
 const AGAIN: &str = "a synchronisation object initialised again while in use";
@@ -25,9 +22,7 @@ pub struct Contents {
     destroyed: HashSet<u64>,
     /// Locks and conditions that were used since they began: by whom (`None`: by several).
     users: HashMap<u64, Option<Slot>>,
-    /// Locks that are held: their memory, and how often. (A wait for a condition is taken to hold its
-    /// mutex all the time.)
-    held: HashMap<u64, (Range<u64>, u32)>,
+    held: Held,
 }
 
 impl Contents {
@@ -76,7 +71,9 @@ impl Contents {
                 self.known.insert(event.object, first);
             }
         }
-        self.hold(forest, event, kind);
+        if self.held.step(event, kind) {
+            forest.bounds_hit.insert(inuse::WRITTEN);
+        }
         let Some((before, after)) = around(event, kind) else {
             return;
         };
@@ -86,37 +83,6 @@ impl Contents {
                 forest.bounds_hit.insert(AGAIN);
             }
             Some(_) => {}
-        }
-    }
-
-    /// The same for locks, and for what is written over one that is held.
-    fn hold(&mut self, forest: &mut Forest, event: &Event, kind: Kind) {
-        use Kind::*;
-        match kind {
-            MutexLock | MutexTryLock | MutexTimedLock | SpinLock | SpinTryLock | RwRead
-            | RwTryRead | RwWrite | RwTryWrite
-                if is_taken(event.value) =>
-            {
-                for memory in bytes::objects(kind, event.object, event.value) {
-                    self.held.entry(event.object).or_insert((memory, 0)).1 += 1;
-                }
-            }
-            MutexUnlock | SpinUnlock | RwUnlock => {
-                if let Entry::Occupied(mut held) = self.held.entry(event.object) {
-                    held.get_mut().1 -= 1;
-                    if held.get().1 == 0 {
-                        held.remove();
-                    }
-                }
-            }
-            Write | AtomicWrite | Rmw => {
-                let end = event.object.saturating_add(event.size.into());
-                let mut held = self.held.values();
-                if held.any(|(memory, _)| event.object < memory.end && memory.start < end) {
-                    forest.bounds_hit.insert(bytes::PLAINLY);
-                }
-            }
-            _ => {}
         }
     }
 }

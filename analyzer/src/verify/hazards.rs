@@ -145,7 +145,7 @@ fn renewals(formula: &Formula<'_>, hazard: Hazard) -> Vec<Bool> {
 
 /// The last step before a thread stands here, which may be the one that creates it; `None`: there is
 /// none.
-fn last_step(formula: &Formula<'_>, id: NodeId) -> Option<NodeId> {
+pub fn last_step(formula: &Formula<'_>, id: NodeId) -> Option<NodeId> {
     let forest = formula.forest;
     let parent = |&at: &NodeId| forest.node(at).parent.map(|parent| parent.0);
     let mut above = std::iter::successors(parent(&id), parent);

@@ -50,6 +50,7 @@ mod word_locks;
 
 pub use report::{Bounds, Concretised, Next, Noted, Report, Several, Strategy, Unreached, Verdict};
 
+use crate::inuse;
 use crate::stop::{self, Asked};
 use cores::Cores;
 use forest::{Forest, What};
@@ -636,7 +637,7 @@ impl Verifier {
             limits.push(MORE_WAKE_UPS.into());
         }
         if self.frontier.accessed_plainly() {
-            limits.push(bytes::PLAINLY.into());
+            limits.push(inuse::WRITTEN.into());
         }
         if self.forest.clock_matters() {
             limits.push("what the clock shows at other moments is not explored".into());

@@ -23,7 +23,7 @@ mod spurious;
 
 use crate::access;
 use crate::gate::{self, Fatal, Interrupt, Pending};
-use crate::heap;
+use crate::heap::{self, Operation};
 use crate::serial::Serial;
 use crate::shadow::one_body;
 use core::ffi::c_int;
@@ -161,7 +161,7 @@ fn misuse_of(what: &str, how: &str, object: u64, pc: usize) -> ! {
     })
 }
 
-/// A use of an object inside a freed heap block, or on the stack of a thread that has ended, ends the
+/// A use of an object inside a freed heap block, behind the end of one, or on the stack of a thread that has ended, ends the
 /// execution. `what`: the kind of object, with its article.
 pub fn check_alive(what: &str, object: u64, pc: usize) {
     if let Some(whose) = access::ended_owner(object) {
@@ -182,6 +182,14 @@ pub fn check_alive(what: &str, object: u64, pc: usize) {
             pc,
             stack: true,
         })
+    }
+    if let Err(fault) = heap::check_access(object, size_of::<u32>() as u64) {
+        let operation = Operation::Access {
+            name: "an operation on an object",
+            address: object,
+            size: size_of::<u32>() as u64,
+        };
+        heap::report(fault, operation, pc)
     }
 }
 
