@@ -209,7 +209,7 @@ fn objects_and_their_memory_are_found_in_both_orders() {
             "assign" => (&[0, 69], &[0, 69]),
             "read" => (&[0], &[0]),
             _ if order == ANY || order == BEFORE => (&[66], &[66]),
-            "unmap" => (&[0, 69], &[0]),
+            "unmap" => (&[0, 69], &[0, 69]),
             _ => (&[0], &[0]),
         };
         let args = [object, what, order].map(|number| number.to_string());
