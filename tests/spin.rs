@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Run, compile, empty, in_parallel, output, raddle, run};
+use common::{
+    Compiler, LIMIT, Run, compile, empty, in_parallel, output, raddle, replay_fails, run,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -34,6 +36,20 @@ fn a_livelock_is_reported_at_once_with_the_line_of_each_thread() {
         }
         Ok(())
     });
+}
+
+/// Also where all other threads have ended, so that nothing else would be a step any more.
+#[test]
+fn a_thread_that_is_left_alone_livelocks_at_once() {
+    for policy in ["steer", "random", "dpor"] {
+        let options = ["--policy", policy, "--timeout", "20s"];
+        let run = run_spin("left_alone", &["-O0"], &options);
+        let [finding] = &run.summary.findings[..] else {
+            panic!("{}: {}", run.shown, run.output.all());
+        };
+        assert_eq!(finding.class, "livelock", "{}", run.output.all());
+        replay_fails(finding, &["-n", "3"]).unwrap();
+    }
 }
 
 #[test]

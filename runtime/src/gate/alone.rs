@@ -50,9 +50,13 @@ impl<O: Os> Gate<O> {
         self.update_mode();
     }
 
-    /// The last thread takes one of its steps that still count.
+    /// The last thread takes one of its steps that still count. Those of a loop that is doubted do not: it is
+    /// to be seen going round as often as that takes.
     #[cold]
     pub(super) fn step_alone(&mut self) {
+        if self.is_in_doubt() {
+            return;
+        }
         self.alone -= 1;
         if self.alone == 0 {
             self.update_mode();

@@ -75,6 +75,12 @@ impl<O: Os> Gate<O> {
             }
     }
 
+    /// Has nothing changed since it was last too early to say so?
+    pub(super) fn is_in_doubt(&self) -> bool {
+        let (changes, iterations) = self.spins.doubted;
+        iterations > 0 && changes == self.spins.changes
+    }
+
     /// Where loops are doubted, the next thread that is parked goes round once more.
     fn looks_in_doubt(&mut self) -> bool {
         if !self.anybody_spins() || !self.doubts() {

@@ -93,12 +93,11 @@ const SYSFS_MAGIC: i64 = 0x6265_6572;
 const CGROUP2_SUPER_MAGIC: i64 = 0x6367_7270;
 
 /// Files of a process below `/proc` that are the same in every execution.
-const OF_PROCESS: [&[u8]; 13] = [
+const OF_PROCESS: [&[u8]; 12] = [
     b"auxv",
     b"cgroup",
     b"cmdline",
     b"comm",
-    b"environ",
     b"exe",
     b"fd",
     b"limits",
@@ -243,6 +242,7 @@ mod tests {
         for (path, steady) in [
             ("/proc/12/cmdline", true),
             ("/proc/12/fd/3", true),
+            ("/proc/12/environ", false),
             ("/proc/12/maps", false),
             ("/proc/12/stat", false),
             ("/proc/12/task/13/stat", false),
