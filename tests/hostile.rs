@@ -61,15 +61,17 @@ fn processes_of(program: &std::path::Path) -> Vec<String> {
         .collect()
 }
 
+/// None of the executions has hung.
+const ALL: &str = "nothing found: 20 executions";
 /// What a program does to descriptors and memory that are not its own; exit code, what is said.
 const OUTSIDE: &[(&str, i32, &str)] = &[
-    ("close", 0, ""),
-    ("close_range", 0, ""),
-    ("closefrom", 0, ""),
-    ("close_all", 0, ""),
-    ("syscall", 0, ""),
-    ("write", 0, ""),
-    ("truncate", 0, ""),
+    ("close", 0, ALL),
+    ("close_range", 0, ALL),
+    ("closefrom", 0, ALL),
+    ("close_all", 0, ALL),
+    ("syscall", 0, ALL),
+    ("write", 0, ALL),
+    ("truncate", 0, ALL),
     ("unmap", 68, "munmap of memory that is raddle's"),
     ("protect", 68, "mprotect of memory that is raddle's"),
     ("move", 68, "mremap of memory that is raddle's"),
