@@ -189,7 +189,8 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<(Setup, Vec<Strin
             "make that directory, or name the program with --program",
         ));
     }
-    let program = override_program.unwrap_or_else(|| PathBuf::from(text(&command.program.0)));
+    let name = text(&command.program.0);
+    let program = override_program.unwrap_or_else(|| PathBuf::from(&name));
     let taken = trust::environment(witness, options.trust);
     let wall = match witness.recipe.timeout_ms {
         0 => Duration::from_secs(60),
@@ -197,7 +198,7 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<(Setup, Vec<Strin
     };
     let args: Vec<OsString> = command.args.iter().map(|a| text(&a.0)).collect();
     let stdin = command.stdin.as_ref().map(|content| content.0.as_slice());
-    let setup = Setup::of_parts(
+    let mut setup = Setup::of_parts(
         program,
         args,
         taken.variables,
@@ -205,6 +206,8 @@ fn setup(witness: &Witness, options: &ReplayOptions) -> Result<(Setup, Vec<Strin
         limits(wall, &witness.recipe.accepted_exits),
         job(witness),
     )?;
+    // Where the arguments lie depends on its length, and programs look at it.
+    setup.target.name = Some(name);
     Ok((setup, taken.left))
 }
 

@@ -87,6 +87,7 @@ impl Setup {
         Ok(Setup {
             target: Target {
                 program: program.to_owned(),
+                name: None,
                 args: args.to_vec(),
                 env: network(&base).into_iter().collect(),
                 cwd: None,
@@ -127,6 +128,7 @@ impl Setup {
             program: inspect(&program)?,
             target: Target {
                 program,
+                name: None,
                 args,
                 env,
                 cwd: None,

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Output, compile, in_parallel, output, raddle, scratch};
+use common::{Compiler, LIMIT, Output, compile, empty, in_parallel, output, raddle, scratch};
 use raddle_protocol::shared::flags::KERNEL_THREADS;
 use raddle_protocol::witness::decode;
 use std::path::{Path, PathBuf};
@@ -193,4 +193,31 @@ fn a_changed_program_is_reported_as_such() {
     let result = replay(&witness, 1);
     assert_ne!(result.status, 66, "{}", result.all());
     assert!(result.all().contains("changed"), "{}", result.all());
+}
+
+/// A program that is named by another path has the name and the arguments of the run, where they lay.
+#[test]
+fn a_program_that_is_named_is_started_as_it_was() {
+    let program = compile(Compiler::RaddleCc, "tests/replay/argument.c", &["-O1"]);
+    let dir = empty("replay-argument");
+    std::fs::copy(&program, dir.join("p")).expect("it was built");
+    let lengths: Vec<usize> = (1..=8).collect();
+    in_parallel(&lengths, |&length| {
+        let argument = "x".repeat(length);
+        let witness = format!("{length}.raddle");
+        let status = |args: &[&str]| {
+            let got = output(Command::new(raddle()).current_dir(&dir).args(args), LIMIT);
+            match got.status {
+                66 => Ok(()),
+                _ => Err(format!("{args:?}: {}", got.all())),
+            }
+        };
+        let rest = ["--no-shrink", "--races=off", "-o", &witness, "--", "./p"];
+        status(&[&["run"], &rest[..], &[&argument]].concat())?;
+        let absolute = dir.join("p");
+        for path in ["./p", absolute.to_str().expect("text")] {
+            status(&["replay", "-n", "5", "--program", path, &witness])?;
+        }
+        Ok(())
+    });
 }

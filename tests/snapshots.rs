@@ -26,6 +26,7 @@ fn session(program: &Path, args: &[&str], reuse: Reuse) -> Session {
     let name = format!("snapshots-{}-{reuse:?}", args.join("-"));
     let target = Target {
         program: program.to_owned(),
+        name: None,
         args: args.iter().map(Into::into).collect(),
         env: Vec::new(),
         cwd: Some(scratch(&name)),

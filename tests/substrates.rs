@@ -31,6 +31,7 @@ const TAILS: [Tail; 3] = [
 fn session(program: &Path, args: &[&str]) -> Result<Session, String> {
     let target = Target {
         program: program.to_owned(),
+        name: None,
         args: args.iter().map(Into::into).collect(),
         env: Vec::new(),
         cwd: None,

@@ -126,7 +126,7 @@ fn fill_up(all: &mut BTreeMap<OsString, OsString>, target: &Target, program: &Pr
         .iter()
         .map(|a| a.len() + 1 + pointer)
         .sum::<usize>();
-    let names = target.program.as_os_str().len() + program.path.as_os_str().len() + 2 + pointer;
+    let names = target.name().len() + program.path.as_os_str().len() + 2 + pointer;
     let variables = all.iter().map(|(k, v)| k.len() + v.len() + 2 + pointer);
     let used = words + names + variables.sum::<usize>();
     let missing = used.next_multiple_of(STACK_STEP) - used;
@@ -145,7 +145,7 @@ pub fn command(
     let mut command = match wrapper.split_first() {
         None => {
             let mut command = Command::new(&program.path);
-            command.arg0(&target.program);
+            command.arg0(target.name());
             command
         }
         Some((first, rest)) => {

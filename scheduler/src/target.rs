@@ -2,7 +2,7 @@
 
 use crate::stop::StopFlag;
 use crate::sys;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -13,8 +13,10 @@ use std::time::Duration;
 /// One program with everything that it is started with.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The executable (a bare name is looked up in `PATH`); also its `argv[0]`.
+    /// The executable (a bare name is looked up in `PATH`).
     pub program: PathBuf,
+    /// Its `argv[0]`; `None`: as it is named above.
+    pub name: Option<OsString>,
     /// Arguments after `argv[0]`.
     pub args: Vec<OsString>,
     /// Variables on top of the controller's own environment.
@@ -25,6 +27,13 @@ pub struct Target {
     pub stdin: Stdin,
     /// The shim, `libraddle.so`.
     pub runtime: PathBuf,
+}
+
+impl Target {
+    /// The `argv[0]` of the program.
+    pub fn name(&self) -> &OsStr {
+        self.name.as_deref().unwrap_or(self.program.as_os_str())
+    }
 }
 
 /// Limits of one execution.

@@ -219,8 +219,12 @@ impl State {
         let mut notes = Vec::new();
         if astray > 0 {
             let how = self.astray.as_ref();
+            let files = match self.limits.uncontrolled.is_empty() {
+                true => ", or is a file that an earlier execution has changed",
+                false => "",
+            };
             notes.push(format!(
-                "{} left their schedule: something is not under control{}",
+                "{} left their schedule: something is not under control{files}{}",
                 count(astray, "execution"),
                 how.map_or(String::new(), |how| format!(" (the first one: {how})"))
             ));

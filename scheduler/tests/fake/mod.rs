@@ -18,6 +18,7 @@ pub const ROLE: &str = "RADDLE_TEST_ROLE";
 pub fn target(role: &str) -> Target {
     Target {
         program: std::env::current_exe().expect("the test program has a path"),
+        name: None,
         args: Vec::new(),
         env: vec![(ROLE.into(), role.into())],
         cwd: None,
