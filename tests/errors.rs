@@ -193,10 +193,10 @@ const BEFORE: usize = 2;
 fn objects_and_their_memory_are_found_in_both_orders() {
     let program = compile(Compiler::RaddleCc, "tests/errors/bytes.c", &["-O1"]);
     let mut cases = Vec::new();
-    for what in 0..WHATS.len() {
+    for (what, name) in WHATS.iter().enumerate() {
         for object in 0..OBJECT_KINDS {
             // Nothing ends before an object on its stack is used and behind that.
-            let orders = if WHATS[what] == "end" { 0..2 } else { 0..4 };
+            let orders = if *name == "end" { 0..2 } else { 0..4 };
             cases.extend(orders.map(|order| (what, object, order)));
         }
     }

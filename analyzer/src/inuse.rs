@@ -105,6 +105,23 @@ impl Held {
     }
 }
 
+/// The memory of all objects.
+pub struct Memory(BTreeMap<u64, u64>);
+
+impl Memory {
+    /// Of these.
+    pub fn of(objects: impl Iterator<Item = Range<u64>>) -> Memory {
+        Memory(objects.map(|object| (object.start, object.end)).collect())
+    }
+
+    /// Do these bytes belong to one of them?
+    pub fn meets(&self, bytes: &Range<u64>) -> bool {
+        let first = bytes.start.saturating_sub(LARGEST);
+        let mut near = self.0.range(first..bytes.end.max(first));
+        near.any(|(&start, &end)| meet(bytes, &(start..end)))
+    }
+}
+
 /// A step of an execution, or what a thread has announced and not done.
 pub struct Operation<'e> {
     pub thread: Slot,
@@ -123,14 +140,7 @@ pub fn is_written(all: &[Operation<'_>], before: impl Fn(usize, usize) -> bool) 
         let kind = op.event.kind()?;
         Some(objects(kind, op.event.object, op.event.value))
     };
-    let memory: BTreeMap<u64, u64> = (all.iter().filter_map(of_objects).flatten())
-        .map(|object| (object.start, object.end))
-        .collect();
-    let is_object = |bytes: &Range<u64>| {
-        let first = bytes.start.saturating_sub(LARGEST);
-        let mut near = memory.range(first..bytes.end.max(first));
-        near.any(|(&start, &end)| meet(bytes, &(start..end)))
-    };
+    let memory = Memory::of(all.iter().filter_map(of_objects).flatten());
     let mut held = Held::default();
     let mut writes: Vec<(&Operation<'_>, Range<u64>)> = Vec::new();
     for op in all {
@@ -140,7 +150,7 @@ pub fn is_written(all: &[Operation<'_>], before: impl Fn(usize, usize) -> bool) 
         if held.step(op.event, kind) {
             return true;
         }
-        let bytes = written(op.event, kind).filter(is_object);
+        let bytes = written(op.event, kind).filter(|bytes| memory.meets(bytes));
         writes.extend(bytes.map(|bytes| (op, bytes)));
     }
     let while_it_waits = |op: &Operation<'_>, write: &Operation<'_>| {

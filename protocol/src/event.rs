@@ -546,17 +546,20 @@ impl Kind {
         use Kind::{RwDestroy, RwQueue, RwRead, RwTryRead, RwTryWrite, RwUnlock, RwWrite};
         use Kind::{SemDestroy, SemGetValue, SemPost, SemTimedWait, SemTryWait, SemWait};
         use Kind::{SpinDestroy, SpinLock, SpinTryLock, SpinUnlock};
-        match self {
-            MutexLock | MutexTryLock | MutexTimedLock | MutexUnlock | MutexInit | MutexDestroy => {
-                true
-            }
-            CondWait | CondWake | CondLeave | CondSignal | CondBroadcast | CondDestroy => true,
-            RwRead | RwWrite | RwTryRead | RwTryWrite | RwQueue | RwUnlock | RwDestroy => true,
-            SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy => true,
-            SpinLock | SpinTryLock | SpinUnlock | SpinDestroy => true,
-            BarrierArrive | BarrierDestroy | OnceEnter | OnceDone => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            MutexLock | MutexTryLock | MutexTimedLock | MutexUnlock | MutexInit | MutexDestroy
+        ) || matches!(
+            self,
+            CondWait | CondWake | CondLeave | CondSignal | CondBroadcast | CondDestroy
+        ) || matches!(
+            self,
+            RwRead | RwWrite | RwTryRead | RwTryWrite | RwQueue | RwUnlock | RwDestroy
+        ) || matches!(
+            self,
+            SemWait | SemTryWait | SemTimedWait | SemPost | SemGetValue | SemDestroy
+        ) || matches!(self, SpinLock | SpinTryLock | SpinUnlock | SpinDestroy)
+            || matches!(self, BarrierArrive | BarrierDestroy | OnceEnter | OnceDone)
     }
 
     /// Does it join a thread, or try to?

@@ -2,8 +2,8 @@
 //! control that is assigned anew, a lock in a structure that is copied.
 //!
 //! The formula keeps what an object holds apart from the bytes that it lies in. What comes of an
-//! operation may depend on whether such an access came before it; so where both orders are possible,
-//! the verdict has a bound.
+//! operation may depend on whether such an access came before it; where that is so ([`query`]), the
+//! verdict has a bound.
 
 use super::circuit::{Bool, all, any};
 use super::forest::{Action, Forest, NodeId, TreeId};
@@ -12,7 +12,8 @@ use super::hazards;
 use super::kinds::is_access;
 use super::sat::holds;
 use super::solver::Answer;
-use crate::{inuse, stop};
+use crate::inuse::{self, Memory};
+use crate::stop;
 use raddle_protocol::conflict::Access;
 use raddle_protocol::event::{Event, Kind};
 use std::ops::Range;
@@ -91,20 +92,28 @@ fn troubles(formula: &Formula<'_>) -> Vec<Trouble> {
     let forest = formula.forest;
     let step = |id: NodeId| forest.node(id).action().map(|action| (id, action));
     let steps = || (0..forest.nodes.len() as NodeId).filter_map(step);
-    let accesses: Vec<(NodeId, &Action)> = steps().filter(|s| is_access(s.1.kind)).collect();
+    let operations = || {
+        let followed = |action: &Action| forest.followed.contains(&action.object);
+        let each = steps().filter(move |(_, action)| !followed(action));
+        each.flat_map(|(id, action)| {
+            let objects = inuse::objects(action.kind, action.object, action.value);
+            objects.map(move |object| (id, object))
+        })
+    };
+    let memory = Memory::of(operations().map(|(_, object)| object));
+    let access = |(id, action): (NodeId, &Action)| {
+        let bytes = action.object..action.object.saturating_add(action.size.into());
+        (is_access(action.kind) && memory.meets(&bytes)).then_some((id, bytes))
+    };
+    let accesses: Vec<(NodeId, Range<u64>)> = steps().filter_map(access).collect();
+    if accesses.is_empty() {
+        return Vec::new();
+    }
     let mut troubles = Vec::new();
-    for (operation, action) in steps() {
-        if forest.followed.contains(&action.object) {
-            continue;
-        }
-        for object in inuse::objects(action.kind, action.object, action.value) {
-            for &(access, a) in &accesses {
-                stop::point();
-                let end = a.object.saturating_add(a.size.into());
-                if inuse::meet(&object, &(a.object..end)) {
-                    troubles.extend(trouble(formula, (operation, &object), access));
-                }
-            }
+    for (operation, object) in operations() {
+        for (access, _) in accesses.iter().filter(|a| inuse::meet(&object, &a.1)) {
+            stop::point();
+            troubles.extend(trouble(formula, (operation, &object), *access));
         }
     }
     troubles
@@ -117,45 +126,41 @@ fn trouble(
 ) -> Option<Trouble> {
     let forest = formula.forest;
     let [here, there] = [operation, access].map(|id| forest.place(id));
-    let fit = here.tree == there.tree || formula.coexist(here.tree, there.tree);
-    let (kind, accessed) = (
-        forest.node(operation).action()?.kind,
-        forest.node(access).action()?,
-    );
-    if !fit || formula.before(there, here) && here.tree == there.tree {
+    let kind = forest.node(operation).action()?.kind;
+    let accessed = forest.node(access).action()?;
+    let comes_first = formula.before(there, here);
+    let alone = here.tree == there.tree;
+    if !alone && !formula.coexist(here.tree, there.tree) {
         return None;
     }
-    if !matches!(accessed.kind, Kind::Write | Kind::AtomicWrite) {
-        let late = || order(formula, operation, access);
-        let matters = !formula.before(there, here)
-            && !last_written(formula, access, accessed.object, accessed.size.into())
-                .is_some_and(|own| formula.before(here, forest.place(own)));
-        return matters.then(|| Trouble::If(late()));
+    if !is_write(accessed) {
+        let own = last_written(formula, access, accessed.object, accessed.size.into());
+        let is_own = own.is_some_and(|own| formula.before(here, forest.place(own)));
+        let may_follow = !comes_first && !is_own;
+        return may_follow.then(|| Trouble::If(order(formula, operation, access)));
     }
-    if here.tree == there.tree || formula.before(here, there) {
+    if alone || formula.before(here, there) {
         return None;
     }
     let own = last_written(formula, operation, object.start, 1);
-    if own.is_some() || inuse::waits(kind) {
-        let first = own.or_else(|| hazards::last_step(formula, operation));
-        if first.is_some_and(|first| formula.before(there, forest.place(first))) {
-            return None;
-        }
-        let while_it_waits = between(formula, first, access, operation);
-        if own.is_some() || formula.before(there, here) {
-            return Some(Trouble::If(while_it_waits));
-        }
-        let late = order(formula, operation, access);
-        return Some(Trouble::IfBoth(
-            any(&[late, while_it_waits.clone()]),
-            any(&[order(formula, access, operation), while_it_waits]),
-        ));
+    let first = own.or_else(|| hazards::last_step(formula, operation));
+    if first.is_some_and(|first| formula.before(there, forest.place(first))) {
+        return None;
     }
-    let orders = || {
-        let late = order(formula, operation, access);
-        Trouble::IfBoth(late, order(formula, access, operation))
-    };
-    (!formula.before(there, here)).then(orders)
+    let lasts = own.is_some() || inuse::waits(kind);
+    let meanwhile = lasts.then(|| between(formula, first, access, operation));
+    if own.is_some() || comes_first {
+        return meanwhile.map(Trouble::If);
+    }
+    let or_meanwhile = |order: Bool| any(&[&[order][..], meanwhile.as_slice()].concat());
+    Some(Trouble::IfBoth(
+        or_meanwhile(order(formula, operation, access)),
+        or_meanwhile(order(formula, access, operation)),
+    ))
+}
+
+fn is_write(action: &Action) -> bool {
+    matches!(action.kind, Kind::Write | Kind::AtomicWrite)
 }
 
 /// The last of the thread's own writes before it stands here that cover these bytes.
@@ -166,7 +171,7 @@ fn last_written(formula: &Formula<'_>, id: NodeId, at: u64, bytes: u64) -> Optio
     above.find(|&node| {
         forest.node(node).action().is_some_and(|a| {
             let covers = a.object <= at && at - a.object + bytes <= u64::from(a.size);
-            covers && matches!(a.kind, Kind::Write | Kind::AtomicWrite)
+            covers && is_write(a)
         })
     })
 }
