@@ -100,7 +100,13 @@ impl Held {
             }
             return false;
         }
-        let is_over = |bytes: Range<u64>| self.all.values().any(|(memory, _)| meet(memory, &bytes));
+        // What an initialisation does is known.
+        let is_init =
+            |memory: &Range<u64>, bytes: &Range<u64>| kind == WriteRange && memory == bytes;
+        let is_over = |bytes: Range<u64>| {
+            let mut held = self.all.values().map(|(memory, _)| memory);
+            held.any(|memory| meet(memory, &bytes) && !is_init(memory, &bytes))
+        };
         !self.all.is_empty() && written(event, kind).is_some_and(is_over)
     }
 }
@@ -186,6 +192,7 @@ mod tests {
                 (Write, 0x124, 4, 0, true),
                 (Write, 0x128, 4, 0, false),
                 (WriteRange, 0xf0, 0, 17, true),
+                (WriteRange, 0x100, 0, 40, false),
                 (MutexUnlock, 0x100, 0, 0, false),
                 (Write, 0x100, 4, 0, false),
             ],

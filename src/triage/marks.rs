@@ -266,8 +266,13 @@ impl Triage<'_> {
         if let Some(known) = self.count_again(&mut seen, &failure)? {
             return Ok(fails && known == Examined::Finding);
         }
+        let told = |triage: &Self| triage.reports.len() + triage.findings.len();
+        let before = told(self);
         let fails = self.keep(seen, failure)?;
-        self.marked.variables.extend(variable);
+        // It may be that there was no time for it.
+        if told(self) > before {
+            self.marked.variables.extend(variable);
+        }
         Ok(fails)
     }
 
