@@ -31,9 +31,9 @@ enum Trouble {
 /// gave up.
 ///
 /// A read must not come behind an operation, unless its own thread has written what it reads in between. A
-/// write of another thread must not come while a thread waits in an operation, nor between what that thread
-/// wrote last to the object (its initialisation) and the operation; where it has written nothing, not in
-/// both orders with the operation.
+/// write of another thread must not come while a thread waits in an operation, nor in both orders with the
+/// operation; where that thread has written to the object before (its initialisation), not now between the
+/// two and now before or behind them.
 pub fn query(formula: &Formula<'_>, mut check: impl FnMut(&Formula<'_>) -> Answer) -> Option<bool> {
     let mut under = |condition: &Bool| {
         formula.solver.push();
@@ -143,20 +143,23 @@ fn trouble(
         return None;
     }
     let own = last_written(formula, operation, object.start, 1);
-    let first = own.or_else(|| hazards::last_step(formula, operation));
-    if first.is_some_and(|first| formula.before(there, forest.place(first))) {
+    let last = hazards::last_step(formula, operation);
+    if last.is_some_and(|last| formula.before(there, forest.place(last))) && own.is_none() {
         return None;
     }
-    let lasts = own.is_some() || inuse::waits(kind);
-    let meanwhile = lasts.then(|| between(formula, first, access, operation));
-    if own.is_some() || comes_first {
-        return meanwhile.map(Trouble::If);
-    }
+    let meanwhile = inuse::waits(kind).then(|| between(formula, last, access, operation));
+    let late = || order(formula, operation, access);
+    let (one, other) = match own {
+        Some(own) if formula.before(there, forest.place(own)) => return None,
+        Some(own) => {
+            let outside = any(&[late(), order(formula, access, own)]);
+            (between(formula, Some(own), access, operation), outside)
+        }
+        None if comes_first => return meanwhile.map(Trouble::If),
+        None => (late(), order(formula, access, operation)),
+    };
     let or_meanwhile = |order: Bool| any(&[&[order][..], meanwhile.as_slice()].concat());
-    Some(Trouble::IfBoth(
-        or_meanwhile(order(formula, operation, access)),
-        or_meanwhile(order(formula, access, operation)),
-    ))
+    Some(Trouble::IfBoth(or_meanwhile(one), or_meanwhile(other)))
 }
 
 fn is_write(action: &Action) -> bool {
