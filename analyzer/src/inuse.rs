@@ -30,7 +30,7 @@ pub fn objects(kind: Kind, object: u64, value: u64) -> impl Iterator<Item = Rang
         ..Event::default()
     };
     let footprint = kind
-        .operates()
+        .uses_object()
         .then(|| Footprint::of(&event, Unrecorded::default()));
     let parts = footprint.into_iter().flat_map(Footprint::memory);
     // A wait that ends does not name its mutex.

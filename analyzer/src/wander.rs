@@ -3,7 +3,7 @@
 
 use crate::shrink::{Block, blocks, encode};
 use crate::steer::draw::Draw;
-use raddle_protocol::schedule::Step;
+use raddle_protocol::schedule::{CHOICE_BIT, Step};
 
 /// A walk that never goes up: a schedule with as many preemptions as the last one is as good, so it gets
 /// past schedules of which no single preemption can be left out.
@@ -56,11 +56,9 @@ impl Walk {
         let Some(thread) = blocks.get(second).map(|block| block.thread) else {
             return;
         };
-        let before = blocks[..second].iter();
-        let Some(first) = before.rev().position(|block| block.thread == thread) else {
+        let Some(first) = (0..second).rfind(|&at| blocks[at].thread == thread) else {
             return;
         };
-        let first = second - 1 - first;
         match self.draw.below(4) {
             // The second directly behind the first, or the first only before the second.
             0 => {
@@ -75,72 +73,102 @@ impl Walk {
             // The thread is interrupted earlier, or later.
             2 => {
                 let steps = &mut blocks[first].steps;
-                let count = (1 + self.draw.below(MOST_STEPS)).min(steps.len());
-                let moved = steps.split_off(steps.len() - count);
+                let begins = begins(steps);
+                let count = self.some(begins.len());
+                let moved = steps.split_off(begins[begins.len() - count]);
                 blocks[second].steps.splice(0..0, moved);
             }
             _ => {
                 let steps = &mut blocks[second].steps;
-                let count = (1 + self.draw.below(MOST_STEPS)).min(steps.len());
-                let moved: Vec<u16> = steps.drain(..count).collect();
+                let begins = begins(steps);
+                let end = begins.get(self.some(begins.len()));
+                let moved: Vec<u16> = steps.drain(..end.copied().unwrap_or(steps.len())).collect();
                 blocks[first].steps.extend(moved);
             }
         }
+        blocks.retain(|block| !block.steps.is_empty());
     }
+
+    /// So many steps as a preemption is moved by, of all these.
+    fn some(&mut self, all: usize) -> usize {
+        (1 + self.draw.below(MOST_STEPS)).min(all)
+    }
+}
+
+/// Where steps begin: the choices of a step stay with it.
+fn begins(steps: &[u16]) -> Vec<usize> {
+    let is_step = |&at: &usize| at == 0 || steps[at] & CHOICE_BIT == 0;
+    (0..steps.len()).filter(is_step).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Walk;
+    use super::{MOST_CHANGES, MOST_STEPS, Walk};
     use crate::shrink::blocks;
+    use raddle_protocol::Slot;
     use raddle_protocol::job::push_step;
-    use raddle_protocol::schedule::Step;
+    use raddle_protocol::schedule::{CHOICE_BIT, Step};
 
-    fn schedule(text: &str) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for c in text.bytes() {
-            push_step(&mut steps, u16::from(c - b'a'));
+    /// A schedule of these threads, in which each step has a choice that numbers it within its thread.
+    fn schedule(threads: impl IntoIterator<Item = Slot>) -> Vec<Step> {
+        let (mut steps, mut counts) = (Vec::new(), [0; 3]);
+        for thread in threads {
+            push_step(&mut steps, thread);
+            push_step(&mut steps, CHOICE_BIT | counts[usize::from(thread)]);
+            counts[usize::from(thread)] += 1;
         }
         steps
     }
 
-    fn text(steps: &[Step]) -> String {
-        let each = blocks(steps).into_iter().flat_map(|block| block.steps);
-        each.map(|what| char::from(b'a' + what as u8)).collect()
+    /// What each thread does, in its order.
+    fn by_thread(steps: &[Step]) -> [Vec<u16>; 3] {
+        let mut all = [const { Vec::new() }; 3];
+        for block in blocks(steps) {
+            all[usize::from(block.thread)].extend(block.steps);
+        }
+        all
     }
 
     #[test]
     fn each_thread_takes_its_steps_in_order() {
-        let start = "aabbcabcca";
-        let mut walk = Walk::new(&schedule(start), 6);
+        let start = schedule([0, 0, 1, 1, 2, 0, 1, 2, 2, 0]);
+        let mut walk = Walk::new(&start, 6);
+        let mut moved = 0;
         for _ in 0..1000 {
-            let mut candidate: Vec<char> = text(&walk.next()).chars().collect();
-            candidate.sort_unstable();
-            assert_eq!(String::from_iter(candidate), "aaaabbbccc");
+            let candidate = walk.next();
+            assert_eq!(by_thread(&candidate), by_thread(&start));
+            moved += u32::from(candidate != start);
+            walk.observe(&candidate, 6);
         }
+        assert!(moved > 500, "{moved}");
     }
 
-    /// The failure wants the second step of `a` between the first two of `b`, or the first of `b` between
-    /// the last two of `a`. The first way has two preemptions, and no part of it that can be left out.
+    /// Thread 1 has one step, which comes behind some of thread 0's. Fewer preemptions will do only where that
+    /// is early, and no candidate leads there from the start: only schedules that are as good do.
     #[test]
     fn a_plateau_is_crossed() {
-        let fails = |schedule: &str| {
-            let at = |c: char, n| schedule.match_indices(c).nth(n).map(|found| found.0);
-            let (a, b) = (|n| at('a', n), |n| at('b', n));
-            b(0) < a(1) && a(1) < b(1) || a(2) < b(0) && b(2) < a(3)
+        let (length, start, early): (usize, usize, usize) = (60, 40, 5);
+        assert!(start - early > 2 * MOST_CHANGES * MOST_STEPS);
+        let place = |steps: &[Step]| {
+            let before = blocks(steps)
+                .into_iter()
+                .take_while(|block| block.thread == 0);
+            before.flat_map(|block| block.steps).count() / 2
         };
-        let start = "abaabbba";
-        assert!(fails(start));
-        let cost = |steps: &[Step]| blocks(steps).len() as u64 - 1;
-        let mut walk = Walk::new(&schedule(start), cost(&schedule(start)));
-        let mut best = u64::MAX;
-        for _ in 0..2000 {
+        let threads = (0..=length).map(|n| Slot::from(n == start));
+        let start = schedule(threads);
+        let mut walk = Walk::new(&start, 2);
+        let mut best = 2;
+        for _ in 0..20_000 {
             let candidate = walk.next();
-            if fails(&text(&candidate)) {
-                best = best.min(cost(&candidate));
-                walk.observe(&candidate, cost(&candidate));
+            let at = place(&candidate);
+            // At either end it does not fail.
+            if (1..length).contains(&at) {
+                let preemptions = if at <= early { 1 } else { 2 };
+                best = best.min(preemptions);
+                walk.observe(&candidate, preemptions);
             }
         }
-        assert_eq!(best, 2, "aaabbba");
+        assert_eq!(best, 1);
     }
 }

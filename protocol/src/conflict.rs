@@ -348,7 +348,7 @@ impl Footprint {
         let third = match kind {
             // Where its name is written, if that is anywhere.
             Kind::ThreadCreate if at != 0 => access(Event::THREAD_NAME, true),
-            kind if kind.operates() => {
+            kind if kind.uses_object() => {
                 let mutex = match kind {
                     Kind::CondWait => lent_at(event.value),
                     Kind::CondWake | Kind::CondLeave => lent_at(beside.mutex),

@@ -538,7 +538,7 @@ const CALLERS_A_RECORD: usize = 3;
 impl Kind {
     /// Is it an operation on a lock, a condition, a semaphore, a barrier or a once control, which touches
     /// the object's memory?
-    pub const fn operates(self) -> bool {
+    pub const fn uses_object(self) -> bool {
         use Kind::{BarrierArrive, BarrierDestroy, OnceDone, OnceEnter};
         use Kind::{CondBroadcast, CondDestroy, CondLeave, CondSignal, CondWait, CondWake};
         use Kind::{MutexDestroy, MutexInit, MutexUnlock};

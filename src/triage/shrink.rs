@@ -85,6 +85,13 @@ impl Case<'_> {
     }
 }
 
+/// A schedule that may not be the simplest.
+struct Known<'a> {
+    case: &'a Case<'a>,
+    steps: &'a [Step],
+    preemptions: u64,
+}
+
 impl Triage<'_> {
     /// A schedule with the same failure and as few preemptions as can be found: parts are left out
     /// until that helps no more, then all schedules with fewer preemptions are gone through, and
@@ -140,7 +147,14 @@ impl Triage<'_> {
             shrunk.steps = shrinker.best().to_vec();
             let found = match shrinker.preemptions() {
                 Some(0) => Search::None,
-                Some(n) if fails => self.with_fewer(&case, n, &shrunk.steps, &mut budget)?,
+                Some(preemptions) if fails => {
+                    let known = Known {
+                        case: &case,
+                        steps: &shrunk.steps,
+                        preemptions,
+                    };
+                    self.with_fewer(&known, &mut budget)?
+                }
                 _ => Search::Open,
             };
             match found {
@@ -227,15 +241,10 @@ impl Triage<'_> {
     }
 
     /// The same failure with fewer preemptions than so many.
-    fn with_fewer(
-        &mut self,
-        case: &Case,
-        preemptions: u64,
-        known: &[Step],
-        budget: &mut Budget,
-    ) -> Result<Search> {
-        let records = fewer::RECORDS | case.records(known);
-        let Some(start) = self.rerun(&case.job, known, records)? else {
+    fn with_fewer(&mut self, known: &Known<'_>, budget: &mut Budget) -> Result<Search> {
+        let (case, preemptions) = (known.case, known.preemptions);
+        let records = fewer::RECORDS | case.records(known.steps);
+        let Some(start) = self.rerun(&case.job, known.steps, records)? else {
             return Ok(Search::Open);
         };
         let mut all = Fewer::new(&start, preemptions);
@@ -256,9 +265,9 @@ impl Triage<'_> {
         }
         match all.exhausted() {
             true => Ok(Search::None),
-            false => match self.with_fewer_at_random(case, preemptions, known, budget)? {
+            false => match self.with_fewer_at_random(known, budget)? {
                 Search::Open if preemptions > FEW_PREEMPTIONS => {
-                    self.with_fewer_on_a_walk(case, preemptions, known, budget)
+                    self.with_fewer_on_a_walk(known, budget)
                 }
                 found => Ok(found),
             },
@@ -266,17 +275,12 @@ impl Triage<'_> {
     }
 
     /// The same, from the start: schedules with random priorities and one change of them fewer.
-    fn with_fewer_at_random(
-        &mut self,
-        case: &Case,
-        preemptions: u64,
-        known: &[Step],
-        budget: &mut Budget,
-    ) -> Result<Search> {
+    fn with_fewer_at_random(&mut self, known: &Known<'_>, budget: &mut Budget) -> Result<Search> {
+        let (case, preemptions) = (known.case, known.preemptions);
         let mut job = case.job.clone();
         job.prefix = Vec::new();
-        job.flags |= case.records(known);
-        let steps = total_steps(known).max(1);
+        job.flags |= case.records(known.steps);
+        let steps = total_steps(known.steps).max(1);
         for seed in 0..FRESH_STARTS {
             if self.interrupt.stopped() || !budget.spend() {
                 break;
@@ -298,15 +302,10 @@ impl Triage<'_> {
     }
 
     /// The same, by changing the known schedule here and there.
-    fn with_fewer_on_a_walk(
-        &mut self,
-        case: &Case,
-        preemptions: u64,
-        known: &[Step],
-        budget: &mut Budget,
-    ) -> Result<Search> {
-        let records = flags::TOLERANT | case.records(known);
-        let mut walk = Walk::new(known, preemptions);
+    fn with_fewer_on_a_walk(&mut self, known: &Known<'_>, budget: &mut Budget) -> Result<Search> {
+        let (case, preemptions) = (known.case, known.preemptions);
+        let records = flags::TOLERANT | case.records(known.steps);
+        let mut walk = Walk::new(known.steps, preemptions);
         let (end, most) = (Instant::now() + WALK.0, WALK.1);
         for _ in 0..most {
             if self.interrupt.stopped() || Instant::now() >= end || !budget.spend() {

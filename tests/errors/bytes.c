@@ -1,5 +1,5 @@
 /* `bytes OBJECT WHAT ORDER`: one thread operates on an object of the kind, another one does WHAT to the
- * object's memory (END: it ends, and the object lies on its stack). ORDER 0: in any order; 1: the second thread after the first, kept so by a semaphore;
+ * object's memory (END: it ends, and the object lies on its stack; CUT: it makes the block smaller). ORDER 0: in any order; 1: the second thread after the first, kept so by a semaphore;
  * 2: before it; 3: when the first one has been joined. What depends on the order ends with 1 (or fails). */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 enum { MUTEX, COND, RWLOCK, BARRIER, SPIN, SEM, ONCE };
-enum { ASSIGN, READ, FREE, UNMAP, END };
+enum { ASSIGN, READ, FREE, UNMAP, END, CUT };
 enum { ANY, AFTER, BEFORE, JOINED };
 
 union object {
@@ -25,6 +25,7 @@ union object {
 };
 
 static union object *it, fresh, seen;
+static char *block;
 static int object, what, order, ran;
 static sem_t turn, made;
 
@@ -89,6 +90,7 @@ static void *other(void *unused) {
   case READ: memcpy(&seen, it, sizeof seen); break;
   case FREE: free(it); break;
   case UNMAP: munmap(it, 4096); break;
+  case CUT: block = realloc(block, 16); break;
   }
   if (order == BEFORE) sem_post(&turn);
   return unused;
@@ -99,6 +101,7 @@ int main(int argc, char **argv) {
   object = atoi(argv[1]), what = atoi(argv[2]), order = atoi(argv[3]);
   make(&fresh);
   if (what == UNMAP) it = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  else if (what == CUT) block = malloc(256 + sizeof *it), it = (union object *)(block + 256);
   else it = malloc(sizeof *it);
   sem_init(&turn, 0, 0);
   sem_init(&made, 0, 0);

@@ -14,6 +14,7 @@ use super::kinds::is_access;
 use super::locks::{Entry, Section};
 use super::order::Unit;
 use super::places::Place;
+use crate::inuse::meet;
 use raddle_protocol::conflict::Access;
 use raddle_protocol::event::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,5 +165,5 @@ fn touched(action: &Action) -> Vec<Touch> {
 }
 
 fn conflict(a: &Touch, b: &Touch) -> bool {
-    a.1.conflicts(b.1) && a.0.start < b.0.end && b.0.start < a.0.end
+    a.1.conflicts(b.1) && meet(&a.0, &b.0)
 }

@@ -388,3 +388,25 @@ fn text(aim: Aim) -> &'static str {
         Aim::Result => "another result of the join",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Forest, Frontier, Hazard, Purpose};
+
+    /// An order of two steps that an execution was to show: it is not asked for again, and if the execution
+    /// left its schedule, that is said.
+    #[test]
+    fn an_order_that_was_not_shown_is_told() {
+        let forest = Forest::new();
+        for diverged in [false, true] {
+            let mut frontier = Frontier::default();
+            let hazard = Hazard::of(0, 0);
+            frontier.purposes.push_back(Purpose::Hazard(hazard));
+            frontier.observed(&forest, diverged);
+            assert!(frontier.hazards.contains(&hazard));
+            assert_eq!(frontier.has_given_up(), diverged);
+            let unreached = frontier.unreached(&forest);
+            assert_eq!(unreached.len(), usize::from(diverged), "{unreached:?}");
+        }
+    }
+}

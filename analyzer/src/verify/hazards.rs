@@ -15,6 +15,7 @@ use super::locks::lock_of;
 use super::plan::{Found, follow};
 use super::sat::holds;
 use super::solver::Answer;
+use crate::inuse::meet;
 use crate::stop;
 use raddle_protocol::event::Kind;
 use raddle_protocol::job::push_step;
@@ -73,6 +74,17 @@ pub fn query(
 }
 
 impl Hazard {
+    /// Of these steps, whatever they are.
+    #[cfg(test)]
+    pub fn of(first: NodeId, second: NodeId) -> Hazard {
+        Hazard {
+            first,
+            second,
+            waits: false,
+            right: true,
+        }
+    }
+
     /// In the order in which they were to come.
     pub fn steps(self) -> [NodeId; 2] {
         [self.first, self.second]
@@ -213,7 +225,7 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
         return Vec::new();
     };
     let block = a.object..a.object.saturating_add(a.value.max(1));
-    let inside = || touched(b).any(|bytes| bytes.start < block.end && block.start < bytes.end);
+    let inside = || touched(b).any(|bytes| meet(&bytes, &block));
     match a.kind {
         Kind::Free if b.kind == Kind::Free && a.object == b.object || inside() => {
             vec![hazard(breaking, other, false)]

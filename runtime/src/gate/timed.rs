@@ -6,9 +6,9 @@
 //! does afterwards is part of the test. But short ones in a row are a long one: no more than
 //! [`SHORT`] passes while a thread that could go on does not get a step. An exhaustive search tries
 //! all ends, as does a job with [`flags::EAGER_TIME`]. What ended by its time while others could go
-//! on is counted, unless its time was over when it began: a failure may need that ([`flags::LATE_TIMEOUTS`] asks). So is a sleep in a row
-//! with another one of the same thread, without a step of anybody else: that is a timed wait made by
-//! hand.
+//! on is counted, unless its time was over when it began: a failure may need that
+//! ([`flags::LATE_TIMEOUTS`] asks). So is a sleep in a row with another one of the same thread, without
+//! a step of anybody else: that is a timed wait made by hand.
 
 use super::Pending;
 use super::core::Gate;

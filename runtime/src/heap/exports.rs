@@ -269,10 +269,17 @@ extern "C-unwind" fn realloc_from(block: Block, size: usize, pc: usize) -> Block
         release(block, step, operation, pc);
         return core::ptr::null_mut();
     }
-    let moved = move_block(block, size, operation, pc);
+    let (moved, old) = move_block(block, size, operation, pc);
     if moved == block || moved.is_null() {
-        // The step was announced; what came of it is that the block is still there.
-        if step {
+        // The step was announced; what came of it is that the block is still there, or its beginning.
+        let cut = if moved.is_null() {
+            0
+        } else {
+            old.saturating_sub(size)
+        };
+        if step && cut > 0 {
+            gate::log(Kind::Free, (block as usize + size) as u64, cut as u64, pc);
+        } else if step {
             gate::log(Kind::Free, block as u64, 0, pc);
         }
         return moved;
@@ -281,15 +288,15 @@ extern "C-unwind" fn realloc_from(block: Block, size: usize, pc: usize) -> Block
     moved
 }
 
-/// Gives a block another size, elsewhere if need be; null when there is no memory.
-fn move_block(block: Block, size: usize, operation: Operation, pc: usize) -> Block {
+/// Gives a block another size, elsewhere if need be; null when there is no memory. Also how large it was.
+fn move_block(block: Block, size: usize, operation: Operation, pc: usize) -> (Block, usize) {
     let fits = |arena: Arena| {
         let _guard = Guard::enter();
         let old = arena.live_block(block as usize)?.size;
         Ok((old, arena.resize(block as usize, size)?))
     };
     let old = match owner(block as usize).map_or(Err(Fault::Wild), fits) {
-        Ok((_, true)) => return block,
+        Ok((old, true)) => return (block, old),
         Ok((old, false)) => old,
         Err(fault) => report(fault, operation, pc),
     };
@@ -302,7 +309,7 @@ fn move_block(block: Block, size: usize, operation: Operation, pc: usize) -> Blo
             crate::shadow::moved(block as u64, fresh as u64, len as u64);
         }
     }
-    fresh
+    (fresh, old)
 }
 
 extern "C-unwind" fn reallocarray_from(

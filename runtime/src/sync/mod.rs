@@ -23,7 +23,7 @@ mod spurious;
 
 use crate::access;
 use crate::gate::{self, Fatal, Interrupt, Pending};
-use crate::heap::{self, Operation};
+use crate::heap::{self, Fault, Operation};
 use crate::serial::Serial;
 use crate::shadow::one_body;
 use core::ffi::c_int;
@@ -161,13 +161,23 @@ fn misuse_of(what: &str, how: &str, object: u64, pc: usize) -> ! {
     })
 }
 
-/// A use of an object inside a freed heap block, behind the end of one, or on the stack of a thread that has ended, ends the
-/// execution. `what`: the kind of object, with its article.
+/// A use of an object inside a freed heap block, behind the end of one, or on the stack of a thread that has
+/// ended, ends the execution. `what`: the kind of object, with its article.
 pub fn check_alive(what: &str, object: u64, pc: usize) {
     if let Some(whose) = access::ended_owner(object) {
         let how = format_args!("{what} was used");
         access::ended_stack(how, object, whose, pc);
     }
+    if let Err(fault) = heap::check_access(object, WORD) {
+        in_no_block(what, object, fault, pc);
+    }
+}
+
+/// Every object has so many bytes at least.
+const WORD: u64 = size_of::<u32>() as u64;
+
+#[cold]
+fn in_no_block(what: &str, object: u64, fault: Fault, pc: usize) -> ! {
     if let Some(freed) = heap::freed_block(object) {
         gate::finish(Fatal {
             end: End::UseAfterFree,
@@ -183,14 +193,12 @@ pub fn check_alive(what: &str, object: u64, pc: usize) {
             stack: true,
         })
     }
-    if let Err(fault) = heap::check_access(object, size_of::<u32>() as u64) {
-        let operation = Operation::Access {
-            name: "an operation on an object",
-            address: object,
-            size: size_of::<u32>() as u64,
-        };
-        heap::report(fault, operation, pc)
-    }
+    let operation = Operation::Access {
+        name: "an operation on an object",
+        address: object,
+        size: WORD,
+    };
+    heap::report(fault, operation, pc)
 }
 
 /// An attempt on `object`, whose first word shows whether another one would end otherwise.
