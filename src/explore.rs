@@ -2,6 +2,7 @@
 
 mod conclude;
 
+use crate::again::Before;
 use crate::class::{Class, Meaning, STEP_LIMIT, label, meaning};
 use crate::corpus::names::Names;
 use crate::corpus::{Keeper, Verdict as Remembered};
@@ -266,6 +267,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         let Some(failed) = search.observe(n, &trace) else {
             return;
         };
+        search.remember(&job, &trace);
         let marks = search.new_marks(n, &trace, took);
         let mut proceed = true;
         // It may have millions of records: the last to need it has the only one.
@@ -308,6 +310,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
             return;
         }
     }
+    search.run_the_first_again(&mut session);
 }
 
 /// Runs a job, again where the process that is cloned went away.
@@ -379,6 +382,8 @@ struct State {
     output: Option<Printed>,
     /// Executions have failed only by time-outs that came early.
     early: bool,
+    /// The first execution, where a verdict about all is wanted.
+    first: Option<Before>,
     /// What executions have shown besides their ends.
     marks: BTreeMap<Key, u32>,
     /// The search is half way through an execution, where it was stopped; the frontier before.
@@ -444,6 +449,7 @@ impl<'a> Shared<'a> {
                 reference,
                 output: None,
                 early: false,
+                first: None,
                 marks: BTreeMap::new(),
                 torn: None,
             }),
@@ -570,6 +576,33 @@ impl<'a> Shared<'a> {
         }
     }
 
+    fn is_exhaustive(&self) -> bool {
+        self.campaign.policy.executions() == Some(Executions::All)
+    }
+
+    /// Keeps the first execution for [`Shared::run_the_first_again`].
+    fn remember(&self, job: &Job, trace: &Trace) {
+        let mut state = self.state();
+        if self.is_exhaustive() && state.first.is_none() {
+            state.first = Some(Before::of(job, trace));
+        }
+    }
+
+    /// All have been run: does the first one go as it did?
+    fn run_the_first_again(&self, session: &mut Session) {
+        let first = {
+            let mut state = self.state();
+            let is_told = state.limits.diverged > 0 || !state.limits.uncontrolled.is_empty();
+            let matters = state.search.standing().complete && !is_told;
+            state.first.take_if(|_| matters)
+        };
+        if let Some(first) = first
+            && let Ok(trace) = self.run(session, &first.job)
+        {
+            self.state().limits.changed |= first.differs(&trace);
+        }
+    }
+
     /// What an execution shows besides its end and none before it has shown.
     fn new_marks(&self, n: u64, trace: &Trace, took: Duration) -> Vec<Mark> {
         let look = || self.lookout.look(n, trace, took);
@@ -612,7 +645,7 @@ impl<'a> Shared<'a> {
         state.limits.fair_only |= passed_over;
         state.limits.inputs |= inputs;
         state.limits.given |= trace.counters.given;
-        let exhaustive = self.campaign.policy.executions() == Some(Executions::All);
+        let exhaustive = self.is_exhaustive();
         if exhaustive && shares_long_blocks(&trace.events) {
             state.limits.uncontrolled.insert(effects::LONG.into());
         }

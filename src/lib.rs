@@ -1,5 +1,6 @@
 //! The raddle command: owns the loop, the options, and what people see.
 
+mod again;
 pub mod callers;
 pub mod cc;
 mod child;

@@ -1,6 +1,7 @@
 //! What limits a verdict besides the search itself. An exhaustive search that goes on from an earlier
 //! run takes over what limited that one.
 
+use crate::again::CHANGED;
 use crate::report::base_name;
 use crate::summary::count;
 use raddle_analyzer::races;
@@ -47,6 +48,8 @@ pub struct Limits {
     pub step_limited: u64,
     /// The program asked for inputs, which are all 0.
     pub inputs: bool,
+    /// The first execution goes another way at the end.
+    pub changed: bool,
     /// What executions learnt that is the same in all of them: bits of [`raddle_protocol::shared::given`].
     pub given: u64,
 }
@@ -60,7 +63,8 @@ impl Limits {
         let doubted: Vec<&String> = self.doubted.iter().collect();
         put_list(&mut row, &doubted, |row, at| put_text(row, at));
         row.extend([u64::from(self.fair_only), self.unfair, self.diverged]);
-        row.extend([self.step_limited, u64::from(self.inputs), self.given]);
+        row.extend([self.step_limited, u64::from(self.inputs)]);
+        row.extend([u64::from(self.changed), self.given]);
         row.append(&mut search);
         row
     }
@@ -76,6 +80,7 @@ impl Limits {
             diverged: row.number()?,
             step_limited: row.number()?,
             inputs: row.flag()?,
+            changed: row.flag()?,
             given: row.number()?,
         };
         Some((limits, row.0))
@@ -98,6 +103,9 @@ impl Limits {
         }
         if self.inputs {
             bounds.push(INPUTS.into());
+        }
+        if self.changed {
+            bounds.push(CHANGED.into());
         }
         bounds
     }
@@ -253,6 +261,7 @@ mod tests {
             diverged: u64::MAX,
             step_limited: 7,
             inputs: true,
+            changed: true,
             given: given::CLOCK | given::DEVICE,
         };
         let row = limits.put(vec![8, 9]);

@@ -1,5 +1,6 @@
 //! `raddle verify`: all schedules and all inputs of an instrumented program.
 
+use crate::again::{Before, CHANGED};
 use crate::class::{Class, STEP_LIMIT, label};
 use crate::cli::{StrategyName, VerifyOptions};
 use crate::corpus::{self, Journal};
@@ -94,6 +95,8 @@ pub fn verify(
         uncontrolled: BTreeSet::new(),
         given: 0,
         failed: None,
+        first: None,
+        changed: false,
         found: 0,
         examining: Duration::ZERO,
     };
@@ -123,7 +126,10 @@ pub fn verify(
         }
         loop {
             match exploration.verifier.next_several(workers) {
-                Several::Done(report) => return Ok(report),
+                Several::Done(report) => {
+                    exploration.run_the_first_again(crew);
+                    return Ok(report);
+                }
                 Several::Run(jobs) => {
                     let jobs = jobs.into_iter().map(|job| with_base(job, &setup.base));
                     exploration.run(crew, jobs.collect(), Origin::Search)?;
@@ -137,6 +143,7 @@ pub fn verify(
     exploration.triage.look_into_the_rest()?;
     let left_out = exploration.verifier.races_left_out();
     let given = Given::of(exploration.given, setup.seed);
+    let changed = exploration.changed;
     let (mut summary, trouble, fault) = exploration.done();
     summary.notes.extend(left_out.into_iter().map(String::from));
     summary.instrumented = instrumented(&modules);
@@ -150,6 +157,7 @@ pub fn verify(
         job_flags,
         setup.program.sanitizers,
         given,
+        changed,
         &modules,
         &mut symbols,
     );
@@ -273,6 +281,9 @@ struct Exploration<'a> {
     given: u64,
     /// What keeps the exploration from its end.
     failed: Option<Error>,
+    first: Option<Before>,
+    /// That goes another way at the end.
+    changed: bool,
     found: u64,
     /// How long it took to look into what was found.
     examining: Duration,
@@ -304,6 +315,7 @@ impl Exploration<'_> {
 
     fn learn(&mut self, job: Job, trace: Trace) -> Result<()> {
         self.summary.executions += 1;
+        self.first.get_or_insert_with(|| Before::of(&job, &trace));
         let mut races = Vec::new();
         let mut comes_again = false;
         for noted in self.verifier.observe(&job, &trace) {
@@ -346,6 +358,16 @@ impl Exploration<'_> {
         match class_of(&trace, None) {
             Some(class) if !comes_again => self.examine(class, job, trace),
             _ => Ok(()),
+        }
+    }
+
+    /// All have been run: does the first one go as it did?
+    fn run_the_first_again(&mut self, crew: &Crew) {
+        let matters = self.found == 0 && self.failed.is_none() && self.uncontrolled.is_empty();
+        if let Some(first) = self.first.take_if(|_| matters)
+            && let Some(Ok(trace)) = crew.run(std::slice::from_ref(&first.job)).pop()
+        {
+            self.changed = first.differs(&trace);
         }
     }
 
@@ -484,6 +506,7 @@ fn conclude(
     job_flags: u32,
     sanitizers: Sanitizers,
     given: Given,
+    changed: bool,
     modules: &[Module],
     symbols: &mut Symbols,
 ) {
@@ -525,6 +548,7 @@ fn conclude(
         }
     }
     bounds.extend(given.bounds);
+    bounds.extend(changed.then(|| CHANGED.to_string()));
     bounds.extend(last_decisions(&report.bounded_at, symbols));
     summary.verdict = match (summary.findings.is_empty(), bounds.is_empty()) {
         (false, _) => Verdict::Finding,

@@ -206,6 +206,32 @@ fn both_orders_of_two_operations_are_reached() {
     });
 }
 
+/// Modes of `cleared` that leave what is there until they print.
+const CLEAR_NOTHING: usize = 6;
+
+#[test]
+fn a_text_is_empty_before_it_is_printed() {
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/effects/cleared.c",
+        &["-O1", "-w"],
+    );
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let modes: Vec<(usize, &str)> = (0..).zip(listed.lines()).collect();
+    assert_eq!(modes.len(), 18, "{listed}");
+    in_parallel(&modes, |&(number, mode)| {
+        let wanted = if number < CLEAR_NOTHING { 0 } else { 66 };
+        for how in [&["run", "--policy", "dpor"][..], &["verify"]] {
+            let options = [how, &["--no-shrink", "--races=off"]].concat();
+            let found = run(&options, &program, &[mode]);
+            if found.output.status != wanted {
+                return Err(format!("{mode} {how:?}: {}", found.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// Modes of `shared` that bound the verdict of `verify` where nothing fails: it does not model sockets and
 /// processes.
 const NOT_MODELLED: &[&str] = &[

@@ -235,7 +235,11 @@ fn objects_and_their_memory_are_found_in_both_orders() {
 /// The memory of an object is written while a thread may wait in it: that is named, if nothing is found.
 #[test]
 fn objects_that_are_written_while_somebody_waits_bound_the_verdict() {
-    let program = compile(Compiler::RaddleCc, "tests/errors/waited.c", &["-O1"]);
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/errors/waited.c",
+        &["-O1", "-lstdc++"],
+    );
     let hows: [&[&str]; 4] = [
         &["run", "--policy", "dpor"],
         &["run", "--policy", "dpor:source"],
@@ -243,7 +247,7 @@ fn objects_that_are_written_while_somebody_waits_bound_the_verdict() {
         &["verify"],
     ];
     let mut cases = Vec::new();
-    for object in 0..6 {
+    for object in 0..7 {
         for order in 0..2 {
             cases.extend(hows.map(|how| (object, order, how)));
         }

@@ -229,3 +229,42 @@ fn a_verdict_about_all_executions_says_what_each_was_given() {
         }
     }
 }
+
+/// What executions find is what others have left behind: all that a verdict about all of them knows is
+/// about a program that found something else.
+#[test]
+fn what_executions_leave_for_later_ones_is_a_bound() {
+    let program = compile(Compiler::RaddleCc, "tests/sources/left.c", &["-O1"]);
+    let searches: [&[&str]; 3] = [
+        &["run", "--policy", "dpor"],
+        &["run", "--policy", "dfs", "-j", "2"],
+        &["verify"],
+    ];
+    let modes = [
+        ("created", true),
+        ("directory", true),
+        ("counter", true),
+        ("asked", true),
+        ("log", false),
+        ("emptied", false),
+        ("removed", false),
+    ];
+    let mut cases = Vec::new();
+    for (number, search) in (0..).zip(searches) {
+        cases.extend(modes.map(|(mode, bound)| (number, search, mode, bound)));
+    }
+    in_parallel(&cases, |&(number, search, mode, bound)| {
+        let place = scratch(&format!("left-{number}-{mode}")).join("file");
+        let _ = std::fs::remove_file(&place);
+        let _ = std::fs::remove_dir(&place);
+        let options = [search, &["--races=off"]].concat();
+        let found = run(&options, &program, &[&place.to_string_lossy(), mode]);
+        let all = found.output.all();
+        let says = all.contains("went another way when it was run again at the end");
+        let status = if bound { 69 } else { 0 };
+        match found.output.status == status && says == bound {
+            true => Ok(()),
+            false => Err(format!("{search:?} {mode}: {all}")),
+        }
+    });
+}

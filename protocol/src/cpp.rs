@@ -13,9 +13,9 @@ use Touch::{Reads, Writes};
 pub const START_THREAD: &str =
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 
-/// The first row whose name a function's name begins with says what it touches. States of threads
-/// and condition variables are not among that: nothing but these functions reads what they write
-/// there.
+/// The first row whose name a function's name begins with says what it touches. States of threads are not
+/// among that: nothing but these functions reads what they write there. What the constructor of a condition
+/// variable writes, and what the others do to it, is told of in other ways.
 const THREADS: &[(&str, &[Touch])] = &[
     // The pointer to the thread's state. That it stores the thread's identifier, too, says
     // [`crate::library::stores`].

@@ -86,6 +86,9 @@ pub enum Extent {
     Common(u8, u8),
     /// The same where letters of either case are one.
     CommonFolded(u8, u8),
+    /// One unit, which becomes 0, if the argument (a limit) is above 0, before what stands behind this in the
+    /// row is read; what is written there comes later.
+    Cleared(u8),
     /// As many units as the text of this argument has, with its NUL; no more than the second one says.
     Copy(u8, u8),
     /// As [`Extent::Copy`], behind the text that is there, whose NUL is overwritten; where a limit
@@ -211,6 +214,11 @@ impl Effect {
         matches!(self.extent, Extent::Size(65..))
     }
 
+    /// Is it a write of 0 in between what the call reads?
+    pub const fn clears(&self) -> bool {
+        matches!(self.extent, Extent::Cleared(_))
+    }
+
     /// Does it look how far a text goes?
     pub const fn reads_text(&self) -> bool {
         use Extent::*;
@@ -271,7 +279,7 @@ impl Effect {
         };
         let (third, numbers) = match self.extent {
             Bytes(n) | Text(n) | TextUntil(n) | Number(n) | Result(n) | Printed(n) | Written(n)
-            | Line(n) | Family(n) | Vector(n) | Messages(n) => (NONE, [n, NONE]),
+            | Line(n) | Cleared(n) | Family(n) | Vector(n) | Messages(n) => (NONE, [n, NONE]),
             Product(a, b) | Until(a, b) | ResultTimes(a, b) => (NONE, [a, b]),
             SizeAt(at, _)
             | Without(at)
@@ -328,6 +336,11 @@ const fn reads(argument: u8, extent: Extent) -> Effect {
 
 const fn writes(argument: u8, extent: Extent) -> Effect {
     Effect::of(Place::Argument(argument), true, extent)
+}
+
+/// What snprintf and its kin do first: the text is empty, unless this limit leaves no room for it.
+const fn clears(argument: u8, limit: u8) -> Effect {
+    writes(argument, Extent::Cleared(limit))
 }
 
 /// Where this format, whose arguments follow from number `first` on, says to store counts.

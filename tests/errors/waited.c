@@ -1,12 +1,15 @@
 /* `waited OBJECT ORDER`: a thread waits in an object, whose memory main writes: it is made anew by an
- * assignment, and then whoever waits is let go on. ORDER 0: whenever; 1: before the thread is there.
+ * assignment, or by its constructor, and then whoever waits is let go on. ORDER 0: whenever; 1: before the thread is there.
  * (A thread that waits when that happens waits for ever, or not: C libraries differ.) */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MUTEX, COND, RWLOCK, BARRIER, SEM, ONCE };
+enum { MUTEX, COND, RWLOCK, BARRIER, SEM, ONCE, CONSTRUCTED };
+
+/* std::condition_variable::condition_variable() */
+void _ZNSt18condition_variableC1Ev(void *);
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -26,6 +29,7 @@ static void *waits(void *unused) {
   switch (object) {
   case MUTEX: pthread_mutex_lock(&mutex), pthread_mutex_unlock(&mutex); break;
   case COND:
+  case CONSTRUCTED:
     pthread_mutex_lock(&guard);
     while (!ready) pthread_cond_wait(&cond, &guard);
     pthread_mutex_unlock(&guard);
@@ -53,8 +57,10 @@ int main(int argc, char **argv) {
     mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     break;
   case COND:
+  case CONSTRUCTED:
     pthread_mutex_lock(&guard);
-    cond = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    if (object == COND) cond = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    else _ZNSt18condition_variableC1Ev(&cond);
     ready = 1;
     pthread_cond_signal(&cond);
     pthread_mutex_unlock(&guard);

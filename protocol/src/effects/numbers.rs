@@ -1,7 +1,7 @@
 //! Numbers, dates, sorting.
 
 use super::Extent::*;
-use super::{Effect, NONE, Place, Row, reads, row, stepping, writes};
+use super::{Effect, NONE, Place, Row, clears, reads, row, stepping, writes};
 
 const OWN: Effect = Effect::of(Place::Own, true, Size(56));
 const OWN_TEXT: Effect = Effect::of(Place::Own, true, Text(NONE));
@@ -170,8 +170,18 @@ pub const ROWS: &[Row] = &[
             OWN_TEXT,
         ],
     ),
-    row("asctime_r", &[reads(0, Size(56)), writes(1, Written(NONE))]),
-    row("ctime_r", &[reads(0, Size(8)), writes(1, Written(NONE))]),
+    row(
+        "asctime_r",
+        &[
+            reads(0, Size(56)),
+            clears(1, NONE),
+            writes(1, Written(NONE)),
+        ],
+    ),
+    row(
+        "ctime_r",
+        &[reads(0, Size(8)), clears(1, NONE), writes(1, Written(NONE))],
+    ),
     row(
         "mktime timegm timelocal",
         &[reads(0, Size(56)), writes(0, Size(56))],

@@ -14,6 +14,10 @@ pub const ROWS: &[Row] = &[
     ),
     stepping("thrd_create", &[writes(0, Size(8))]),
     stepping(START_THREAD, &[writes(0, Size(8))]),
+    row(
+        "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableC2Ev",
+        &[writes(0, Size(48)).opaque()],
+    ),
     stepping("pthread_join pthread_tryjoin_np", &[writes(1, Size(8))]),
     stepping(
         "pthread_timedjoin_np",

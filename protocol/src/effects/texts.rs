@@ -1,7 +1,7 @@
 //! Texts and blocks of bytes.
 
 use super::Extent::*;
-use super::{Effect, NONE, Place, Row, counts, counts_list, reads, row, writes};
+use super::{Effect, NONE, Place, Row, clears, counts, counts_list, reads, row, writes};
 
 const WHOLE: Effect = reads(0, Text(NONE));
 const SECOND: Effect = reads(1, Text(NONE));
@@ -152,7 +152,12 @@ pub const ROWS: &[Row] = &[
     row("__vfprintf_chk", &[reads(2, List(3)), counts_list(2, 3)]),
     row(
         "snprintf",
-        &[reads(2, Format(3)), counts(2, 3), writes(0, Printed(1))],
+        &[
+            clears(0, 1),
+            reads(2, Format(3)),
+            counts(2, 3),
+            writes(0, Printed(1)),
+        ],
     ),
     row("error", &[reads(2, Format(3)), counts(2, 3)]),
     row(
@@ -161,15 +166,30 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "__snprintf_chk",
-        &[reads(4, Format(5)), counts(4, 5), writes(0, Printed(1))],
+        &[
+            clears(0, 1),
+            reads(4, Format(5)),
+            counts(4, 5),
+            writes(0, Printed(1)),
+        ],
     ),
     row(
         "vsnprintf",
-        &[reads(2, List(3)), counts_list(2, 3), writes(0, Printed(1))],
+        &[
+            clears(0, 1),
+            reads(2, List(3)),
+            counts_list(2, 3),
+            writes(0, Printed(1)),
+        ],
     ),
     row(
         "__vsnprintf_chk",
-        &[reads(4, List(5)), counts_list(4, 5), writes(0, Printed(1))],
+        &[
+            clears(0, 1),
+            reads(4, List(5)),
+            counts_list(4, 5),
+            writes(0, Printed(1)),
+        ],
     ),
     row(
         "sprintf",
@@ -177,7 +197,12 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "__sprintf_chk",
-        &[reads(3, Format(4)), counts(3, 4), writes(0, Printed(NONE))],
+        &[
+            clears(0, 2),
+            reads(3, Format(4)),
+            counts(3, 4),
+            writes(0, Printed(NONE)),
+        ],
     ),
     row(
         "vsprintf",
@@ -190,6 +215,7 @@ pub const ROWS: &[Row] = &[
     row(
         "__vsprintf_chk",
         &[
+            clears(0, 2),
             reads(3, List(4)),
             counts_list(3, 4),
             writes(0, Printed(NONE)),

@@ -1,7 +1,7 @@
 //! Texts of wide characters.
 
 use super::Extent::*;
-use super::{Effect, NONE, Place, Row, counts, counts_list, reads, row, writes};
+use super::{Effect, NONE, Place, Row, clears, counts, counts_list, reads, row, writes};
 
 const WHOLE: Effect = reads(0, Text(NONE)).wide();
 const SECOND: Effect = reads(1, Text(NONE)).wide();
@@ -106,6 +106,7 @@ pub const ROWS: &[Row] = &[
     row(
         "swprintf",
         &[
+            clears(0, 1).wide(),
             reads(2, Format(3)).wide(),
             counts(2, 3).wide(),
             writes(0, Printed(1)).wide(),
@@ -114,6 +115,7 @@ pub const ROWS: &[Row] = &[
     row(
         "__swprintf_chk",
         &[
+            clears(0, 1).wide(),
             reads(4, Format(5)).wide(),
             counts(4, 5).wide(),
             writes(0, Printed(1)).wide(),
@@ -122,6 +124,7 @@ pub const ROWS: &[Row] = &[
     row(
         "vswprintf",
         &[
+            clears(0, 1).wide(),
             reads(2, List(3)).wide(),
             counts_list(2, 3).wide(),
             writes(0, Printed(1)).wide(),
@@ -130,6 +133,7 @@ pub const ROWS: &[Row] = &[
     row(
         "__vswprintf_chk",
         &[
+            clears(0, 1).wide(),
             reads(4, List(5)).wide(),
             counts_list(4, 5).wide(),
             writes(0, Printed(1)).wide(),

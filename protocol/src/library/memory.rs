@@ -73,8 +73,8 @@ fn is_known(all: &[Effect], effect: &Effect) -> bool {
     let argument = effect.argument();
     let leads_on = |other: &Effect| match other.place {
         Place::Either(first, second) => argument == Some(first) || argument == Some(second),
-        // What is written because of a format lies elsewhere.
-        _ => !other.is_elsewhere() && other.argument() == argument,
+        // What is written because of a format lies elsewhere, and what is cleared first is told of in any case.
+        _ => !other.is_elsewhere() && !other.clears() && other.argument() == argument,
     };
     said(effect) && all.iter().filter(|other| leads_on(other)).all(said)
 }

@@ -17,7 +17,7 @@
 use super::pieces::WORD;
 use super::spans::{Call, Span};
 use super::staged::{self, Call as Staged};
-use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long};
+use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long, write};
 use crate::gate;
 use crate::maps;
 use crate::os;
@@ -306,6 +306,22 @@ unsafe fn read(
     known
 }
 
+/// Writes the 0 that the call writes, too, before it goes on to read: a step. Is it known where?
+///
+/// # Safety
+/// As of [`begin`].
+unsafe fn clear(call: &Call, effect: &Effect, pc: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        call.spans(effect, |span| {
+            if gate::several() {
+                check(Kind::WriteRange, span.at, span.len, pc);
+                write(span.at, span.len, 0, pc);
+            }
+        })
+    }
+}
+
 /// Most places that a call reads of which it is asked whether it reads one twice.
 const MOST_READ: usize = 16;
 
@@ -417,8 +433,14 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         let reads = row
             .effects
             .chunk_by(|one, next| one.is_compared() && next.is_compared());
-        let reads = reads.filter(|effects| !effects[0].writes && !kernel_fails(&effects[0]));
+        let is_before = |effect: &Effect| !effect.writes || effect.clears();
+        let reads = reads.filter(|effects| is_before(&effects[0]) && !kernel_fails(&effects[0]));
         for effects in reads {
+            if effects[0].clears() {
+                // SAFETY: the caller's promise.
+                known &= unsafe { clear(&call, &effects[0], pc) };
+                continue;
+            }
             let steps = has_steps(&effects[0]);
             let how = if steps { WHOLE } else { 0 };
             let mut tell = |span: Span| known &= note(frame, &mut told, span, how);
@@ -439,7 +461,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
             unsafe { read_again(staged, &call, row, pc) };
         }
         let writes = row.effects.iter().enumerate();
-        for (index, effect) in writes.filter(|(_, effect)| effect.writes && !kernel_fails(effect)) {
+        let is_behind = |effect: &Effect| effect.writes && !effect.clears();
+        for (index, effect) in
+            writes.filter(|(_, effect)| is_behind(effect) && !kernel_fails(effect))
+        {
             let after = effect.is_after() && !effect.may;
             let may_fail = effect.may || !after && !Row::is_of_memory(number);
             // SAFETY: the caller's promise.

@@ -463,6 +463,7 @@ impl Call<'_> {
                 Some(result) => (result + 1).max(0) as u64,
                 None => return room(at),
             },
+            Extent::Cleared(limit) => self.number(limit).min(1),
             Extent::Printed(most) => match self.result {
                 Some(result) => self.number(most).min((result + 1).max(0) as u64),
                 None => self.at_most(most, at, size),

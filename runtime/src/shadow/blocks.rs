@@ -349,6 +349,13 @@ impl UnderWay {
         }
     }
 
+    /// It writes 0 here before it goes on to read.
+    pub fn clear(self, at: u64, size: u64, pc: usize) {
+        if !self.is_gone(at) {
+            self.access(Kind::Write, at, size, pc).write(0, 0);
+        }
+    }
+
     /// It accesses so much here, as far as that is not shared. Does anything there depend on inputs?
     pub fn look_alone(self, at: u64, len: u64, writes: bool, pc: usize) -> bool {
         let mut any = false;

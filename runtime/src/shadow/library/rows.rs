@@ -148,6 +148,10 @@ impl<'a> Rows<'a> {
             is_compared(one) && is_compared(next)
         });
         for (n, group) in sure.enumerate() {
+            if let Some(effect) = group[0].filter(|effect| effect.clears()) {
+                // SAFETY: the caller's promise.
+                unsafe { call.spans(effect, |span| under_way.clear(span.at, span.len, self.pc)) };
+            }
             let Some(first) = group[0].filter(|effect| is_read(effect)) else {
                 continue;
             };
@@ -280,7 +284,7 @@ impl<'a> Rows<'a> {
         let (all, count) = self.all();
         let mut lost = false;
         let effects = all[..count].iter().flatten();
-        for effect in effects.filter(|effect| effect.writes) {
+        for effect in effects.filter(|effect| effect.writes && !effect.clears()) {
             // SAFETY: the caller's promise.
             let known = unsafe {
                 call.spans(effect, |span| {
