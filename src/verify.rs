@@ -142,8 +142,9 @@ pub fn verify(
     let examining = exploration.examining;
     exploration.triage.look_into_the_rest()?;
     let left_out = exploration.verifier.races_left_out();
-    let given = Given::of(exploration.given, setup.seed);
-    let changed = exploration.changed;
+    let mut given = Given::of(exploration.given, setup.seed);
+    let changed = exploration.changed.then(|| CHANGED.to_string());
+    given.bounds.extend(changed);
     let (mut summary, trouble, fault) = exploration.done();
     summary.notes.extend(left_out.into_iter().map(String::from));
     summary.instrumented = instrumented(&modules);
@@ -157,7 +158,6 @@ pub fn verify(
         job_flags,
         setup.program.sanitizers,
         given,
-        changed,
         &modules,
         &mut symbols,
     );
@@ -506,7 +506,6 @@ fn conclude(
     job_flags: u32,
     sanitizers: Sanitizers,
     given: Given,
-    changed: bool,
     modules: &[Module],
     symbols: &mut Symbols,
 ) {
@@ -548,7 +547,6 @@ fn conclude(
         }
     }
     bounds.extend(given.bounds);
-    bounds.extend(changed.then(|| CHANGED.to_string()));
     bounds.extend(last_decisions(&report.bounded_at, symbols));
     summary.verdict = match (summary.findings.is_empty(), bounds.is_empty()) {
         (false, _) => Verdict::Finding,
