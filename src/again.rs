@@ -1,56 +1,75 @@
 //! Does an execution that is run again when all have been run go as it did at first? Executions share what
 //! lies outside of the program: a file that one leaves behind is there for the next.
 
+use crate::report::place;
+use crate::symbols::Symbols;
+use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::Job;
 use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Step;
 use raddle_protocol::trace::Trace;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What a verdict about all executions says where it does not.
-pub const CHANGED: &str = "the first execution went another way when it was run again at the end: what \
-                           it depends on, such as a file, was changed by the executions in between";
+/// So often it is run at most: where it goes once as it did, nothing outside has changed for good, and what
+/// differed before was of no account (what a thread finds in memory that nobody has written may differ).
+const TIMES: usize = 3;
+
+/// Records of an execution that are compared.
+const MOST: usize = 100_000;
 
 /// An execution, and the way that it went.
 pub struct Before {
-    pub job: Job,
+    job: Job,
     way: Way,
 }
 
-/// How it ended, which steps were chosen, and a hash of what the threads did and found. (What calls use of what
-/// the library keeps is no part of that: to make a file and to empty one differ there, for nobody else.)
+/// What a thread did, where, with what value, and from where it was called.
+#[derive(PartialEq, Eq)]
+struct Done {
+    thread: Slot,
+    kind: u8,
+    object: u64,
+    value: u64,
+    pc: u64,
+}
+
+/// How it ended, which steps were chosen, and what the threads did and found. (What calls use of what the
+/// library keeps is no part of that: to make a file and to empty one differ there, for nobody else.)
 #[derive(PartialEq, Eq)]
 struct Way {
     end: (End, i32),
     taken: Vec<Step>,
-    done: u64,
+    done: Vec<Done>,
 }
 
 impl Way {
     fn of(trace: &Trace) -> Way {
-        let mut hash = DefaultHasher::new();
-        for event in &trace.events {
-            if matches!(
+        let uses = |event: &Event| {
+            matches!(
                 event.kind(),
                 Some(Kind::State | Kind::StateUse | Kind::Name)
-            ) {
-                continue;
-            }
-            let Event {
-                thread,
-                kind,
-                object,
-                value,
-                ..
-            } = event;
-            (thread, kind, object, value).hash(&mut hash);
-        }
+            )
+        };
+        let shown = trace.events.iter().filter(|event| !uses(event)).take(MOST);
+        let done = shown.map(|event| Done {
+            thread: event.thread,
+            kind: event.kind,
+            object: event.object,
+            value: event.value,
+            pc: event.pc,
+        });
         Way {
             end: (trace.outcome.end, trace.outcome.code),
             taken: trace.taken.clone(),
-            done: hash.finish(),
+            done: done.collect(),
         }
+    }
+
+    /// From where the first thing was called that is not as in `other`; 0: nobody knows.
+    fn departs_at(&self, other: &Way) -> u64 {
+        let mut pairs = self.done.iter().zip(&other.done);
+        let differ = pairs.find(|(one, other)| one != other);
+        differ.map_or(0, |(one, _)| one.pc)
     }
 }
 
@@ -63,8 +82,32 @@ impl Before {
         }
     }
 
-    /// Does the same job lead another way now?
-    pub fn differs(&self, now: &Trace) -> bool {
-        self.way != Way::of(now)
+    /// What a verdict about all executions says if the job leads another way now, as `run` runs it; `None`: it
+    /// does not, or could not be run.
+    pub fn changed(
+        &self,
+        mut run: impl FnMut(&Job) -> Option<Trace>,
+        symbols: impl FnOnce() -> Symbols,
+    ) -> Option<String> {
+        let mut departs_at = 0;
+        for _ in 0..TIMES {
+            let now = Way::of(&run(&self.job)?);
+            if now == self.way {
+                return None;
+            }
+            departs_at = self.way.departs_at(&now);
+        }
+        let place = match departs_at {
+            0 => String::new(),
+            pc => {
+                let mut symbols = symbols();
+                let site = symbols.site(pc);
+                format!(", beginning at {}", place(&symbols.sites()[site as usize]))
+            }
+        };
+        Some(format!(
+            "the first execution went another way when it was run again at the end{place}: what it depends \
+             on, such as a file, was changed by the executions in between"
+        ))
     }
 }

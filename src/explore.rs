@@ -14,7 +14,7 @@ use crate::policy::{Executions, Policy};
 use crate::progress::Progress;
 use crate::setup::Setup;
 use crate::summary::{Summary, instrumented, recount, sees_accesses, sees_memory};
-use crate::symbols::readable;
+use crate::symbols::{Symbols, readable};
 use crate::terminal::Printed;
 use crate::triage::{
     Examination, Examined, Reference, Refuted, Seen, Sighted, Triage, class_of, counted,
@@ -596,11 +596,11 @@ impl<'a> Shared<'a> {
             let matters = state.search.standing().complete && !is_told;
             state.first.take_if(|_| matters)
         };
-        if let Some(first) = first
-            && let Ok(trace) = self.run(session, &first.job)
-        {
-            self.state().limits.changed |= first.differs(&trace);
-        }
+        let Some(first) = first else { return };
+        let modules = session.modules().to_vec();
+        let symbols = || Symbols::new(&modules, &self.setup.program.path);
+        let changed = first.changed(|job| self.run(session, job).ok(), symbols);
+        self.state().limits.changed.extend(changed);
     }
 
     /// What an execution shows besides its end and none before it has shown.

@@ -1,7 +1,6 @@
 //! What limits a verdict besides the search itself. An exhaustive search that goes on from an earlier
 //! run takes over what limited that one.
 
-use crate::again::CHANGED;
 use crate::report::base_name;
 use crate::summary::count;
 use raddle_analyzer::races;
@@ -48,8 +47,8 @@ pub struct Limits {
     pub step_limited: u64,
     /// The program asked for inputs, which are all 0.
     pub inputs: bool,
-    /// The first execution goes another way at the end.
-    pub changed: bool,
+    /// How the first execution went another way at the end.
+    pub changed: BTreeSet<String>,
     /// What executions learnt that is the same in all of them: bits of [`raddle_protocol::shared::given`].
     pub given: u64,
 }
@@ -62,9 +61,11 @@ impl Limits {
         put_list(&mut row, &names, |row, name| put_text(row, name));
         let doubted: Vec<&String> = self.doubted.iter().collect();
         put_list(&mut row, &doubted, |row, at| put_text(row, at));
+        let changed: Vec<&String> = self.changed.iter().collect();
+        put_list(&mut row, &changed, |row, how| put_text(row, how));
         row.extend([u64::from(self.fair_only), self.unfair, self.diverged]);
         row.extend([self.step_limited, u64::from(self.inputs)]);
-        row.extend([u64::from(self.changed), self.given]);
+        row.push(self.given);
         row.append(&mut search);
         row
     }
@@ -75,12 +76,12 @@ impl Limits {
         let limits = Limits {
             uncontrolled: row.list(Row::text)?.into_iter().collect(),
             doubted: row.list(Row::text)?.into_iter().collect(),
+            changed: row.list(Row::text)?.into_iter().collect(),
             fair_only: row.flag()?,
             unfair: row.number()?,
             diverged: row.number()?,
             step_limited: row.number()?,
             inputs: row.flag()?,
-            changed: row.flag()?,
             given: row.number()?,
         };
         Some((limits, row.0))
@@ -104,9 +105,7 @@ impl Limits {
         if self.inputs {
             bounds.push(INPUTS.into());
         }
-        if self.changed {
-            bounds.push(CHANGED.into());
-        }
+        bounds.extend(self.changed.iter().cloned());
         bounds
     }
 
@@ -261,7 +260,7 @@ mod tests {
             diverged: u64::MAX,
             step_limited: 7,
             inputs: true,
-            changed: true,
+            changed: ["it went another way".to_string()].into(),
             given: given::CLOCK | given::DEVICE,
         };
         let row = limits.put(vec![8, 9]);

@@ -1,6 +1,6 @@
 //! `raddle verify`: all schedules and all inputs of an instrumented program.
 
-use crate::again::{Before, CHANGED};
+use crate::again::Before;
 use crate::class::{Class, STEP_LIMIT, label};
 use crate::cli::{StrategyName, VerifyOptions};
 use crate::corpus::{self, Journal};
@@ -96,7 +96,7 @@ pub fn verify(
         given: 0,
         failed: None,
         first: None,
-        changed: false,
+        changed: None,
         found: 0,
         examining: Duration::ZERO,
     };
@@ -127,7 +127,8 @@ pub fn verify(
         loop {
             match exploration.verifier.next_several(workers) {
                 Several::Done(report) => {
-                    exploration.run_the_first_again(crew);
+                    let symbols = || Symbols::new(&modules, &setup.program.path);
+                    exploration.run_the_first_again(crew, symbols);
                     return Ok(report);
                 }
                 Several::Run(jobs) => {
@@ -143,8 +144,7 @@ pub fn verify(
     exploration.triage.look_into_the_rest()?;
     let left_out = exploration.verifier.races_left_out();
     let mut given = Given::of(exploration.given, setup.seed);
-    let changed = exploration.changed.then(|| CHANGED.to_string());
-    given.bounds.extend(changed);
+    given.bounds.extend(exploration.changed.take());
     let (mut summary, trouble, fault) = exploration.done();
     summary.notes.extend(left_out.into_iter().map(String::from));
     summary.instrumented = instrumented(&modules);
@@ -282,8 +282,8 @@ struct Exploration<'a> {
     /// What keeps the exploration from its end.
     failed: Option<Error>,
     first: Option<Before>,
-    /// That goes another way at the end.
-    changed: bool,
+    /// How that goes another way at the end.
+    changed: Option<String>,
     found: u64,
     /// How long it took to look into what was found.
     examining: Duration,
@@ -362,13 +362,11 @@ impl Exploration<'_> {
     }
 
     /// All have been run: does the first one go as it did?
-    fn run_the_first_again(&mut self, crew: &Crew) {
+    fn run_the_first_again(&mut self, crew: &Crew, symbols: impl FnOnce() -> Symbols) {
         let matters = self.found == 0 && self.failed.is_none() && self.uncontrolled.is_empty();
-        if let Some(first) = self.first.take_if(|_| matters)
-            && let Some(Ok(trace)) = crew.run(std::slice::from_ref(&first.job)).pop()
-        {
-            self.changed = first.differs(&trace);
-        }
+        let first = self.first.take_if(|_| matters);
+        let run = |job: &Job| crew.run(std::slice::from_ref(job)).pop()?.ok();
+        self.changed = first.and_then(|first| first.changed(run, symbols));
     }
 
     fn tell_race(&mut self, race: Race, job: &Job, trace: &Trace) -> Result<()> {
