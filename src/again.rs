@@ -10,11 +10,10 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Step;
 use raddle_protocol::trace::Trace;
 
-/// So often it is run at most: where it goes once as it did, nothing outside has changed for good, and what
-/// differed before was of no account (what a thread finds in memory that nobody has written may differ).
+/// So often it is run at most: where it goes once as it did, nothing outside has changed for good.
 const TIMES: usize = 3;
 
-/// Records of an execution that are compared.
+/// Steps of an execution that are compared.
 const MOST: usize = 100_000;
 
 /// An execution, and the way that it went.
@@ -23,18 +22,18 @@ pub struct Before {
     way: Way,
 }
 
-/// What a thread did, where, with what value, and from where it was called.
+/// A step: what a thread did where, and the place in the program. With what value is no part of that: what a
+/// thread finds in memory that nobody has written is of no account, and may differ.
 #[derive(PartialEq, Eq)]
 struct Done {
     thread: Slot,
     kind: u8,
     object: u64,
-    value: u64,
     pc: u64,
 }
 
-/// How it ended, which steps were chosen, and what the threads did and found. (What calls use of what the
-/// library keeps is no part of that: to make a file and to empty one differ there, for nobody else.)
+/// How it ended, which steps were chosen, and which there were. (What calls use of what the library keeps is no
+/// part of that: to make a file and to empty one differ there, for nobody else.)
 #[derive(PartialEq, Eq)]
 struct Way {
     end: (End, i32),
@@ -44,18 +43,16 @@ struct Way {
 
 impl Way {
     fn of(trace: &Trace) -> Way {
-        let uses = |event: &Event| {
-            matches!(
-                event.kind(),
-                Some(Kind::State | Kind::StateUse | Kind::Name)
-            )
+        let is_shown = |event: &&Event| {
+            let kind = event.kind();
+            let kind = kind.filter(|kind| !matches!(kind, Kind::State | Kind::StateUse));
+            kind.is_some_and(|kind| kind.is_step() || kind == Kind::Branch)
         };
-        let shown = trace.events.iter().filter(|event| !uses(event)).take(MOST);
+        let shown = trace.events.iter().filter(is_shown).take(MOST);
         let done = shown.map(|event| Done {
             thread: event.thread,
             kind: event.kind,
             object: event.object,
-            value: event.value,
             pc: event.pc,
         });
         Way {
@@ -68,8 +65,10 @@ impl Way {
     /// From where the first thing was called that is not as in `other`; 0: nobody knows.
     fn departs_at(&self, other: &Way) -> u64 {
         let mut pairs = self.done.iter().zip(&other.done);
-        let differ = pairs.find(|(one, other)| one != other);
-        differ.map_or(0, |(one, _)| one.pc)
+        let same = pairs.position(|(one, other)| one != other);
+        let same = same.unwrap_or(self.done.len().min(other.done.len()));
+        let next = self.done.get(same).or(other.done.get(same));
+        next.map_or(0, |next| next.pc)
     }
 }
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 static const char *path, *mode;
-static int found, seen;
+static volatile int found, seen;
 
 static int is(const char *name) { return strcmp(mode, name) == 0; }
 
 static void *other(void *unused) {
-  seen = found;
+  if (found == 1) seen = 1;
   return unused;
 }
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
   if (is("counter")) {
     FILE *file = fopen(path, "a+");
     rewind(file);
-    if (fscanf(file, "%d", &found) != 1) found = 0;
+    if (fscanf(file, "%d", (int *)&found) != 1) found = 0;
     fclose(file);
     file = fopen(path, "w");
     fprintf(file, "%d", found + 1);
