@@ -186,6 +186,11 @@ impl Given {
             let text = "clocks show virtual time, which passes in waits and a little where a thread looks again";
             said.assumptions.push(text.to_string());
         }
+        if given & given::MEMORY != 0 {
+            let text =
+                "memory that was freed is not given out again: no two blocks have one address";
+            said.assumptions.push(text.to_string());
+        }
         said
     }
 }

@@ -389,3 +389,37 @@ fn walks_with_callbacks_are_not_one_look_at_the_files() {
         }
     }
 }
+
+/// What lies elsewhere than calls say: descriptors behind names of files, the position of standard output, files
+/// of semaphores, what libstdc++ keeps, what is half sorted. Nobody claims that an order does not fail that does.
+#[test]
+fn what_lies_elsewhere_is_found_in_both_orders_or_named() {
+    let program = compile(
+        Compiler::RaddleCc,
+        "tests/states/elsewhere.c",
+        &["-O1", "-w", "-lstdc++"],
+    );
+    let listed = output(&mut Command::new(&program), LIMIT).stdout;
+    let followed = ["access", "stat", "lstat", "dev", "readlink"];
+    let searches: [&[&str]; 3] = [
+        &["run", "--policy", "dpor"],
+        &["run", "--policy", "dpor:source"],
+        &["verify"],
+    ];
+    let mut cases = Vec::new();
+    for mode in listed.lines() {
+        for outcome in ["0", "1"] {
+            cases.extend(searches.map(|search| (mode, outcome, search)));
+        }
+    }
+    assert_eq!(cases.len(), 66, "{listed}");
+    in_parallel(&cases, |&(mode, outcome, search)| {
+        let options = [search, &["--no-shrink", "--races=off"]].concat();
+        let found = run(&options, &program, &[mode, outcome]);
+        match found.output.status {
+            66 => Ok(()),
+            69 if !followed.contains(&mode) => Ok(()),
+            _ => Err(format!("{mode} {outcome}: {}", found.output.all())),
+        }
+    });
+}

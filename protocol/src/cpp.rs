@@ -105,6 +105,12 @@ const KNOWN: &[&str] = &[
     "_ZNSt15underflow_error",
     "_ZNSt16invalid_argument",
     "_ZNSt8ios_base4Init",
+    "_ZNSt6locale7classicEv",
+    "_ZSt17iostream_categoryv",
+    "_ZNSt3pmr19new_delete_resourceEv",
+    "_ZNSt3pmr20null_memory_resourceEv",
+    "_ZSt21__glibcxx_assert_fail",
+    "_ZSt20__replacement_assert",
     "_ZNSo",
     "_ZStls",
     "_ZSt4endl",
@@ -112,6 +118,13 @@ const KNOWN: &[&str] = &[
     "_ZSt16__ostream_insert",
     "_ZNKSt5ctypeIcE13_M_widen_init",
 ];
+
+/// Is it a function of the namespace `std`, by its mangled name?
+pub fn is_of_library(name: &str) -> bool {
+    ["_ZNSt", "_ZNKSt", "_ZSt"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
 
 /// What a function that is about threads, or never returns, touches; `None`: it is not one of these.
 pub fn touches(name: &str) -> Option<&'static [Touch]> {

@@ -27,7 +27,7 @@ pub use variables::Variable;
 
 /// What is not under control where a copy, or a call, is too long for each of its accesses to be a step.
 pub const LONG: &str = "the order within a copy or fill of more than 8192 bytes, or within a call of the C \
-                        library that accesses more than 64 words (texts: 1024 bytes) one by one";
+                        library that sorts, or accesses more than 64 words (texts: 1024 bytes) one by one";
 
 /// What is not under control where a call reads what it has read before, and others have written there.
 pub const TWICE: &str = "what a call of the C library reads twice";
@@ -165,6 +165,9 @@ pub struct Effect {
     pub may: bool,
     /// It may go on as far as the extent says; its first unit is accessed in any case.
     pub begins: bool,
+    /// It is written several times, in an order that only the library knows: others may find what is neither as
+    /// before nor as behind the call.
+    pub restless: bool,
     /// Only functions of the library know what lies in there, such as a set of signals: nobody tells
     /// whether others come in between.
     pub opaque: bool,
@@ -179,6 +182,7 @@ impl Effect {
             unit: 1,
             may: false,
             begins: false,
+            restless: false,
             opaque: false,
         }
     }
@@ -201,6 +205,11 @@ impl Effect {
 
     const fn at_least_first(mut self) -> Effect {
         (self.may, self.begins) = (true, true);
+        self
+    }
+
+    const fn restless(mut self) -> Effect {
+        self.restless = true;
         self
     }
 

@@ -210,6 +210,8 @@ pub mod given {
     pub const AUXILIARY: u64 = 1 << 6;
     /// What a clock shows.
     pub const CLOCK: u64 = 1 << 7;
+    /// Memory that lies elsewhere than what was freed before.
+    pub const MEMORY: u64 = 1 << 8;
 }
 
 /// Copies of a running execution from which others go on ([`JobWords::freeze_at`]).

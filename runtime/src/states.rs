@@ -2,6 +2,7 @@
 //! Each has a place, which is the same in all executions, as far as they go the same way.
 
 pub mod lent;
+mod named;
 pub mod variables;
 
 use crate::gate::{self, hooked::asks_for};
@@ -10,6 +11,7 @@ use crate::serial::Serial;
 use crate::{gone, io, maps, os};
 use core::cell::Cell;
 use core::ffi::c_int;
+use named::Named;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::{Of, State, Use, Used, When, through};
@@ -25,9 +27,9 @@ const DESCRIPTORS: usize = 1024;
 
 /// Ways in which one function uses states, at most.
 const WAYS: usize = State::WAYS;
-/// States that one call uses, at most: those, two descriptors that it makes, whether a descriptor is open,
-/// and what stands for all of a kind.
-const MOST_USED: usize = WAYS + 8;
+/// States that one call uses, at most: those, two descriptors that it makes, those that its paths lead to, whether a descriptor is
+/// open, and what stands for all of a kind.
+const MOST_USED: usize = WAYS + 12;
 /// Functions whose ways are kept, at most.
 const FUNCTIONS: usize = 64;
 
@@ -132,6 +134,27 @@ impl Places {
         }
     }
 
+    /// What the name of a file leads to that is no file: it depends on which descriptors are open.
+    fn add_named(&mut self, path: Option<u64>) {
+        let fd = match path.and_then(Named::at) {
+            None => return,
+            Some(Named::Semaphore) => {
+                return gate::uncontrolled("files of named semaphores below /dev/shm");
+            }
+            Some(Named::Descriptors) => None,
+            Some(Named::Descriptor(fd)) => Some(fd as u64),
+        };
+        let all = State::number(State::NUMBERS).map(|number| (number, 0));
+        let one = fd.and_then(|fd| Some((State::number(State::DESCRIPTOR)?, fd)));
+        for (number, key) in all.into_iter().chain(one) {
+            self.add(Place {
+                number: place(number, key),
+                state: &State::all()[number],
+                used: Access::Looks,
+            });
+        }
+    }
+
     fn add(&mut self, new: Place) {
         let mut known = self.all[..self.len].iter_mut().flatten();
         match known.find(|old| old.number == new.number) {
@@ -150,6 +173,15 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
     if name == State::MOVES_ROOT {
         gate::uncontrolled("what the C library finds by paths of its own (chroot)");
     }
+    let first = values.first().copied().unwrap_or(0);
+    let is_unseen = match name {
+        "lseek" | "lseek64" => is_unseen(first as c_int),
+        "ftell" | "ftello" | "ftello64" | "fgetpos" | "fgetpos64" => first != 0 && !is_seen(first),
+        _ => false,
+    };
+    if is_unseen {
+        gate::uncontrolled("the position of standard output or standard error");
+    }
     let mut places = Places {
         all: [None; MOST_USED],
         len: 0,
@@ -164,6 +196,7 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
         if !call.holds(way.when) || !may_change(way.number, way.state) {
             continue;
         }
+        places.add_named(call.path_of(way.of));
         if let Some(object) = call.object_of(way.of) {
             // The other end is told of what is added, in its order.
             let used = match way.used {
@@ -423,6 +456,14 @@ impl Call<'_> {
             When::Given(index) => number(index) != 0,
             When::Null(index) => number(index) == 0,
             When::Fixed(index) => flags(index, libc::MAP_FIXED),
+        }
+    }
+
+    /// Where the path lies that it is about.
+    fn path_of(&self, of: Of) -> Option<u64> {
+        match of {
+            Of::Path(index) | Of::PathAt(_, index) | Of::Relative(index) => self.argument(index),
+            _ => None,
         }
     }
 

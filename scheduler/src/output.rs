@@ -5,7 +5,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use raddle_protocol::hash::LongHash;
 use std::cell::Cell;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::os::unix::fs::FileExt;
 
 /// The two files. Both are append-only, so setting their size to 0 is all that an execution needs.
@@ -98,7 +98,7 @@ impl Stream {
 
     fn clear(&self) -> io::Result<()> {
         self.go_on_from(&Written::default());
-        self.file.set_len(0)
+        self.empty()
     }
 
     /// What is written from now on comes after `written`. The file has to be empty.
@@ -126,9 +126,14 @@ impl Stream {
         let got = self.fill(&mut written.kept[before..], 0)?;
         written.kept.truncate(before + got);
         (written.rest, written.lost) = (read.rest, read.lost);
-        self.file.set_len(0)?;
         self.go_on_from(written);
-        Ok(())
+        self.empty()
+    }
+
+    fn empty(&self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        // All who have the file share this position.
+        (&self.file).rewind()
     }
 
     fn trim(&self) -> io::Result<()> {

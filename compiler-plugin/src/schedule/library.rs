@@ -6,6 +6,7 @@ use crate::access::Access;
 use crate::convert::word;
 use crate::ir::{Context, Emit, Kind, Module, Opcode, Place, Value};
 use crate::locations;
+use raddle_protocol::cpp;
 use raddle_protocol::effects::{self, DIRECT, Effect, Extent, Known, Lent, NONE, Row, keeps_state};
 use raddle_protocol::hooks::call::{ARGUMENTS, PRIVATE, PRIVATE_LEN, STATE, WORDS};
 use raddle_protocol::hooks::{MODE_ACCESSES, MODE_LENT, MODE_STATES};
@@ -127,7 +128,10 @@ pub fn unknown_called(context: Context, call: Value) -> Option<String> {
     let is_shared = |&(index, pointer): &(u32, Value)| {
         pointer != pointer.ty().null() && !Access::is_private(context, call, index)
     };
-    pointers_given(call).iter().any(is_shared).then_some(name)
+    let pointers = pointers_given(call);
+    // Of libstdc++, what is given no memory may keep something.
+    let may_keep = pointers.is_empty() && cpp::is_of_library(&name) && !cpp::is_known(&name);
+    (may_keep || pointers.iter().any(is_shared)).then_some(name)
 }
 
 fn given(call: Value) -> impl Iterator<Item = (u32, Value)> {

@@ -229,7 +229,7 @@ pub const ROWS: &[Row] = &[
     // Sorting: what a function of the program compares, its own hooks tell.
     row(
         "qsort qsort_r",
-        &[reads(0, Product(1, 2)), writes(0, Product(1, 2))],
+        &[reads(0, Product(1, 2)), writes(0, Product(1, 2)).restless()],
     ),
     row("lfind", &[reads(2, Size(8))]),
     row("tsearch tdelete", &[reads(1, Size(8)), writes(1, Size(8))]),

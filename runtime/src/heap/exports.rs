@@ -123,6 +123,29 @@ fn call(name: &'static str, block: Block) -> Operation {
     Operation::Call { name, address }
 }
 
+/// Blocks are not given out again, so nobody meets one address twice: a verdict says so where that might matter.
+mod reuse {
+    use crate::gate;
+    use core::sync::atomic::{AtomicBool, Ordering};
+    use raddle_protocol::shared::given;
+
+    static ANY: AtomicBool = AtomicBool::new(false);
+
+    /// The program has freed a block.
+    pub fn freed() {
+        if gate::several() {
+            ANY.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// It has got one.
+    pub fn allocated() {
+        if ANY.load(Ordering::Relaxed) && gate::active() && gate::several() {
+            gate::gives(given::MEMORY);
+        }
+    }
+}
+
 /// Allocates from the running thread's arena; null and ENOMEM when there is no memory.
 fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
     match take(size, align, pc) {
@@ -135,6 +158,7 @@ fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
             unsafe { crate::shadow::renew(at as u64, size as u64) };
             if !super::is_c_library(pc) {
                 gate::log_callers(pc);
+                reuse::allocated();
             }
             gate::log(Kind::Malloc, at as u64, size as u64, pc);
             at as Block
@@ -226,6 +250,7 @@ fn release(block: Block, step: bool, operation: Operation, pc: usize) {
         crate::objects::block_freed(address as u64, size);
     }
     if step {
+        reuse::freed();
         gate::log(Kind::Free, address as u64, size, pc);
     }
 }
