@@ -147,3 +147,25 @@ fn cancellation_points_act_also_where_they_need_not_wait() {
         check(program, name, case)
     });
 }
+
+/// An asynchronous request is acted upon behind each thing that the thread does.
+#[test]
+fn a_thread_is_cancelled_at_any_moment() {
+    let program = compile(Compiler::RaddleCc, "tests/cancellation/moments.c", &["-O1"]);
+    let cancelled = ["exit 1", "exit 3", "exit 5"];
+    for (mode, returned) in [("type", "exit 6"), ("state", "exit 6"), ("end", "exit 4")] {
+        let mut expected = [&cancelled[..], &[returned]].concat();
+        expected.sort_unstable();
+        let options = [
+            "run",
+            "--policy",
+            "dpor",
+            "--races=off",
+            "--accept-exit",
+            "1,3,4,5,6",
+        ];
+        let found = run(&options, &program, &[mode]);
+        let ends: Vec<&str> = found.summary.outcomes.keys().map(String::as_str).collect();
+        assert_eq!(ends, expected, "{mode}: {}", found.output.all());
+    }
+}

@@ -648,6 +648,9 @@ unsafe extern "C-unwind" fn attributes_from(
         // SAFETY: passed on.
         return unsafe { real::pthread_getattr_np(thread, attr) };
     };
+    if gate::exhaustive() && gate::hooked::refers_to("pthread_detach") {
+        gate::uncontrolled("whether pthread_getattr_np tells of a thread that it is detached");
+    }
     // SAFETY: passed on; the C library takes our stacks for the program's, without a guard.
     unsafe {
         let error = substrate::asking(thread, crate::os::thread_id(), || {
@@ -656,7 +659,12 @@ unsafe extern "C-unwind" fn attributes_from(
         if error != 0 {
             return error;
         }
-        libc::pthread_attr_setguardsize(attr, info(s).guard)
+        libc::pthread_attr_setguardsize(attr, info(s).guard);
+        let detached = match info(s).detached {
+            true => libc::PTHREAD_CREATE_DETACHED,
+            false => libc::PTHREAD_CREATE_JOINABLE,
+        };
+        libc::pthread_attr_setdetachstate(attr, detached)
     }
 }
 

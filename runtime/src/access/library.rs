@@ -250,12 +250,6 @@ fn has_steps(effect: &Effect) -> bool {
     !effect.opaque
 }
 
-/// Are these steps all that others may find? A search that is to miss nothing takes what is written several
-/// times as one, which is a bound where others access it.
-fn shows_all(effect: &Effect) -> bool {
-    has_steps(effect) && !(effect.restless && gate::exhaustive())
-}
-
 /// Reads what the call is sure or likely to read because of these effects (if there are several, a unit of
 /// each in turn); what is left over is told of as a whole, by `whole`. Is all of it known?
 ///
@@ -480,7 +474,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                         check(Kind::WriteRange, span.at, span.len, pc);
                     }
                     let sure = span.exact && !may_fail;
-                    let staged = staged.filter(|_| shows_all(effect));
+                    let staged = staged.filter(|_| has_steps(effect));
                     let taken = staged.map_or(0, |staged| {
                         staged.will_write(span.at, span.len, index as u8, sure)
                     });
@@ -659,6 +653,10 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
             Some(staged) => staged.write(*at, *len, effect.is_large(), sure, pc),
             None => Some((*at, *len)),
         };
+        // Those steps are not all that others may find, which is a bound if they access it.
+        if effect.restless && gate::exhaustive() && gate::several() {
+            tell_long(Kind::WriteRange, *at, *len, pc);
+        }
         if let Some((at, len)) = rest {
             let (writes, exact) = (effect.writes, true);
             let span = Span {

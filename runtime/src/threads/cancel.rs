@@ -110,11 +110,20 @@ unsafe extern "C-unwind" fn test_from(pc: usize) {
 ///
 /// # Safety
 /// `old` is null or the program's variable.
-unsafe fn set(new: c_int, old: *mut c_int, pick: fn(&mut super::Info) -> &mut bool) -> c_int {
+unsafe fn set(
+    new: c_int,
+    old: *mut c_int,
+    pick: fn(&mut super::Info) -> &mut bool,
+    pc: usize,
+) -> c_int {
     if new != ENABLE && new != DISABLE {
         return libc::EINVAL;
     }
     let me = gate::me();
+    // Until now a request may come at any moment, so also behind all that the thread has done.
+    if info(me).cancel_async && !info(me).cancel_disabled {
+        super::points::enter(pc);
+    }
     let setting = pick(info(me));
     let former = core::mem::replace(setting, new == DISABLE);
     if !old.is_null() {
@@ -126,20 +135,20 @@ unsafe fn set(new: c_int, old: *mut c_int, pick: fn(&mut super::Info) -> &mut bo
     0
 }
 
-unsafe extern "C-unwind" fn set_state_from(state: c_int, old: *mut c_int, _: usize) -> c_int {
+unsafe extern "C-unwind" fn set_state_from(state: c_int, old: *mut c_int, pc: usize) -> c_int {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_setcancelstate(state, old) };
     }
     // SAFETY: as the function says.
-    unsafe { set(state, old, |info| &mut info.cancel_disabled) }
+    unsafe { set(state, old, |info| &mut info.cancel_disabled, pc) }
 }
 
-unsafe extern "C-unwind" fn set_type_from(kind: c_int, old: *mut c_int, _: usize) -> c_int {
+unsafe extern "C-unwind" fn set_type_from(kind: c_int, old: *mut c_int, pc: usize) -> c_int {
     if !gate::active() {
         // SAFETY: passed on.
         return unsafe { real::pthread_setcanceltype(kind, old) };
     }
     // SAFETY: as the function says.
-    unsafe { set(kind, old, |info| &mut info.cancel_async) }
+    unsafe { set(kind, old, |info| &mut info.cancel_async, pc) }
 }
