@@ -209,6 +209,7 @@ fn a_verdict_about_all_executions_says_what_each_was_given() {
         for (what, seed, status, bound, assumed) in [
             ("nothing", None, 0, false, false),
             ("clock", None, 0, false, true),
+            ("memory", None, 0, false, true),
             ("random", None, 69, true, false),
             ("random", Some("3"), 0, false, true),
         ] {
@@ -226,6 +227,8 @@ fn a_verdict_about_all_executions_says_what_each_was_given() {
             let clock = said.contains("assumes: clocks show virtual time");
             let expected = (assumed && what == "random", assumed && what == "clock");
             assert_eq!((seed, clock), expected, "{said}");
+            let memory = said.contains("assumes: memory that was freed is not given out again");
+            assert_eq!(memory, what == "memory", "{said}");
         }
     }
 }

@@ -120,6 +120,10 @@ fn both_orders_of_an_access_and_a_call_are_found() {
                 "verify" => vec!["verify"],
                 policy => vec!["run", "--policy", policy],
             };
+            if mode == "random" {
+                // One order of some comes in one of 500.
+                options.extend(["-n", "20000"]);
+            }
             options.extend(["--races=off", "--no-shrink", "-q"]);
             let run = run(&options, program, &[row, &outcome]);
             let named = mode == "verify" || *flag == "-DUNKNOWN" || NAMED.contains(&row.as_str());
