@@ -582,9 +582,9 @@ impl<'a> Shared<'a> {
 
     /// Keeps the first execution for [`Shared::run_the_first_again`].
     fn remember(&self, job: &Job, trace: &Trace) {
-        let mut state = self.state();
-        if self.is_exhaustive() && state.first.is_none() {
-            state.first = Some(Before::of(job, trace));
+        if self.is_exhaustive() {
+            let first = &mut self.state().first;
+            first.get_or_insert_with(|| Before::of(job, trace));
         }
     }
 

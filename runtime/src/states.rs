@@ -27,8 +27,8 @@ const DESCRIPTORS: usize = 1024;
 
 /// Ways in which one function uses states, at most.
 const WAYS: usize = State::WAYS;
-/// States that one call uses, at most: those, two descriptors that it makes, those that its paths lead to, whether a descriptor is
-/// open, and what stands for all of a kind.
+/// States that one call uses, at most: those, two descriptors that it makes, those that its paths lead to,
+/// whether a descriptor is open, and what stands for all of a kind.
 const MOST_USED: usize = WAYS + 12;
 /// Functions whose ways are kept, at most.
 const FUNCTIONS: usize = 64;

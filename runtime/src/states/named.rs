@@ -28,6 +28,10 @@ impl Named {
                 byte => text[len] = byte,
             }
             len += 1;
+            // Most paths lead elsewhere.
+            if len == 2 && ![*b"/p", *b"/d"].contains(&[text[0], text[1]]) {
+                return None;
+            }
         }
         Named::of(&text[..len])
     }
