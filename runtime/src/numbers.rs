@@ -15,6 +15,7 @@ mod paths;
 mod stand_in;
 
 use crate::gate::{self, State};
+use crate::gone::is_missing;
 use crate::{intercept, os, signals, time};
 use core::ffi::c_int;
 use libc::{SYS_getpgid, SYS_getsid, pid_t};
@@ -145,6 +146,39 @@ pub fn shown_owner(real: isize) -> isize {
             None => shown(id) as isize,
         },
     }
+}
+
+/// Performs a request of `ioctl`, whose argument is `at`, by `call`: it may lead to a number.
+///
+/// # Safety
+/// As `ioctl`.
+pub unsafe fn by_request(request: u64, at: usize, call: impl FnOnce(usize) -> isize) -> isize {
+    use crate::io::linux::{FIOGETOWN, FIOSETOWN, SIOCGPGRP, SIOCSPGRP};
+    // The kernel looks at 32 bits.
+    let request = request & 0xffff_ffff;
+    let number = at as *mut pid_t;
+    if [FIOSETOWN, SIOCSPGRP, libc::TIOCSPGRP].contains(&request)
+        && !is_missing(number.cast_const())
+    {
+        // SAFETY: the number is there.
+        let given = unsafe { *number };
+        let known = match request {
+            libc::TIOCSPGRP => group_of(given),
+            _ => process(given),
+        };
+        return call(&raw const known as usize);
+    }
+    let result = call(at);
+    let shown: fn(isize) -> isize = match request {
+        _ if result < 0 => return result,
+        FIOGETOWN | SIOCGPGRP => shown_owner,
+        libc::TIOCGPGRP => |real| shown_group(real as pid_t) as isize,
+        libc::TIOCGSID => |real| shown_session(real as pid_t) as isize,
+        _ => return result,
+    };
+    // SAFETY: what the call has written.
+    unsafe { *number = shown(*number as isize) as pid_t };
+    result
 }
 
 /// The thread whose own kernel thread has this number.

@@ -17,6 +17,14 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/stat.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <asm/sockios.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 /* One line for each function or system call that takes the number of a process or thread: what comes of it in main (m) and in a created thread (t), by 0 and by its own number, and of one that has ended (e). */
 struct attr { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; uint32_t umin, umax; };
@@ -66,6 +74,11 @@ static void all(pid_t id)
   void *head = 0; size_t len = 0;
   S("get_robust_list", syscall(SYS_get_robust_list, id, &head, &len));
   printf("%s robust %d %zu\n", who, head != 0, len);
+  struct __user_cap_header_struct cap = { _LINUX_CAPABILITY_VERSION_3, id };
+  struct __user_cap_data_struct sets[2];
+  S("capget", syscall(SYS_capget, &cap, sets)); S("capget keeps", cap.pid == id);
+  S("capset", *who == 'm' || *who == 't' ? syscall(SYS_capset, &cap, sets) : 0);
+  cap.version = 1; S("capget version", syscall(SYS_capget, &cap, sets)); S("capget told", cap.version == _LINUX_CAPABILITY_VERSION_3);
   S("kcmp", syscall(SYS_kcmp, id ? id : getpid(), getpid(), 1 /* VM */, 0, 0));
   S("kill 0", id ? kill(id, 0) : 0);
   S("tgkill 0", id ? tgkill(getpid(), id, 0) : 0);
@@ -154,6 +167,12 @@ static void process(void)
   char r = 0; read(p[0], &r, 1); S("child", r);
   int st = 0; S("waitpid", ({ int r; while ((r = waitpid(c, &st, 0)) < 0 && errno == EINTR); r; }) == c); S("status", WEXITSTATUS(st));
   S("waitpid own", waitpid(getpid(), &st, 0));
+  int sem = semget(IPC_PRIVATE, 1, 0600); struct sembuf up = { 0, 1, 0 }; semop(sem, &up, 1); S("GETPID", is_process(semctl(sem, 0, GETPID))); semctl(sem, 0, IPC_RMID);
+  struct shmid_ds ms; int shm = shmget(IPC_PRIVATE, 4096, 0600); shmdt(shmat(shm, 0, 0)); shmctl(shm, IPC_STAT, &ms); S("shm", is_process(ms.shm_cpid) + is_process(ms.shm_lpid)); shmctl(shm, IPC_RMID, 0);
+  struct msqid_ds qs; int msg = msgget(IPC_PRIVATE, 0600); long mb[2] = { 1 }; msgsnd(msg, mb, 8, 0); msgrcv(msg, mb, 8, 0, 0); msgctl(msg, IPC_STAT, &qs); S("msg", is_process(qs.msg_lspid) + is_process(qs.msg_lrpid)); msgctl(msg, IPC_RMID, 0);
+  pid_t own_id = getpid(), was = 0; S("FIOSETOWN", ioctl(sp[0], FIOSETOWN, &own_id)); S("FIOGETOWN", ioctl(sp[0], FIOGETOWN, &was)); S("is", is_process(was));
+  S("SIOCSPGRP", ioctl(sp[0], SIOCSPGRP, &own_id)); was = 0; S("SIOCGPGRP", ioctl(sp[0], SIOCGPGRP, &was)); S("is", is_process(was)); S("kept", is_process(own_id));
+  S("PR_SET_PTRACER", prctl(PR_SET_PTRACER, getpid())); S("ptracer", prctl(PR_SET_PTRACER, 99999999));
   siginfo_t si; S("waitid own", waitid(P_PID, getpid(), &si, WEXITED));
   S("setpgid", setpgid(0, 0)); S("setpgid", setpgid(getpid(), getpid()));
 }

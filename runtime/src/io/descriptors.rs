@@ -268,7 +268,10 @@ unsafe fn owner(fd: c_int, command: c_int, at: *mut Owner) -> isize {
 /// As `ioctl`.
 pub unsafe fn ask(fd: c_int, request: usize, argument: usize, pc: usize) -> isize {
     // SAFETY: passed on.
-    let call = || unsafe { syscall(libc::SYS_ioctl, fd as usize, request, argument, 0, 0, 0) };
+    let perform =
+        |at: usize| unsafe { syscall(libc::SYS_ioctl, fd as usize, request, at, 0, 0, 0) };
+    // SAFETY: the caller's promise.
+    let call = || unsafe { numbers::by_request(request as u64, argument, perform) };
     match table::find(fd) {
         // A loop that asks in each round would have a step in each.
         Some(object) if gate::flags() & job_flags::SYMBOLIC != 0 => {

@@ -44,6 +44,7 @@ pub use places::remember_directory;
 pub use random::opened_directory;
 pub use raw::path_of;
 pub use raw::{stat as status, stat_path as status_at};
+pub use requests::linux;
 pub use settle::under_way;
 pub use signal::refresh as signals_changed;
 pub use stat::begin;

@@ -5,7 +5,7 @@
 use super::descriptors;
 use crate::access::{range_read, range_write};
 use crate::gone::Memory;
-use crate::{gate, gate::hooked::tells, os, vars};
+use crate::{gate, gate::hooked::tells, numbers, os, vars};
 use core::ffi::{c_int, c_void};
 use raddle_protocol::event::Kind;
 
@@ -126,13 +126,24 @@ fn of_request(request: u64) -> Argument {
     }
 }
 
+/// What is told of a queue of messages.
+const QUEUE: Argument = Written(size_of::<libc::msqid_ds>());
+/// The same of a segment of memory.
+const SEGMENT: Argument = Written(size_of::<libc::shmid_ds>());
+
+/// The processes of whose numbers the kernel has told there, as the program sees them.
+fn show(numbers: [&mut libc::pid_t; 2]) {
+    for number in numbers {
+        *number = numbers::shown(*number);
+    }
+}
+
 /// What `msgctl` does with its argument.
 fn of_messages(command: c_int) -> Argument {
     use linux::{MSG_INFO, MSG_STAT, MSG_STAT_ANY};
-    const STATE: usize = size_of::<libc::msqid_ds>();
     match command {
-        libc::IPC_STAT | MSG_STAT | MSG_STAT_ANY => Written(STATE),
-        libc::IPC_SET => Read(STATE),
+        libc::IPC_STAT | MSG_STAT | MSG_STAT_ANY => QUEUE,
+        libc::IPC_SET => Read(size_of::<libc::msqid_ds>()),
         libc::IPC_INFO | MSG_INFO => Written(32),
         libc::IPC_RMID => Number,
         _ => Unknown,
@@ -142,10 +153,9 @@ fn of_messages(command: c_int) -> Argument {
 /// What `shmctl` does with its argument.
 fn of_shared_memory(command: c_int) -> Argument {
     use linux::{SHM_INFO, SHM_STAT, SHM_STAT_ANY};
-    const STATE: usize = size_of::<libc::shmid_ds>();
     match command {
-        libc::IPC_STAT | SHM_STAT | SHM_STAT_ANY => Written(STATE),
-        libc::IPC_SET => Read(STATE),
+        libc::IPC_STAT | SHM_STAT | SHM_STAT_ANY => SEGMENT,
+        libc::IPC_SET => Read(size_of::<libc::shmid_ds>()),
         libc::IPC_INFO => Written(72),
         SHM_INFO => Written(48),
         libc::IPC_RMID | libc::SHM_LOCK | libc::SHM_UNLOCK => Number,
@@ -305,7 +315,15 @@ pub fn messages(
     call: impl FnOnce(usize) -> isize,
 ) -> isize {
     const NAME: &str = "what msgctl reads and writes where its argument leads";
-    told(NAME, of_messages(command), true, argument, pc, call)
+    told(NAME, of_messages(command), true, argument, pc, |at| {
+        let result = call(at);
+        let states = of_messages(command) == QUEUE && result >= 0;
+        // SAFETY: what the call has written.
+        if let Some(state) = unsafe { (at as *mut libc::msqid_ds).as_mut() }.filter(|_| states) {
+            show([&mut state.msg_lspid, &mut state.msg_lrpid]);
+        }
+        result
+    })
 }
 
 /// The same of `semctl`.
@@ -329,5 +347,13 @@ pub fn shared_memory(
     call: impl FnOnce(usize) -> isize,
 ) -> isize {
     const NAME: &str = "what shmctl reads and writes where its argument leads";
-    told(NAME, of_shared_memory(command), true, argument, pc, call)
+    told(NAME, of_shared_memory(command), true, argument, pc, |at| {
+        let result = call(at);
+        let states = of_shared_memory(command) == SEGMENT && result >= 0;
+        // SAFETY: what the call has written.
+        if let Some(state) = unsafe { (at as *mut libc::shmid_ds).as_mut() }.filter(|_| states) {
+            show([&mut state.shm_cpid, &mut state.shm_lpid]);
+        }
+        result
+    })
 }

@@ -4,6 +4,7 @@
 //! waits for them would try in vain now and then; so an attempt is made when it can succeed.
 
 use super::requests;
+use super::requests::linux::{MSG_INFO, MSG_STAT, MSG_STAT_ANY, SEM_INFO, SEM_STAT, SEM_STAT_ANY};
 use super::table::{self, Object};
 use super::wait::{Condition, Operation, WOULD_BLOCK, Waiting, answer};
 use crate::objects::Table;
@@ -11,11 +12,11 @@ use crate::os::syscall;
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
 use crate::start::{effects, ipc};
-use crate::{gate, intercept, time};
+use crate::{gate, intercept, numbers, time};
 use core::ffi::{c_int, c_long, c_void};
 use libc::{
     EAGAIN, EALREADY, EIDRM, EINVAL, ENOMSG, IPC_NOWAIT, IPC_PRIVATE, SYS_msgctl, SYS_msgget,
-    SYS_msgrcv, SYS_msgsnd, SYS_semctl, SYS_semget, SYS_semtimedop, key_t, sembuf, timespec,
+    SYS_msgrcv, SYS_msgsnd, SYS_semctl, SYS_semget, SYS_semtimedop, key_t, pid_t, sembuf, timespec,
 };
 use raddle_protocol::descriptor::What;
 use raddle_protocol::event::Kind;
@@ -348,7 +349,8 @@ pub unsafe fn control_semaphores(
             let (number, command) = (number as usize, command as usize);
             syscall(SYS_semctl, id as usize, number, command, arg, 0, 0)
         };
-        if is_about_machine(command) {
+        // They take no id: they tell of the machine, or list all objects.
+        if [libc::IPC_INFO, SEM_STAT, SEM_INFO, SEM_STAT_ANY].contains(&command) {
             return call();
         }
         let object = object_of(What::Semaphores, id, pc);
@@ -360,16 +362,11 @@ pub unsafe fn control_semaphores(
             };
             match call() {
                 result if result < 0 => result,
+                result if command == libc::GETPID => numbers::shown(result as pid_t) as isize,
                 result => result + waiting,
             }
         })
     })
-}
-
-/// Commands of `semctl` and `msgctl` that take no id: `IPC_INFO`, and what lists all objects.
-fn is_about_machine(command: c_int) -> bool {
-    const OTHERS: [c_int; 6] = [11, 12, 13, 18, 19, 20];
-    command == libc::IPC_INFO || OTHERS.contains(&command)
 }
 
 /// `msgctl`.
@@ -380,7 +377,7 @@ pub unsafe fn control_messages(id: c_int, command: c_int, arg: usize, pc: usize)
     requests::messages(command, arg, pc, |arg| {
         // SAFETY: the program's arguments.
         let call = || unsafe { syscall(SYS_msgctl, id as usize, command as usize, arg, 0, 0, 0) };
-        if is_about_machine(command) {
+        if [libc::IPC_INFO, MSG_STAT, MSG_INFO, MSG_STAT_ANY].contains(&command) {
             return call();
         }
         let object = object_of(What::Messages, id, pc);

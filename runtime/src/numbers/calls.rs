@@ -111,6 +111,10 @@ pub unsafe fn perform(number: c_long, args: [usize; 6]) -> isize {
     {
         return result;
     }
+    if [SYS_capget, SYS_capset].contains(&number) {
+        // SAFETY: the caller's promise.
+        return unsafe { capabilities(number, args) };
+    }
     let [a, b, c, d, e, f] = to_kernel(number, args);
     // SAFETY: the caller's promise.
     let result = unsafe { os::syscall(number, a, b, c, d, e, f) };
@@ -146,6 +150,31 @@ unsafe fn robust_list([id, head, len, ..]: [usize; 6]) -> Option<isize> {
         (len as *mut usize).write(size);
     }
     Some(0)
+}
+
+/// `capget` and `capset`, which are told of a thread by a header in memory.
+///
+/// # Safety
+/// As the call's manual page says.
+unsafe fn capabilities(number: c_long, [header, data, ..]: [usize; 6]) -> isize {
+    /// The version, and the number of the thread.
+    type Header = (u32, pid_t);
+    let at = header as *mut Header;
+    if is_missing(at.cast_const()) {
+        // SAFETY: the kernel finds out.
+        return unsafe { os::syscall(number, header, data, 0, 0, 0, 0) };
+    }
+    // SAFETY: the header is there.
+    let (version, id) = unsafe { *at };
+    // The caller's own are those of whatever runs it.
+    let known = if id == own() { 0 } else { kernel_thread(id) };
+    let mut given: Header = (version, if id == 0 { 0 } else { known });
+    // SAFETY: the caller's promise; a header of ours. The kernel says there which version it knows.
+    unsafe {
+        let result = os::syscall(number, &raw mut given as usize, data, 0, 0, 0, 0);
+        (*at).0 = given.0;
+        result
+    }
 }
 
 /// [`perform`], as the C library returns it.

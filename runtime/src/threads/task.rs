@@ -6,6 +6,7 @@
 //! will have it from that one as they would without us.
 
 use super::names;
+use crate::numbers::calls;
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
 use crate::{gate, intercept, os, substrate, time, timers};
@@ -345,7 +346,7 @@ unsafe fn call(number: c_long, [a, b, c, d, e]: [usize; 5]) -> c_long {
     // SAFETY: the program's arguments, as the kernel would take them.
     let result = unsafe {
         let ours = perform(number, [a, b, c, d, e, 0]);
-        ours.unwrap_or_else(|| os::syscall(number, a, b, c, d, e, 0))
+        ours.unwrap_or_else(|| calls::perform(number, [a, b, c, d, e, 0]))
     };
     match result {
         -4095..0 => time::errno_result(-result as c_int).into(),
@@ -367,6 +368,8 @@ intercept! {
         _pc => call(SYS_setfsuid, [id as usize, 0, 0, 0, 0]) as c_int;
     fn setfsgid(id: gid_t) -> c_int,
         _pc => call(SYS_setfsgid, [id as usize, 0, 0, 0, 0]) as c_int;
+    fn capget(header: *mut c_void, data: *mut c_void) -> c_int,
+        _pc => call(SYS_capget, [header as usize, data as usize, 0, 0, 0]) as c_int;
     fn capset(header: *mut c_void, data: *const c_void) -> c_int,
         _pc => call(SYS_capset, [header as usize, data as usize, 0, 0, 0]) as c_int;
     fn personality(to: c_ulong) -> c_int,
