@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::terminal::visible;
 use raddle_scheduler::{RunError, StartError, Unsuitable};
+use std::fmt::Display;
 use std::path::Path;
 
 /// An error of the command. Shown as `raddle: error: cause; remedy`.
@@ -35,6 +36,9 @@ impl Error {
     /// A file operation that failed.
     pub fn file(what: &str, path: &Path, error: &std::io::Error) -> Error {
         let remedy = match error.kind() {
+            _ if error.raw_os_error() == Some(libc::EMFILE) => {
+                "raise the limit of open files (ulimit -n)"
+            }
             std::io::ErrorKind::NotFound => "check the path",
             std::io::ErrorKind::PermissionDenied => "check its permissions",
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
@@ -47,6 +51,20 @@ impl Error {
             format!("cannot {what} {}: {error}", path.display()),
             remedy,
         )
+    }
+
+    /// What failed at a limit of the machine's or the user's, which `source` names, and is no defect.
+    pub fn of_limit(source: &std::io::Error, cause: &impl Display) -> Option<Error> {
+        let remedy = match source.raw_os_error()? {
+            libc::EMFILE => "raise the limit of open files (ulimit -n)",
+            libc::ENFILE => "the whole machine has too many open files: close some",
+            libc::EAGAIN => {
+                "raise the limit of processes (ulimit -u), or ask for fewer at a time (-j)"
+            }
+            libc::ENOMEM => "free some memory, or raise its limit (ulimit -v)",
+            _ => return None,
+        };
+        Some(Error::new(Exit::InputOutput, cause.to_string(), remedy))
     }
 
     /// A defect of raddle itself.
@@ -78,6 +96,11 @@ impl From<StartError> for Error {
                 "raise it (ulimit -f unlimited)",
             );
         }
+        if let StartError::Os { source, .. } = &error
+            && let Some(of_limit) = Error::of_limit(source, &error)
+        {
+            return of_limit;
+        }
         let exit = match &error {
             StartError::Unsuitable(_)
             | StartError::Stale(_)
@@ -97,6 +120,11 @@ impl From<StartError> for Error {
 
 impl From<RunError> for Error {
     fn from(error: RunError) -> Error {
+        if let RunError::Os { source, .. } | RunError::Clone(source) = &error
+            && let Some(of_limit) = Error::of_limit(source, &error)
+        {
+            return of_limit;
+        }
         let exit = match error {
             RunError::Start(start) => return start.into(),
             RunError::Stopped => Exit::Interrupted,

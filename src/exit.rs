@@ -23,7 +23,7 @@ pub enum Exit {
     ToolFault = 70,
     /// Another program that is needed (a debugger, a compiler) is missing.
     MissingTool = 72,
-    /// A file could not be read or written.
+    /// A file could not be read or written, or a limit of the machine was met.
     InputOutput = 74,
     /// Stopped by Ctrl-C, SIGTERM or a hangup before anything was found.
     Interrupted = 130,
@@ -78,7 +78,9 @@ impl Exit {
             }
             Exit::ToolFault => "a defect of raddle itself",
             Exit::MissingTool => "another program that is needed (gdb, clang) is missing",
-            Exit::InputOutput => "a file could not be read or written",
+            Exit::InputOutput => {
+                "a file could not be read or written, or a limit of the machine was met"
+            }
             Exit::Interrupted => "stopped by Ctrl-C, SIGTERM or a hangup before anything was found",
         }
     }

@@ -186,5 +186,6 @@ impl Interrupt {
 }
 
 fn os_error(what: &str, error: &std::io::Error) -> Error {
-    Error::fault(format!("cannot {what}: {error}"))
+    let cause = format!("cannot {what}: {error}");
+    Error::of_limit(error, &cause).unwrap_or_else(|| Error::fault(cause))
 }

@@ -424,6 +424,8 @@ impl Exploration<'_> {
         if !self.verifier.was_stopped() {
             self.triage.forget_earlier_paths();
         }
+        // The command ends; to free all that a large search knows would take seconds.
+        std::mem::forget(self.verifier);
         let mut summary = self.summary;
         let notes = std::mem::take(&mut summary.notes);
         let gathered = self.triage.done();

@@ -443,19 +443,28 @@ fn places_that_cannot_be_written_are_named_before_anything_runs() {
 }
 
 #[test]
-fn a_limit_of_the_size_of_files_is_named() {
+fn limits_of_files_are_named() {
     let dir = scratch("limited");
     let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
-    for blocks in ["0", "1", "100"] {
+    let size: &[&str] = &["size of files", "ulimit -f"];
+    let open: &[&str] = &["Too many open files", "ulimit -n"];
+    for (limit, named) in [
+        ("-f 0", size),
+        ("-f 1", size),
+        ("-f 100", size),
+        ("-n 9", open),
+        ("-n 12", open),
+        ("-n 20", open),
+    ] {
         let mut shell = Command::new("bash");
-        let script = format!("ulimit -f {blocks}; exec \"$@\"");
+        let script = format!("ulimit {limit}; exec \"$@\"");
         shell
             .current_dir(&dir)
             .args(["-c", &script, "bash"])
             .arg(raddle());
         shell.args(["run", "-q", "-n", "5", "--"]).arg(&program);
         let got = output(&mut shell, LIMIT);
-        let case = case(&[], &["size of files", "ulimit -f"], Exit::InputOutput);
+        let case = case(&[], named, Exit::InputOutput);
         assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
     }
 }

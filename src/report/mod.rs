@@ -127,7 +127,7 @@ fn head(witness: &Witness, names: &Names, style: Style) -> Vec<String> {
         lines.push(format!("  {}", style.yellow(&note.text)));
     }
     if !finding.reproduced {
-        let why = "seen once, and not seen again when the same schedule was replayed";
+        let why = "seen once; the same schedule, replayed, did not show it again, or there was no time for that";
         lines.push(format!("  {}: {why}", style.yellow("not reproduced")));
     }
     if !finding.uncontrolled.is_empty() {

@@ -73,7 +73,8 @@ pub fn only_file(witness: &Witness) -> Option<&str> {
     let mut only = None;
     for record in &witness.events {
         let site = &witness.sites[record.site as usize];
-        if let Some(file) = &site.frames[site.shown as usize].file {
+        let frame = &site.frames[site.shown as usize];
+        if let Some(file) = frame.file.as_ref().filter(|_| is_own_code(frame)) {
             let file = base_name(file);
             if *only.get_or_insert(file) != file {
                 return None;

@@ -9,6 +9,7 @@ use crate::stop;
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 /// A gate, twice its number, plus one if negated.
@@ -57,12 +58,15 @@ impl Default for Circuit {
 pub type Shared = Rc<RefCell<Circuit>>;
 
 thread_local! {
-    static CURRENT: RefCell<Shared> = RefCell::default();
+    /// Not given up when the thread ends: where that is the end of the command, to free millions of gates would
+    /// take seconds.
+    static CURRENT: RefCell<ManuallyDrop<Shared>> = RefCell::default();
 }
 
 /// Makes this circuit the one of the thread.
 pub fn enter(circuit: &Shared) {
-    CURRENT.set(circuit.clone());
+    let before = CURRENT.replace(ManuallyDrop::new(circuit.clone()));
+    drop(ManuallyDrop::into_inner(before));
 }
 
 /// All formulas are made by this, so it is where making them is stopped.
