@@ -463,7 +463,6 @@ fn what_the_c_library_keeps_is_found_by_others() {
     for how in 0..=12 {
         let (other, joined) = match how {
             10 => (69, 69),
-            12 => (66, 69),
             _ => (66, 0),
         };
         let how = format!("-DHOW={how}");

@@ -131,6 +131,13 @@ pub enum Extent {
     /// The same of as many such headers, each with a length behind it, as this argument says; of those that
     /// were got, as many bytes as their lengths say.
     Messages(u8),
+    /// The text to which the pointer leads that lies so many bytes further on.
+    TextAt(u8),
+    /// An array of texts, with them: as many as the argument says, or up to a null pointer.
+    Texts(u8),
+    /// An array of options with long names, and these, up to one without; of a write, where they say that
+    /// their values are to be stored.
+    LongOptions,
 
     // What is known only after the call: before it, all that may come.
     /// As many units as the result says, if it is above 0; no more than the argument says.
@@ -288,7 +295,9 @@ impl Effect {
         };
         let (third, numbers) = match self.extent {
             Bytes(n) | Text(n) | TextUntil(n) | Number(n) | Result(n) | Printed(n) | Written(n)
-            | Line(n) | Cleared(n) | Family(n) | Vector(n) | Messages(n) => (NONE, [n, NONE]),
+            | Line(n) | Cleared(n) | Family(n) | Vector(n) | Messages(n) | Texts(n) => {
+                (NONE, [n, NONE])
+            }
             Product(a, b) | Until(a, b) | ResultTimes(a, b) => (NONE, [a, b]),
             SizeAt(at, _)
             | Without(at)
@@ -304,7 +313,9 @@ impl Effect {
             }
             CopyUntil(other, value, n) => (other, [value, n]),
             Size(_) | Floating | Format(_) | List(_) | Counts(_) | CountsList(_) | Message
-            | ResultAndOne | Scanned(_) | ScannedList(_) => (NONE, [NONE; 2]),
+            | TextAt(_) | LongOptions | ResultAndOne | Scanned(_) | ScannedList(_) => {
+                (NONE, [NONE; 2])
+            }
         };
         ([first, second, third], numbers)
     }
@@ -333,9 +344,19 @@ impl Effect {
         }
     }
 
-    /// Does it lie where a format says, and not where the format does?
+    /// Is it also on what lies behind pointers that lie there?
+    pub const fn leads_on(&self) -> bool {
+        use Extent::*;
+        matches!(
+            self.extent,
+            Vector(_) | Message | Messages(_) | TextAt(_) | Texts(_) | LongOptions
+        )
+    }
+
+    /// Does it lie where something else says that the argument leads to, and not there?
     pub const fn is_elsewhere(&self) -> bool {
-        self.writes && (self.variadic().is_some() || self.list().is_some())
+        let options = matches!(self.extent, Extent::LongOptions);
+        self.writes && (options || self.variadic().is_some() || self.list().is_some())
     }
 }
 

@@ -1,9 +1,8 @@
 /* What the C library and the kernel keep between calls one thread changes, and another one looks at it,
  * before or after: random numbers (HOW 0), the environment (1), names of files (2), where a file is read (3),
  * the working directory (4), the library's own memory (5), a stream (6), who has a signal (7), whether a
- * descriptor is open (8), which keys are taken (9), random numbers by a pointer to the function (11). A
- * file that is mapped twice (10) is named, and so is a stream to which both have written (12). SEEN says in
- * which order; with -DFIXED it is the thread's end that is waited for. What one thread has of its own
+ * descriptor is open (8), which keys are taken (9), random numbers by a pointer to the function (11), a
+ * stream to which both write (12). A file that is mapped twice (10) is named. SEEN says in which order; with -DFIXED it is the thread's end that is waited for. What one thread has of its own
  * limits nothing. */
 #define _GNU_SOURCE
 #include <assert.h>

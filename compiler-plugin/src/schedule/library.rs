@@ -163,10 +163,7 @@ pub fn keep_private(call: Value) {
     // Where such a text is read, the address of a part of it is written somewhere.
     let hands_on = row.effects.iter().any(|effect| {
         use Extent::*;
-        matches!(
-            effect.extent,
-            Number(_) | Floating | Token(_) | Field(_) | Vector(_) | Message
-        )
+        effect.leads_on() || matches!(effect.extent, Number(_) | Floating | Token(_) | Field(_))
     });
     let keeps = name == "strtok" || Lent::of(&name).is_some();
     if returns || keeps {
@@ -190,8 +187,15 @@ impl Schedule<'_> {
     /// Tells of what the call does to memory that others may see. In symbolic runs other hooks do.
     pub(super) fn library_call(&self, i: Value) {
         let Some(told) = told(i) else { return };
-        let private =
-            |index: u32| index < PRIVATE_LEN && Access::is_private(self.context, i, index);
+        // What lies behind memory of its own may be anybody's.
+        let leads_on = |index: u32| {
+            let mut effects = told.row.iter().flat_map(|(_, row)| row.effects);
+            effects.any(|effect| effect.leads_on() && effect.argument() == Some(index as u8))
+        };
+        let private = |index: u32| {
+            let fits = index < PRIVATE_LEN && !leads_on(index);
+            fits && Access::is_private(self.context, i, index)
+        };
         let row = told.row.filter(|(_, row)| {
             let mut effects = row.effects.iter();
             effects.any(|one| is_around(&told.name, one) && accesses(i, one, private) > 0)

@@ -6,6 +6,9 @@ use super::{Effect, NONE, Place, Row, clears, reads, row, stepping, writes};
 const OWN: Effect = Effect::of(Place::Own, true, Size(56));
 const OWN_TEXT: Effect = Effect::of(Place::Own, true, Text(NONE));
 
+/// The name of the time zone of a `struct tm`.
+pub(super) const ZONE: super::Extent = TextAt(48);
+
 pub const ROWS: &[Row] = &[
     row("atoi atol atoll", &[reads(0, Number(NONE))]),
     row("atof", &[reads(0, Floating)]),
@@ -191,6 +194,7 @@ pub const ROWS: &[Row] = &[
         &[
             reads(2, Text(NONE)),
             reads(3, Size(56)),
+            reads(3, ZONE).may(),
             writes(0, Printed(1)),
         ],
     ),

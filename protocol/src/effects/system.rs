@@ -307,6 +307,7 @@ pub const ROWS: &[Row] = &[
         &[
             reads(2, Text(NONE)),
             Effect::of(Place::Options, false, Size(8)),
+            reads(1, Texts(0)).may(),
             Effect::of(Place::Options, true, Size(8)),
             writes(1, Bytes(0)).units(8).may(),
         ],
@@ -316,8 +317,11 @@ pub const ROWS: &[Row] = &[
         &[
             reads(2, Text(NONE)),
             Effect::of(Place::Options, false, Size(8)),
+            reads(1, Texts(0)).may(),
+            reads(3, LongOptions).may(),
             Effect::of(Place::Options, true, Size(8)),
             writes(1, Bytes(0)).units(8).may(),
+            writes(3, LongOptions).may(),
             writes(4, Size(4)).may(),
         ],
     ),

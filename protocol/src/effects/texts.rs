@@ -114,6 +114,7 @@ pub const ROWS: &[Row] = &[
         &[
             reads(0, Size(8)),
             Effect::of(Place::Behind(0), false, Text(NONE)),
+            reads(1, Texts(NONE)).may(),
             Effect::of(Place::Behind(0), true, Text(NONE)).may(),
             writes(0, Size(8)),
             writes(2, Size(8)),

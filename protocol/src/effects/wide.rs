@@ -152,6 +152,7 @@ pub const ROWS: &[Row] = &[
         &[
             reads(2, Text(NONE)).wide(),
             reads(3, Size(56)),
+            reads(3, super::numbers::ZONE).may(),
             writes(0, Printed(1)).wide(),
         ],
     ),

@@ -1,7 +1,6 @@
 //! What `verify` takes of the table of [effects](crate::effects) for functions without a model: what
 //! they read and store where their arguments lead.
 
-use super::Output;
 use crate::cpp::START_THREAD;
 use crate::effects::{self, Effect, Extent, NONE, Place};
 
@@ -90,23 +89,18 @@ pub fn stores(name: &str) -> impl Iterator<Item = (u32, Stored)> {
     known(name).filter_map(stored)
 }
 
-/// What the function of this name reads: argument, how much. What is put out decides nothing.
+/// What the function of this name reads: argument, how much.
 pub fn reads(name: &str) -> impl Iterator<Item = (u32, Read)> {
-    let follows = Output::find(name).is_none();
-    known(name).filter_map(read).filter(move |_| follows)
+    known(name).filter_map(read)
 }
 
 /// What the function of this name does to memory that [`reads`] does not tell of, nor [`stores`], if that
 /// is `told` of.
 pub fn rest(name: &str, told: bool) -> impl Iterator<Item = &'static Effect> {
-    let follows = Output::find(name).is_none();
     let all = effects::of(name);
     all.iter().filter(move |effect| {
         let known = is_known(all, effect);
-        match effect.writes {
-            true => !(known && told),
-            false => !known && follows,
-        }
+        !known || effect.writes && !told
     })
 }
 
@@ -162,7 +156,7 @@ mod tests {
             ("strptime", true, 1),
             ("open", true, 0),
             ("strsep", true, 4),
-            ("printf", true, 1),
+            ("printf", true, 2),
             ("sprintf", true, 2),
             ("readdir", true, 1),
             ("recvmsg", true, 3),

@@ -225,6 +225,13 @@ fn room(at: u64) -> u64 {
     }
 }
 
+/// Most bytes of the name of a time zone.
+const LONGEST_NAME: u64 = 64;
+/// Most texts of an array.
+const MOST_TEXTS: u64 = 1024;
+/// Bytes of an option with a long name.
+const OPTION: u64 = 32;
+
 /// Bytes of a header of a message with the length behind it.
 const MESSAGE: u64 = 64;
 
@@ -372,6 +379,11 @@ impl Call<'_> {
                     self.message(header, len, effect.writes, &mut tell);
                 }
             }
+            Extent::TextAt(offset) => {
+                self.text_behind(at + u64::from(offset), true, tell);
+            }
+            Extent::Texts(count) => self.texts(at, self.number(count), tell),
+            Extent::LongOptions => self.long_options(at, effect.writes, tell),
             Extent::TokenEnd(_) | Extent::FieldEnd(_) | Extent::Append(..) => {
                 let (offset, len) = self.behind(effect, at);
                 tell(at + offset, len);
@@ -484,7 +496,10 @@ impl Call<'_> {
             | Extent::ScannedList(_)
             | Extent::Vector(_)
             | Extent::Message
-            | Extent::Messages(_) => 0,
+            | Extent::Messages(_)
+            | Extent::TextAt(_)
+            | Extent::Texts(_)
+            | Extent::LongOptions => 0,
         };
         units.saturating_mul(size)
     }
@@ -533,6 +548,43 @@ impl Call<'_> {
             _ => (0, 0),
         };
         (offset * size, units * size)
+    }
+
+    /// The text that a pointer there leads to, and the pointer. `false`: it is null. `unset`: it may be that
+    /// nobody has set it, and that the call does not follow it.
+    fn text_behind(&self, at: u64, unset: bool, mut tell: impl FnMut(u64, u64)) -> bool {
+        tell(at, 8);
+        let text = Units {
+            at: number_at(at, 8),
+            size: 1,
+            kernel: self.kernel || unset,
+        };
+        let is_there = || !text.kernel || os::try_read(text.at as usize, &mut [0]);
+        if is_address(text.at) && is_there() {
+            let most = if unset { LONGEST_NAME } else { u64::MAX };
+            tell(text.at, text.text(most));
+        }
+        text.at != 0
+    }
+
+    /// An array of so many texts, or up to a null pointer.
+    fn texts(&self, at: u64, count: u64, mut tell: impl FnMut(u64, u64)) {
+        (0..count.min(MOST_TEXTS)).all(|n| self.text_behind(at + 8 * n, false, &mut tell));
+    }
+
+    /// What getopt_long is given as `struct option`.
+    fn long_options(&self, at: u64, writes: bool, mut tell: impl FnMut(u64, u64)) {
+        for option in (0..MOST_TEXTS).map(|n| at + OPTION * n) {
+            if writes {
+                tell(number_at(option + 16, 8), 4);
+            } else {
+                tell(option + 8, OPTION - 8);
+                self.text_behind(option, false, &mut tell);
+            }
+            if number_at(option, 8) == 0 {
+                break;
+            }
+        }
     }
 
     /// What the header of a message leads to; it was got with so many bytes.

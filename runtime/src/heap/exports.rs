@@ -294,47 +294,52 @@ extern "C-unwind" fn realloc_from(block: Block, size: usize, pc: usize) -> Block
         release(block, step, operation, pc);
         return core::ptr::null_mut();
     }
-    let (moved, old) = move_block(block, size, operation, pc);
-    if moved == block || moved.is_null() {
-        // The step was announced; what came of it is that the block is still there, or its beginning.
-        let cut = if moved.is_null() {
-            0
-        } else {
-            old.saturating_sub(size)
-        };
-        if step && cut > 0 {
-            gate::log(Kind::Free, (block as usize + size) as u64, cut as u64, pc);
-        } else if step {
-            gate::log(Kind::Free, block as u64, 0, pc);
+    let old = match resize(block, size) {
+        Ok((old, true)) => {
+            // The step was announced; what came of it is that the block is still there, or its beginning.
+            let cut = old.saturating_sub(size);
+            let at = if cut > 0 { size } else { 0 };
+            if step {
+                gate::log(Kind::Free, (block as usize + at) as u64, cut as u64, pc);
+            }
+            return block;
         }
-        return moved;
-    }
-    release(block, step, operation, pc);
-    moved
-}
-
-/// Gives a block another size, elsewhere if need be; null when there is no memory. Also how large it was.
-fn move_block(block: Block, size: usize, operation: Operation, pc: usize) -> (Block, usize) {
-    let fits = |arena: Arena| {
-        let _guard = Guard::enter();
-        let old = arena.live_block(block as usize)?.size;
-        Ok((old, arena.resize(block as usize, size)?))
-    };
-    let old = match owner(block as usize).map_or(Err(Fault::Wild), fits) {
-        Ok((old, true)) => return (block, old),
         Ok((old, false)) => old,
         Err(fault) => report(fault, operation, pc),
     };
     let fresh = allocate(size, 16, false, pc);
-    if !fresh.is_null() {
-        let len = old.min(size);
-        // SAFETY: two different blocks of at least `len` bytes.
-        unsafe { core::ptr::copy_nonoverlapping(block as *const u8, fresh as *mut u8, len) };
-        if crate::vars::symbolic() {
-            crate::shadow::moved(block as u64, fresh as u64, len as u64);
+    if fresh.is_null() {
+        if step {
+            gate::log(Kind::Free, block as u64, 0, pc);
         }
+        return fresh;
     }
-    (fresh, old)
+    let len = old.min(size);
+    let (from, to) = (block as u64, fresh as u64);
+    if step && crate::vars::symbolic() && crate::shadow::any_shared(from, to, len as u64) {
+        // The block is still there; what it holds is read, and it is freed, in one step of its own.
+        gate::log(Kind::Free, from, 0, pc);
+        crate::shadow::copy_and(to, from, len as u64, pc, || {
+            let step = announce_free(from, pc);
+            release(block, step, operation, pc);
+        });
+        return fresh;
+    }
+    // SAFETY: two different blocks of at least `len` bytes.
+    unsafe { core::ptr::copy_nonoverlapping(block as *const u8, fresh as *mut u8, len) };
+    if crate::vars::symbolic() {
+        crate::shadow::moved(from, to, len as u64);
+    }
+    release(block, step, operation, pc);
+    fresh
+}
+
+/// Gives a block another size where it lies, if there is place (`true`). Also how large it was.
+fn resize(block: Block, size: usize) -> Result<(usize, bool), Fault> {
+    let arena = owner(block as usize).ok_or(Fault::Wild)?;
+    let _guard = Guard::enter();
+    let old = arena.live_block(block as usize)?.size;
+    Ok((old, arena.resize(block as usize, size)?))
 }
 
 extern "C-unwind" fn reallocarray_from(

@@ -7,6 +7,7 @@ use crate::access::pieces::torn;
 use crate::access::{SEQ_CST, Update, check, load, log_order, order, store};
 use crate::gate;
 use crate::os;
+use crate::vars;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::{Op, Why};
 use raddle_protocol::hooks::cas_orders;
@@ -202,7 +203,7 @@ impl Access {
 
     /// Is it an access to shared memory? One that is so in part makes the rest shared too.
     fn is_shared(self) -> bool {
-        if !crate::vars::symbolic() {
+        if !vars::symbolic() {
             return false;
         }
         let known = world().cells.any_shared(self.at, self.len());
@@ -305,6 +306,8 @@ impl Access {
                 false => p.cell.inputs &= !bits,
             }
         });
+        // Where the memory turns out to be a function's own, it reads that without a record.
+        world().cells.store(self.at, self.len(), expr, Some(value));
     }
 
     /// Does what the shared bytes hold depend on an input?
@@ -458,8 +461,7 @@ impl Access {
         self.shadow_of(self.fetch())
     }
 
-    /// Gives bytes that only the running function sees an expression; the caller stores its value
-    /// before or after.
+    /// Gives bytes that only the running function sees an expression; the caller has stored its value.
     #[inline]
     pub fn set_shadow(self, expr: Expr) {
         if expr == 0 && world().cells.is_concrete(self.at, self.len()) {
@@ -467,7 +469,23 @@ impl Access {
         }
         let expr = fit(&mut world().nodes, expr, self.width());
         let expr = built(expr, self.pc);
+        if vars::symbolic() && world().cells.any_shared(self.at, self.len()) {
+            return self.record_own(expr);
+        }
         world().cells.store(self.at, self.len(), expr, None);
+    }
+
+    /// The same where such bytes are taken to be shared, because of what lay there before or may lie there:
+    /// a block operation or a model would find what the records say.
+    #[cold]
+    fn record_own(self, expr: Expr) {
+        let known = self.is_shared();
+        debug_assert!(known, "a byte of them is shared");
+        gate::simple(self.kind, self.at, self.pc);
+        let value = self.fetch();
+        self.introduce(value);
+        self.settle(value, expr);
+        self.log(self.kind, value, expr);
     }
 
     /// The expression of local bytes that hold `value`.

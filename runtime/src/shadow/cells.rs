@@ -334,6 +334,15 @@ impl Cells {
         any
     }
 
+    /// The same of bytes that may be very many.
+    pub fn any_shared_of_many(&mut self, address: u64, len: u64) -> bool {
+        let mut any = self.shared_ranges(address, len).next().is_some();
+        if !any {
+            self.existing_parts(address, len, |p| any |= p.cell.shared & p.bits() != 0);
+        }
+        any
+    }
+
     /// What is known to be shared of these bytes: first, how many.
     pub fn shared_ranges(
         &self,
@@ -573,6 +582,12 @@ impl Cells {
             let index = ((from + i) % SPAN) as usize;
             let (entry, content) = (source.bytes[index], source.content[index]);
             let checked = source.checked >> index & 1;
+            // What is recorded of shared bytes may be of another thread.
+            let entry = if source.shared >> index & 1 != 0 {
+                0
+            } else {
+                entry
+            };
             if entry != 0 {
                 self.note_expression(to + i, 1);
             }

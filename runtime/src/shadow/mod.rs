@@ -104,6 +104,22 @@ pub unsafe fn renew(address: u64, len: u64) {
     }
 }
 
+/// Is anything known to be shared of so many bytes at one place or the other?
+pub fn any_shared(one: u64, other: u64, len: u64) -> bool {
+    let cells = &mut world().cells;
+    [one, other]
+        .iter()
+        .any(|&at| cells.any_shared_of_many(at, len))
+}
+
+/// Copies where that is so, reads and writes as steps; what `then` does belongs to the same section.
+pub fn copy_and(to: u64, from: u64, len: u64, pc: usize, then: impl FnOnce()) {
+    atomic::enter(pc);
+    blocks::copy(to, from, len, pc);
+    then();
+    atomic::leave(pc);
+}
+
 /// The bytes were copied to fresh memory.
 pub fn moved(from: u64, to: u64, len: u64) {
     world().cells.copy(from, to, len);

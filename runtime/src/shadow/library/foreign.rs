@@ -11,6 +11,7 @@ use crate::gate;
 use crate::heap;
 use crate::os;
 use crate::serial::Serial;
+use crate::shadow::access::decide;
 use crate::shadow::blocks;
 use crate::shadow::calls::{has_symbolic_body, is_mapped};
 use crate::shadow::outside::Source;
@@ -92,7 +93,9 @@ fn reads_and_stores(
     if !named && is_silent(known) && !unknown && only_told() {
         return;
     }
-    let rows = Rows::new(known, values, told && named, pc);
+    // What leaves the program decides nothing.
+    let put_out = Output::find(known).filter(|row| output && leaves(*row, values));
+    let rows = Rows::new(known, values, told && named, pc).put_out(put_out.is_some());
     let call = rows.under_way(values.as_ptr().addr());
     // An earlier one of the same frame may have been left by an exception.
     call.returned();
@@ -107,9 +110,13 @@ fn reads_and_stores(
         false
     } else if let Some(touched) = touches(known) {
         touched.iter().any(|&touch| is_beyond(touch, values, pc))
-    } else if output {
-        Output::find(known).is_none_or(|output| comes_back(output, values, exprs))
+    } else if let Some(put_out) = put_out {
+        let format = put_out.format.and_then(|n| values.get(usize::from(n)));
+        format.is_some_and(|&format| is_symbolic(format, 0))
     } else {
+        for (&expr, &value) in exprs.iter().zip(values) {
+            decide(expr, value, Why::Call, pc);
+        }
         let mut looked = match shape & FOREIGN_READS != 0 || !named {
             true => look(call, known, values, pc),
             false => Looked::default(),
@@ -266,10 +273,9 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
 }
 
 /// Does what arguments of the function with this name lead to belong to the library, as far as no row says
-/// something of it? What is put out where the result is used is in none.
+/// something of it?
 fn has_only_own(name: &str) -> bool {
-    let known = Known::of(name);
-    matches!(known, Some(Known::Row | Known::Nothing)) && Output::find(name).is_none()
+    matches!(Known::of(name), Some(Known::Row | Known::Nothing))
 }
 
 /// Is it not known what this function does to memory, while others could share that? `named`: it is not
@@ -294,28 +300,17 @@ pub fn lose(name: &[u8], pc: usize) {
     Event::names(gate::me(), name).for_each(gate::log_full);
 }
 
-/// Does what is written decide anything? A format does, and the program may read again what it
-/// wrote to a stream of its own.
-fn comes_back(output: Output, values: &[u64], exprs: &[u32]) -> bool {
-    let argument = |index: u8| values.get(usize::from(index)).copied().unwrap_or(0);
-    if output
-        .format
-        .is_some_and(|format| is_symbolic(argument(format), 0))
-    {
-        return true;
-    }
+/// Does what this call writes leave the program, which never reads it again?
+fn leaves(output: Output, values: &[u64]) -> bool {
     let [_, usual, errors] = crate::states::standard_streams();
     let own = match output.name {
         "perror" => errors,
         _ => usual,
     };
-    let stream = output.stream.map_or(own, argument);
+    let given = output.stream.map(|n| values.get(usize::from(n)).copied());
+    let stream = given.map_or(own, Option::unwrap_or_default);
     // Where the program has assigned to these variables, they may lead to files of its own.
-    let leaves = [usual, errors].contains(&stream) && !crate::states::is_seen(stream);
-    let symbolic = exprs.iter().any(|&expr| expr != 0);
-    let text =
-        (0..values.len() as u8).any(|i| Some(i) != output.stream && is_symbolic(argument(i), 0));
-    !leaves && (symbolic || text)
+    [usual, errors].contains(&stream) && !crate::states::is_seen(stream)
 }
 
 /// The `va_list` of a function that takes one in place of its last arguments: its number, where it

@@ -28,6 +28,8 @@ pub struct Rows<'a> {
     before: u32,
     /// Something else tells of what else it stores.
     told: bool,
+    /// What it reads leaves the program.
+    put_out: bool,
     pc: usize,
 }
 
@@ -41,8 +43,21 @@ impl<'a> Rows<'a> {
             values: given,
             before: u32::from(name == DIRECT),
             told: told && name != DIRECT,
+            put_out: false,
             pc,
         }
+    }
+
+    /// What it reads leaves the program (`is`), and decides nothing.
+    pub fn put_out(mut self, is: bool) -> Rows<'a> {
+        self.put_out = is;
+        self
+    }
+
+    /// What nothing else tells of.
+    fn rest(&self) -> impl Iterator<Item = &'static Effect> + use<'a> {
+        let put_out = self.put_out;
+        rest(self.name, self.told).filter(move |effect| effect.writes || !put_out)
     }
 
     /// The call in the caller's frame for which `key` stands.
@@ -74,7 +89,9 @@ impl<'a> Rows<'a> {
     fn all(&self) -> ([Option<&'static Effect>; MOST], usize) {
         let (mut all, mut count) = ([None; MOST], 0);
         let follows = !CALL_BACK.contains(&self.name);
-        let seen = rest(self.name, self.told).filter(|effect| follows && !self.is_unseen(effect));
+        let seen = self
+            .rest()
+            .filter(|effect| follows && !self.is_unseen(effect));
         for effect in seen.take(MOST) {
             all[count] = Some(effect);
             count += 1;
@@ -124,10 +141,10 @@ impl<'a> Rows<'a> {
         let call = self.call(None);
         let (all, count) = self.all();
         let mut looked = Looked::default();
-        let unseen = rest(self.name, self.told).any(|effect| self.is_unseen(effect));
+        let unseen = self.rest().any(|effect| self.is_unseen(effect));
         looked.lost |= unseen && threads::any_unjoined();
         if CALL_BACK.contains(&self.name) {
-            for effect in rest(self.name, self.told) {
+            for effect in self.rest() {
                 let each = |span: Span| {
                     let len = under_way.there(span.at, span.len, span.exact);
                     looked.lost |= under_way.is_unfollowed(span.at, len, span.writes, self.pc);

@@ -243,6 +243,9 @@ impl Call<'_, Live> {
             if !before.is_some_and(|before| self.m.same(byte, before)) {
                 foreign::lose(b"ungetc", self.m.pc);
             }
+        } else {
+            // Whoever reads it again finds a number.
+            self.m.concrete(given, Why::Call);
         }
         // SAFETY: the program's call.
         let put = unsafe { ungetc(given.value as c_int, stream) };
