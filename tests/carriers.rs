@@ -123,3 +123,26 @@ fn blocks_move_with_what_is_in_them() {
         Ok(())
     });
 }
+
+/// A block that grows where it lies is no block that was freed.
+#[test]
+fn blocks_that_grow_under_a_lock_are_proved_to_be_right() {
+    let source = "tests/carriers/grown.c";
+    let program = compile(Compiler::RaddleCc, source, &["-O1", "-w"]);
+    let searches: [&[&str]; 2] = [&["verify"], &["run", "--policy", "dpor"]];
+    for bytes in ["4", "40", "400"] {
+        for search in searches {
+            for (section, right) in [(&["locked"][..], 0), (&[], 66)] {
+                let options = [search, &["--no-shrink"]].concat();
+                let arguments = [&[bytes], section].concat();
+                let output = run(&options, &program, &arguments).output;
+                assert_eq!(
+                    output.status,
+                    right,
+                    "{bytes}, {search:?}: {}",
+                    output.all()
+                );
+            }
+        }
+    }
+}

@@ -227,6 +227,8 @@ fn of_pair(formula: &Formula<'_>, breaking: NodeId, other: NodeId) -> Vec<Hazard
     let block = a.object..a.object.saturating_add(a.value.max(1));
     let inside = || touched(b).any(|bytes| meet(&bytes, &block));
     match a.kind {
+        // A block of another size where it lies is still there.
+        Kind::Free if a.value == 0 => Vec::new(),
         Kind::Free if b.kind == Kind::Free && a.object == b.object || inside() => {
             vec![hazard(breaking, other, false)]
         }

@@ -223,6 +223,9 @@ fn announce_free(address: u64, pc: usize) -> bool {
     step
 }
 
+/// Bytes of a block of another heap, of which at least the first is gone. (0: it is still there.)
+const UNKNOWN_SIZE: u64 = 1;
+
 /// Frees a block that the caller has announced.
 fn release(block: Block, step: bool, operation: Operation, pc: usize) {
     let address = block as usize;
@@ -234,7 +237,7 @@ fn release(block: Block, step: bool, operation: Operation, pc: usize) {
             // SAFETY: the program's own block, from its own heap or wild there.
             unsafe { brought::free(block) };
             if step {
-                gate::log(Kind::Free, address as u64, 0, pc);
+                gate::log(Kind::Free, address as u64, UNKNOWN_SIZE, pc);
             }
             return;
         }
@@ -285,7 +288,7 @@ extern "C-unwind" fn realloc_from(block: Block, size: usize, pc: usize) -> Block
     let operation = call("realloc", block);
     if owner(block as usize).is_none() && brought::is_there() {
         if step {
-            gate::log(Kind::Free, block as u64, 0, pc);
+            gate::log(Kind::Free, block as u64, UNKNOWN_SIZE, pc);
         }
         // SAFETY: as in `release`.
         return unsafe { brought::realloc(block, size) };
