@@ -146,3 +146,28 @@ fn blocks_that_grow_under_a_lock_are_proved_to_be_right() {
         }
     }
 }
+
+/// libstdc++ keeps the texts of exceptions; what is given and read is told of all the same.
+#[test]
+fn texts_of_exceptions_are_followed_or_named() {
+    /// One that threads share, and one that is made of a `std::string`.
+    const NAMED: [usize; 2] = [1, 6];
+    let searches: &[&[&str]] = &[
+        &["verify"],
+        &["verify", "--strategy", "mcr"],
+        &["run", "--policy", "dpor"],
+    ];
+    let all: Vec<usize> = (0..=6).collect();
+    in_parallel(&all, |how| {
+        let flags = [&format!("-DHOW={how}"), "-O1", "-w"];
+        let program = compile(Compiler::RaddleCxx, "tests/carriers/exceptions.cpp", &flags);
+        for (search, bad) in searches.iter().flat_map(|s| [(s, "a"), (s, "x")]) {
+            let options = [search, &["--no-shrink"][..]].concat();
+            let output = run(&options, &program, &[bad]).output;
+            if output.status != 66 && !(output.status == 69 && NAMED.contains(how)) {
+                return Err(format!("{how}, {bad}, {search:?}: {}", output.all()));
+            }
+        }
+        Ok(())
+    });
+}

@@ -6,8 +6,10 @@ pub enum Touch {
     Reads(usize, u64),
     /// Perhaps it reads it first.
     Writes(usize, u64),
+    /// It reads a text with its NUL.
+    Text(usize),
 }
-use Touch::{Reads, Writes};
+use Touch::{Reads, Text, Writes};
 
 /// Begins a thread of a `std::thread`.
 pub const START_THREAD: &str =
@@ -77,6 +79,35 @@ const THREADS: &[(&str, &[Touch])] = &[
     ("_ZSt17rethrow_exception", &[Reads(0, 8)]),
 ];
 
+/// Exceptions that keep a text which only their functions know of, and a pointer to it in the object.
+const EXCEPTIONS: &[&str] = &[
+    "_ZNSt11logic_error",
+    "_ZNSt12domain_error",
+    "_ZNSt12length_error",
+    "_ZNSt12out_of_range",
+    "_ZNSt16invalid_argument",
+    "_ZNSt13runtime_error",
+    "_ZNSt11range_error",
+    "_ZNSt14overflow_error",
+    "_ZNSt15underflow_error",
+];
+
+/// What functions of [`EXCEPTIONS`] touch, but for those that are given a `std::string`.
+fn of_exception(name: &str) -> Option<&'static [Touch]> {
+    if name.ends_with("_error4whatEv") && name.starts_with("_ZNKSt1") {
+        return Some(&[Reads(0, 16)]);
+    }
+    let does = EXCEPTIONS.iter().find_map(|class| name.strip_prefix(class));
+    match does? {
+        "C1EPKc" | "C2EPKc" => Some(&[Text(1), Writes(0, 16)]),
+        "C1ERKS_" | "C2ERKS_" | "C1EOS_" | "C2EOS_" | "aSERKS_" | "aSEOS_" => {
+            Some(&[Reads(1, 16), Writes(0, 16)])
+        }
+        "D0Ev" | "D1Ev" | "D2Ev" => Some(&[Reads(0, 16)]),
+        _ => None,
+    }
+}
+
 /// What else leaves the program's objects alone, or has no others than these: memory, exceptions, and
 /// output to the streams that there are from the start. Streams that keep text, or lead elsewhere,
 /// have constructors of other names.
@@ -126,11 +157,12 @@ pub fn is_of_library(name: &str) -> bool {
         .any(|start| name.starts_with(start))
 }
 
-/// What a function that is about threads, or never returns, touches; `None`: it is not one of these.
+/// What a function that is about threads or exceptions, or never returns, touches; `None`: it is not one of these.
 pub fn touches(name: &str) -> Option<&'static [Touch]> {
     let row = THREADS.iter().find(|row| name.starts_with(row.0));
     let throws = name.starts_with("_ZSt") && name.contains("__throw_");
-    row.map(|row| row.1).or(throws.then_some(&[]))
+    let known = row.map(|row| row.1).or_else(|| of_exception(name));
+    known.or(throws.then_some(&[]))
 }
 
 /// Is it known that the function does nothing to memory that threads share, but for what
@@ -154,6 +186,17 @@ mod tests {
             ),
             ("_ZNSt18condition_variable10notify_oneEv", true, Some(&[])),
             ("_ZSt20__throw_length_errorPKc", true, Some(&[])),
+            (
+                "_ZNSt12out_of_rangeC1EPKc",
+                true,
+                Some(&[Text(1), Writes(0, 16)]),
+            ),
+            ("_ZNKSt13runtime_error4whatEv", true, Some(&[Reads(0, 16)])),
+            (
+                "_ZNSt13runtime_errorC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+                true,
+                None,
+            ),
             ("_ZNSolsEi", true, None),
             ("_Znwm", true, None),
             ("_ZNSirsERi", false, None),

@@ -14,22 +14,18 @@
 #include <getopt.h>
 #include <glob.h>
 #include <iconv.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <locale.h>
 #include <math.h>
-#include <mqueue.h>
 #include <pthread.h>
 #include <regex.h>
 #include <search.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -46,7 +42,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
-#include <wctype.h>
 
 static char b[16] = "abc";
 static struct { char text[12]; int number; } one = {"abc", 1}, two;

@@ -262,6 +262,12 @@ fn is_beyond(touch: Touch, values: &[u64], pc: usize) -> bool {
             blocks::will_read(at(index), len, pc);
             false
         }
+        Touch::Text(index) => {
+            let text = at(index);
+            let len = text_length(text).map_or(0, |len| len + 1);
+            blocks::will_read(text, len, pc);
+            false
+        }
         Touch::Writes(index, len) => {
             let known = !world().cells.any_symbolic(at(index), len);
             if known {
