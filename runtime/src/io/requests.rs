@@ -7,6 +7,8 @@ use crate::access::{range_read, range_write};
 use crate::gone::Memory;
 use crate::{gate, gate::hooked::tells, numbers, os, vars};
 use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
+use libc::{msqid_ds, shmid_ds};
 use raddle_protocol::event::Kind;
 
 /// What the argument of a command leads to, in bytes.
@@ -131,10 +133,15 @@ const QUEUE: Argument = Written(size_of::<libc::msqid_ds>());
 /// The same of a segment of memory.
 const SEGMENT: Argument = Written(size_of::<libc::shmid_ds>());
 
-/// The processes of whose numbers the kernel has told there, as the program sees them.
-fn show(numbers: [&mut libc::pid_t; 2]) {
-    for number in numbers {
-        *number = numbers::shown(*number);
+/// The call has written there: the numbers of processes, so far in, become those that the program sees.
+///
+/// # Safety
+/// There are numbers.
+unsafe fn show(at: usize, places: [usize; 2]) {
+    for place in places {
+        let number = (at + place) as *mut libc::pid_t;
+        // SAFETY: the caller's promise.
+        unsafe { number.write_unaligned(numbers::shown(number.read_unaligned())) };
     }
 }
 
@@ -317,10 +324,13 @@ pub fn messages(
     const NAME: &str = "what msgctl reads and writes where its argument leads";
     told(NAME, of_messages(command), true, argument, pc, |at| {
         let result = call(at);
-        let states = of_messages(command) == QUEUE && result >= 0;
-        // SAFETY: what the call has written.
-        if let Some(state) = unsafe { (at as *mut libc::msqid_ds).as_mut() }.filter(|_| states) {
-            show([&mut state.msg_lspid, &mut state.msg_lrpid]);
+        if of_messages(command) == QUEUE && result >= 0 {
+            let places = [
+                offset_of!(msqid_ds, msg_lspid),
+                offset_of!(msqid_ds, msg_lrpid),
+            ];
+            // SAFETY: the call has succeeded.
+            unsafe { show(at, places) };
         }
         result
     })
@@ -349,10 +359,13 @@ pub fn shared_memory(
     const NAME: &str = "what shmctl reads and writes where its argument leads";
     told(NAME, of_shared_memory(command), true, argument, pc, |at| {
         let result = call(at);
-        let states = of_shared_memory(command) == SEGMENT && result >= 0;
-        // SAFETY: what the call has written.
-        if let Some(state) = unsafe { (at as *mut libc::shmid_ds).as_mut() }.filter(|_| states) {
-            show([&mut state.shm_cpid, &mut state.shm_lpid]);
+        if of_shared_memory(command) == SEGMENT && result >= 0 {
+            let places = [
+                offset_of!(shmid_ds, shm_cpid),
+                offset_of!(shmid_ds, shm_lpid),
+            ];
+            // SAFETY: the call has succeeded.
+            unsafe { show(at, places) };
         }
         result
     })
