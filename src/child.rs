@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// then was, too.
 pub fn attend(command: &mut Command) -> Result<(ExitStatus, bool)> {
     attend_any(command)
-        .map_err(|e| Error::fault(format!("the raddle command cannot be started: {e}")))
+        .map_err(|e| Error::operation(format!("the raddle command cannot be started: {e}"), &e))
 }
 
 /// The same of any command, which may end before those that it has started. Where raddle was asked to

@@ -3,7 +3,6 @@
 use crate::exit::Exit;
 use crate::terminal::visible;
 use raddle_scheduler::{RunError, StartError, Unsuitable};
-use std::fmt::Display;
 use std::path::Path;
 
 /// An error of the command. Shown as `raddle: error: cause; remedy`.
@@ -53,9 +52,27 @@ impl Error {
         )
     }
 
-    /// What failed at a limit of the machine's or the user's, which `source` names, and is no defect.
-    pub fn of_limit(source: &std::io::Error, cause: &impl Display) -> Option<Error> {
+    /// Something that has to be done for every run and failed: a defect, unless a limit was met.
+    pub fn operation(cause: impl Into<String>, source: &std::io::Error) -> Error {
+        let cause = cause.into();
+        Error::of_limit(source, &cause).unwrap_or_else(|| Error::fault(cause))
+    }
+
+    /// What failed at a limit of the machine's or the user's, no defect: `error`, or what it came from, says
+    /// so.
+    fn of_limit(error: &(dyn std::error::Error + 'static), cause: &str) -> Option<Error> {
+        let source = std::iter::successors(Some(error), |e| e.source())
+            .find_map(|e| e.downcast_ref::<std::io::Error>())?;
         let remedy = match source.raw_os_error()? {
+            libc::EFBIG => {
+                return Some(Error::new(
+                    Exit::InputOutput,
+                    format!(
+                        "{cause}: the limit of the size of files is smaller than what raddle shares with the program"
+                    ),
+                    "raise it (ulimit -f unlimited)",
+                ));
+            }
             libc::EMFILE => "raise the limit of open files (ulimit -n)",
             libc::ENFILE => "the whole machine has too many open files: close some",
             libc::EAGAIN => {
@@ -64,7 +81,7 @@ impl Error {
             libc::ENOMEM => "free some memory, or raise its limit (ulimit -v)",
             _ => return None,
         };
-        Some(Error::new(Exit::InputOutput, cause.to_string(), remedy))
+        Some(Error::new(Exit::InputOutput, cause, remedy))
     }
 
     /// A defect of raddle itself.
@@ -79,26 +96,14 @@ impl Error {
 
 impl From<Unsuitable> for Error {
     fn from(error: Unsuitable) -> Error {
-        Error::new(Exit::Unsupported, error.to_string(), "")
+        Error::of_limit(&error, &error.to_string())
+            .unwrap_or_else(|| Error::new(Exit::Unsupported, error.to_string(), ""))
     }
 }
 
 impl From<StartError> for Error {
     fn from(error: StartError) -> Error {
-        if let StartError::Os { source, .. } = &error
-            && source.raw_os_error() == Some(libc::EFBIG)
-        {
-            return Error::new(
-                Exit::InputOutput,
-                format!(
-                    "{error}: the limit of the size of files is smaller than what raddle shares with the program"
-                ),
-                "raise it (ulimit -f unlimited)",
-            );
-        }
-        if let StartError::Os { source, .. } = &error
-            && let Some(of_limit) = Error::of_limit(source, &error)
-        {
+        if let Some(of_limit) = Error::of_limit(&error, &error.to_string()) {
             return of_limit;
         }
         let exit = match &error {
@@ -120,9 +125,7 @@ impl From<StartError> for Error {
 
 impl From<RunError> for Error {
     fn from(error: RunError) -> Error {
-        if let RunError::Os { source, .. } | RunError::Clone(source) = &error
-            && let Some(of_limit) = Error::of_limit(source, &error)
-        {
+        if let Some(of_limit) = Error::of_limit(&error, &error.to_string()) {
             return of_limit;
         }
         let exit = match error {
@@ -144,4 +147,60 @@ impl From<RunError> for Error {
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.lines().map(str::trim).collect();
     visible(words.join(" ").trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Error as Os;
+    use std::path::PathBuf;
+
+    #[test]
+    fn limits_are_no_defects_and_no_fault_of_the_program() {
+        let path = || PathBuf::from("there");
+        let (action, limit) = ("act", std::time::Duration::ZERO);
+        let from = |source| -> [(Error, Exit); 7] {
+            let [a, b, c, d, e, f, g] = [(); 7].map(|()| Os::from_raw_os_error(source));
+            let unreadable = |source| Unsuitable::Unreadable {
+                path: path(),
+                source,
+            };
+            [
+                (StartError::Os { action, source: a }.into(), Exit::ToolFault),
+                (RunError::Os { action, source: b }.into(), Exit::ToolFault),
+                (RunError::Clone(c).into(), Exit::ToolFault),
+                (
+                    StartError::Runtime {
+                        path: path(),
+                        source: d,
+                    }
+                    .into(),
+                    Exit::ToolFault,
+                ),
+                (unreadable(e).into(), Exit::Unsupported),
+                (
+                    StartError::Unsuitable(unreadable(f)).into(),
+                    Exit::Unsupported,
+                ),
+                (Error::operation("cannot act", &g), Exit::ToolFault),
+            ]
+        };
+        for source in [
+            libc::EMFILE,
+            libc::ENFILE,
+            libc::EAGAIN,
+            libc::ENOMEM,
+            libc::EFBIG,
+        ] {
+            for (error, _) in from(source) {
+                assert_eq!(error.exit, Exit::InputOutput, "{error}");
+                assert!(!error.remedy.is_empty(), "{error}");
+            }
+        }
+        for (error, exit) in from(libc::EINVAL) {
+            assert_eq!(error.exit, exit, "{error}");
+        }
+        let silent = Error::from(StartError::Silent { limit });
+        assert_eq!(silent.exit, Exit::Unsupported);
+    }
 }

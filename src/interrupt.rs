@@ -186,6 +186,5 @@ impl Interrupt {
 }
 
 fn os_error(what: &str, error: &std::io::Error) -> Error {
-    let cause = format!("cannot {what}: {error}");
-    Error::of_limit(error, &cause).unwrap_or_else(|| Error::fault(cause))
+    Error::operation(format!("cannot {what}: {error}"), error)
 }

@@ -490,7 +490,8 @@ fn debug(witness: &Witness, setup: &Setup, options: &ReplayOptions) -> Result<Ex
     // One kernel thread per thread, so that the debugger sees all of them.
     job.flags |= flags::KERNEL_THREADS | flags::TRAP;
     // Ctrl-C is for the debugger.
-    let never = StopFlag::new().map_err(|e| Error::fault(format!("cannot make a flag: {e}")))?;
+    let never =
+        StopFlag::new().map_err(|e| Error::operation(format!("cannot make a flag: {e}"), &e))?;
     let mut direct = direct(&setup.target, &job, &setup.limits, &never)?;
     let mut commands = vec!["set breakpoint pending on", "set print thread-events off"];
     if witness.finding.class == Class::Exit.name() {

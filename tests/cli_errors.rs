@@ -448,14 +448,11 @@ fn limits_of_files_are_named() {
     let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
     let size: &[&str] = &["size of files", "ulimit -f"];
     let open: &[&str] = &["Too many open files", "ulimit -n"];
-    for (limit, named) in [
-        ("-f 0", size),
-        ("-f 1", size),
-        ("-f 100", size),
-        ("-n 9", open),
-        ("-n 12", open),
-        ("-n 20", open),
-    ] {
+    let sizes = [0, 1, 100].map(|blocks| (format!("-f {blocks}"), size));
+    // How many are open when raddle starts is the shell's affair: each of raddle's own comes to be one too
+    // many.
+    let files = (6..=20).map(|files| (format!("-n {files}"), open));
+    for (limit, named) in files.chain(sizes) {
         let mut shell = Command::new("bash");
         let script = format!("ulimit {limit}; exec \"$@\"");
         shell

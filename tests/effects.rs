@@ -232,6 +232,31 @@ fn a_text_is_empty_before_it_is_printed() {
     });
 }
 
+/// What `tokens` prints in each mode, one call after the other in any order.
+const TOKENS: [(&str, &[&str]); 4] = [
+    ("0", &["bc.d-", "cb.d-"]),
+    ("1", &["bx.yz", "yx.z-"]),
+    ("2", &["bc d-", "bc0d-", "cb d-", "cb0d-"]),
+    ("3", &["bx yz", "bx0yz", "yx z-"]),
+];
+
+#[test]
+fn a_text_is_split_by_one_call_after_the_other() {
+    let program = compile(Compiler::RaddleCc, "tests/effects/tokens.c", &["-O1"]);
+    in_parallel(&TOKENS, |&(mode, wanted)| {
+        let file = scratch(&format!("tokens-{mode}")).join("found");
+        let _ = std::fs::remove_file(&file);
+        let options = ["run", "--policy", "dpor", "--races=off"];
+        let search = run(&options, &program, &[mode, &file.to_string_lossy()]);
+        let found = std::fs::read_to_string(&file).unwrap_or_default();
+        let found: BTreeSet<&str> = found.lines().collect();
+        match search.output.status == 0 && found.iter().eq(wanted) {
+            true => Ok(()),
+            false => Err(format!("{mode}: {found:?}: {}", search.output.all())),
+        }
+    });
+}
+
 /// Modes of `shared` that bound the verdict of `verify` where nothing fails: it does not model sockets and
 /// processes.
 const NOT_MODELLED: &[&str] = &[

@@ -71,6 +71,26 @@ fn what_is_not_controlled_is_named_and_strict_makes_it_an_error() {
     }
 }
 
+/// They may give a waiting thread what it waits for: that is no deadlock.
+#[test]
+fn what_calls_without_a_model_move_is_found() {
+    let program = compile(Compiler::Gcc, "tests/watchdog/moved.c", &[]);
+    for call in ["vmsplice", "SYS_vmsplice", "SYS_splice", "SYS_tee"] {
+        for polls in [&[][..], &["poll"]] {
+            let run = run(&["run", "-n", "20"], &program, &[&[call], polls].concat());
+            let all = run.output.all();
+            assert_eq!(run.output.status, 0, "{call} {polls:?}: {all}");
+            let name = call.trim_start_matches("SYS_");
+            let named = run
+                .summary
+                .uncontrolled
+                .iter()
+                .any(|told| told.contains(name));
+            assert!(named, "{call}: {all}");
+        }
+    }
+}
+
 /// As the source has it, not as the linker does.
 #[test]
 fn functions_of_cpp_are_named_as_in_their_source() {

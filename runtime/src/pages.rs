@@ -334,6 +334,11 @@ impl<O: Os> Pages<O> {
         })
     }
 
+    /// Has anything been done that is not under control?
+    pub fn names_any_uncontrolled(&self) -> bool {
+        self.control().uncontrolled_len.load(Ordering::Relaxed) > 0
+    }
+
     /// Do some of these bytes belong to the pages?
     pub fn holds(&self, at: usize, len: usize) -> bool {
         let base = self.base as usize;

@@ -106,7 +106,7 @@ pub enum StartError {
     #[error(
         "address randomisation cannot be switched off ({0}); in a container allow personality(2) (docker: --security-opt seccomp=unconfined), or set kernel.randomize_va_space=0"
     )]
-    Randomisation(io::Error),
+    Randomisation(#[source] io::Error),
     /// The program ended before its `main`.
     #[error("the program ended before its main ({ended}); {}", hint(.stderr))]
     Ended {
@@ -233,7 +233,7 @@ pub enum RunError {
     Garbage,
     /// The fork server could not clone itself.
     #[error("the program cannot be cloned: {0}; a limit on processes or memory may be too low")]
-    Clone(io::Error),
+    Clone(#[source] io::Error),
     /// The fork server had to be started again, and that failed.
     #[error(transparent)]
     Start(#[from] StartError),

@@ -96,7 +96,8 @@ pub const ROWS: &[Row] = &[
         &[
             SECOND,
             Effect::of(Place::Kept(0), false, Token(1)),
-            Effect::of(Place::Kept(0), true, TokenEnd(1)),
+            // With the step by which it moves on.
+            Effect::of(Place::Kept(0), true, TokenEnd(1)).opaque(),
         ],
     ),
     row(

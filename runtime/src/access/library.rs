@@ -405,6 +405,40 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         // SAFETY: the running thread, which makes the call next.
         return unsafe { *ATTRIBUTES.get() = frame.arguments[1] };
     }
+    // SAFETY: the running thread; plain data.
+    let goes_on_at = || unsafe { OWN.get() }.kept;
+    let staged = loop {
+        let before = goes_on_at();
+        // SAFETY: the caller's promise.
+        let staged = unsafe { announce(what, name, frame, key, pc) };
+        // If others have moved on meanwhile, the call will begin elsewhere.
+        let moved = goes_on_at() != before && frame.arguments[0] == 0;
+        if !moved || !row_of(what).is_some_and(|(_, row)| goes_on(row)) {
+            break staged;
+        }
+    };
+    if let Some(staged) = staged {
+        staged.make();
+    }
+}
+
+/// Does it go on where strtok stood?
+fn goes_on(row: &Row) -> bool {
+    let mut effects = row.effects.iter();
+    effects.any(|effect| matches!(effect.place, Place::Kept(_)))
+}
+
+/// Tells of all that a call does before it is made, up to the step in which it is.
+///
+/// # Safety
+/// As of [`begin`].
+unsafe fn announce(
+    what: u64,
+    name: &str,
+    frame: &mut Frame,
+    key: usize,
+    pc: usize,
+) -> Option<Staged> {
     let (mut told, mut known) = (0, true);
     let mut all_used = Uses::NONE;
     let mut staged = None;
@@ -497,7 +531,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
                 })
             };
         }
-        if is(|place| matches!(place, Place::Kept(_))) {
+        if goes_on(row) {
             frame.end = call.text_end();
             if gate::exhaustive() {
                 all_used.add(own_place(number), Access::Changes);
@@ -570,9 +604,7 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
     for n in (0..left).filter(|&n| frame.list[n][1] & BEFORE == 0) {
         tell_noted(frame, n, pc);
     }
-    if let Some(staged) = staged {
-        staged.make();
-    }
+    staged
 }
 
 /// What a call has written, of which others do not know yet.
@@ -627,6 +659,18 @@ pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
         remember(number, row, &call, frame.end);
     }
     if let Some(staged) = staged {
+        if let Some((number, row)) = row {
+            let call = call_of(what, frame, number, Some(result));
+            let at_once = row.effects.iter().filter(|e| e.writes && !has_steps(e));
+            for effect in at_once {
+                // SAFETY: the caller's promise.
+                unsafe { call.spans(effect, |span| staged.shows(span.at, span.len)) };
+            }
+        }
+        for n in (0..told).filter(|&n| frame.list[n][1] & (WRITES | AFTER | WHOLE) == WRITES) {
+            let span = noted(frame, n);
+            staged.shows(span.at, span.len);
+        }
         staged.returned();
     }
     let steps = row.is_some_and(|(_, row)| row.steps);
@@ -718,11 +762,7 @@ unsafe extern "C-unwind" fn before(what: u64, name: Address, frame: Address, pc:
         let keeps = row_of(what).filter(|(_, row)| row.keeps_place());
         if let Some((number, row)) = keeps {
             (frame.what, frame.told, frame.end) = (what, ALONE, 0);
-            if row
-                .effects
-                .iter()
-                .any(|effect| matches!(effect.place, Place::Kept(_)))
-            {
+            if goes_on(row) {
                 frame.end = call_of(what, frame, number, None).text_end();
             }
         }

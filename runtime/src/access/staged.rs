@@ -518,6 +518,24 @@ impl Call {
         record.put_in();
     }
 
+    /// Others find what it has left here as soon as it has returned.
+    pub fn shows(self, at: u64, len: u64) {
+        let record = record(self.0);
+        for place in &record.places[..record.count] {
+            let (from, to) = (at.max(place.at), (at + len).min(place.end()));
+            if from < to {
+                let first = place.first + (from - place.at) as usize;
+                let part = Place {
+                    at: from,
+                    len: to - from,
+                    first,
+                    ..*place
+                };
+                look(&part, &mut record.others[part.bytes()], record.kernel);
+            }
+        }
+    }
+
     /// It has returned: from now on others find what was there before.
     pub fn returned(self) {
         let record = record(self.0);

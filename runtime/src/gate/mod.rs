@@ -35,7 +35,7 @@ pub use asking::{access_unseen, ask, ask_unfollowed, gives, remaps, renews, with
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
 pub use state::{Known, capture};
-pub use uncontrolled::uncontrolled;
+pub use uncontrolled::{anything_uncontrolled, uncontrolled};
 
 use self::core::{Gate, Stop};
 use crate::os::Kernel;

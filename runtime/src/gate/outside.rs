@@ -49,6 +49,9 @@ impl<O: Os> Gate<O> {
             self.look_after(BETWEEN_LOOKS);
             io::change();
             self.look_again();
+        } else if nobody && !watch.is_empty() && self.pages.names_any_uncontrolled() {
+            // A call that is not followed may have moved bytes, and nobody was told.
+            self.look_again();
         }
         if self.nobody_is_ready() {
             self.await_outside(watch);

@@ -21,6 +21,11 @@ pub fn uncontrolled(name: &str) {
     pages().uncontrolled(named.unwrap_or(name));
 }
 
+/// Has this execution done anything that is not under control?
+pub fn anything_uncontrolled() -> bool {
+    pages().attached() && pages().names_any_uncontrolled()
+}
+
 fn describe(name: &str, text: &mut Text) -> fmt::Result {
     text.write_str(name)?;
     // The thread that ran last has ended, and none is chosen: it is nobody's call.

@@ -83,6 +83,8 @@ impl Waiting {
 
     fn is_due(&mut self) -> bool {
         let changed = self.tried != table::changes();
+        // What is not followed may have moved bytes, too.
+        let looks = |tried: u64| tried == 0 || changed || gate::anything_uncontrolled();
         match &mut self.condition {
             Condition::Change => changed,
             Condition::ChangeOf(object) => {
@@ -90,9 +92,7 @@ impl Waiting {
             }
             Condition::Asked(ask, about) => ask(*about),
             // SAFETY: one entry.
-            Condition::One(one) if self.tried == 0 || changed => unsafe {
-                raw::poll(one, 1, 0) > 0
-            },
+            Condition::One(one) if looks(self.tried) => unsafe { raw::poll(one, 1, 0) > 0 },
             Condition::One(_) => false,
             // SAFETY: the waiting call's array.
             Condition::Many { fds, count } => unsafe { raw::poll(*fds, *count, 0) > 0 },
