@@ -587,10 +587,17 @@ fn usage_error(error: &clap::Error) -> Error {
         .collect();
     let cause = paragraph.join(" ");
     let cause = cause.strip_prefix("error: ").unwrap_or(&cause).to_string();
-    Error::usage(
-        cause,
-        "`raddle help` and `raddle run --help` say what is possible",
-    )
+    let unknown = match error.get(clap::error::ContextKind::InvalidArg) {
+        Some(clap::error::ContextValue::String(argument)) => argument.as_str(),
+        _ => "",
+    };
+    let remedy = match error.kind() {
+        clap::error::ErrorKind::UnknownArgument if !unknown.starts_with('-') => {
+            "write `--` before the program and its arguments"
+        }
+        _ => "`raddle help` and `raddle run --help` say what is possible",
+    };
+    Error::usage(cause, remedy)
 }
 
 #[cfg(test)]

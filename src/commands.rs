@@ -185,7 +185,9 @@ fn run_in_time(options: &RunOptions, files: &Files, interrupt: &Interrupt) -> Re
         policy,
         seed: setup.seed.number,
         executions,
-        workers: options.jobs,
+        workers: executions.map_or(options.jobs, |most| {
+            options.jobs.min(u16::try_from(most).unwrap_or(u16::MAX))
+        }),
         keep_going: options.findings.keep_going,
         same_output: options.same_output,
         reference,

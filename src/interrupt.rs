@@ -37,6 +37,14 @@ pub fn came() -> bool {
     CAME.load(Ordering::SeqCst)
 }
 
+/// Has the limit of time of [`Interrupt::within`] been reached?
+static LATE: AtomicBool = AtomicBool::new(false);
+
+/// Is the time up that this command was given? For what waits where no [`Interrupt`] is at hand.
+pub fn late() -> bool {
+    LATE.load(Ordering::SeqCst)
+}
+
 /// The signals that ask a command to end.
 const ASKING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
@@ -168,6 +176,7 @@ impl Interrupt {
                 let mut stopped: Option<Instant> = None;
                 while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                     if limit.is_some_and(|limit| started.elapsed() >= limit) {
+                        LATE.store(true, Ordering::SeqCst);
                         self.search.set();
                     }
                     if self.stopped() {

@@ -26,10 +26,10 @@ const PATIENCE: libc::c_int = 10_000;
 const LOOK: libc::c_int = 50;
 
 /// A file that the user named: a regular one, a pipe or a device. A read fails where nothing comes
-/// for [`PATIENCE`], or a signal does.
+/// for [`PATIENCE`], or a signal does, and that of a pipe or a device when the time is up.
 pub struct Named(File);
 
-/// A signal came while a pipe had nothing to give.
+/// A signal came, or the time was up, while a pipe was read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped")]
 struct Asked;
@@ -54,7 +54,9 @@ impl Named {
 
     /// Waits until there is something to read, or the end.
     fn wait(&self) -> io::Result<()> {
-        match is_ready(&self.0, libc::POLLIN)? {
+        // Regular files give all at once, and are read for reports when the time is up, too.
+        let limited = !self.0.metadata()?.is_file();
+        match is_ready(&self.0, libc::POLLIN, limited)? {
             true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::TimedOut,
@@ -251,7 +253,7 @@ fn write_in_place(path: &Path, mut content: &[u8]) -> io::Result<()> {
             Ok(n) => content = &content[n..],
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                if !is_ready(&file, libc::POLLOUT)? {
+                if !is_ready(&file, libc::POLLOUT, false)? {
                     return late("nobody reads on");
                 }
             }
@@ -261,8 +263,9 @@ fn write_in_place(path: &Path, mut content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the file can be read or written; `false`: not within [`PATIENCE`].
-fn is_ready(file: &File, events: libc::c_short) -> io::Result<bool> {
+/// Waits until the file can be read or written; `false`: not within [`PATIENCE`]. `limited`: an error
+/// when the time is up.
+fn is_ready(file: &File, events: libc::c_short, limited: bool) -> io::Result<bool> {
     let mut polled = libc::pollfd {
         fd: file.as_raw_fd(),
         events,
@@ -270,7 +273,7 @@ fn is_ready(file: &File, events: libc::c_short) -> io::Result<bool> {
     };
     // In parts: a signal may come just before the call.
     for _ in 0..PATIENCE / LOOK {
-        if interrupt::came() {
+        if interrupt::came() || (limited && interrupt::late()) {
             return Err(io::Error::other(Asked));
         }
         // SAFETY: one structure, which lives longer than the call.

@@ -198,7 +198,7 @@ fn wrong_usage() {
                 usage,
             ),
             case(&["run"], &["required", "raddle help"], usage),
-            case(&["run", "x"], &["x"], usage),
+            case(&["run", "x"], &["x", "write `--` before"], usage),
             case(
                 &["run", "--frobnicate", "--", "x"],
                 &["--frobnicate"],
@@ -377,6 +377,34 @@ fn pipes_that_give_nothing_are_not_waited_for_without_end() {
         let status = child.wait().expect("a child");
         let interrupted = i32::from(Exit::Interrupted.code());
         assert_eq!(status.code(), Some(interrupted), "{args:?}");
+    }
+    let options = [
+        ("run", "--suppressions"),
+        ("run", "--expect-output"),
+        ("run", "--stdin"),
+        ("verify", "--stdin"),
+    ];
+    // Nothing comes from it, or no end.
+    for (endless, (command_name, option)) in [false, true]
+        .into_iter()
+        .flat_map(|endless| options.map(|option| (endless, option)))
+    {
+        let mut writer = endless.then(|| {
+            let mut writer = Command::new("sh");
+            writer.args(["-c", "exec yes >pipe"]).current_dir(&dir);
+            writer.spawn().expect("a shell starts")
+        });
+        let args = [command_name, "--time", "1s", option, "pipe", "--", program];
+        let got = output(&mut command(&dir, &args.map(String::from)), LIMIT);
+        if let Some(writer) = &mut writer {
+            writer.kill().expect("a child can be killed");
+            writer.wait().expect("a child");
+        }
+        // Where more is read than such a file may have, that is told before the time is up.
+        let too_long = got.status == i32::from(Exit::InputOutput.code());
+        let late = got.status == i32::from(Exit::WithinBounds.code())
+            && got.stderr.contains("bound: the time was up");
+        assert!(late || endless && too_long, "{args:?}: {got:?}");
     }
     let file = Exit::InputOutput;
     let verify = ["verify", "--symbolic-file", "pipe", "--", program];
