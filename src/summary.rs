@@ -328,7 +328,7 @@ impl Summary {
     pub fn text(&self, style: Style, reported: bool) -> String {
         let (verdict, good) = self.claim();
         let verdict = match good {
-            true if self.reported().is_some() => style.yellow(&verdict),
+            true if self.reported().is_some() || self.came_to_no_end() => style.yellow(&verdict),
             true => style.green(&verdict),
             false => style.red(&verdict),
         };
@@ -422,6 +422,15 @@ impl Summary {
             (true, true) => "no failure so far",
         };
         let (claim, good) = match self.verdict {
+            // Whatever else: that is no search in which nothing was found.
+            Verdict::NothingFoundWithinBounds
+            | Verdict::VerifiedWithinBounds
+            | Verdict::ExploredWithinBounds
+                if self.came_to_no_end() =>
+            {
+                let stopped = if self.interrupted { "stopped, " } else { "" };
+                (format!("{stopped}no execution came to its end"), true)
+            }
             Verdict::NothingFound | Verdict::NothingFoundWithinBounds if self.interrupted => {
                 (format!("stopped, {nothing}"), true)
             }
@@ -445,6 +454,11 @@ impl Summary {
             [] => (claim, good),
             told => (format!("{claim}, {}", told.join(", ")), good),
         }
+    }
+
+    /// Was each execution cut short, or none made?
+    fn came_to_no_end(&self) -> bool {
+        self.outcomes.values().all(|times| *times == 0)
     }
 
     /// What was found that does not fail the run, and what would make it.
@@ -593,6 +607,26 @@ mod tests {
     }
 
     #[test]
+    fn what_came_to_no_end_is_not_called_a_search() {
+        for verdict in [
+            Verdict::NothingFoundWithinBounds,
+            Verdict::VerifiedWithinBounds,
+            Verdict::ExploredWithinBounds,
+        ] {
+            for (interrupted, claim) in [
+                (false, "no execution came to its end"),
+                (true, "stopped, no execution came to its end"),
+            ] {
+                let mut summary = Summary::new("random".into(), 1);
+                (summary.verdict, summary.interrupted) = (verdict, interrupted);
+                assert_eq!(summary.claim(), (claim.to_string(), true));
+                summary.outcomes.insert("exit 0".into(), 1);
+                assert_ne!(summary.claim().0, claim, "{verdict:?}");
+            }
+        }
+    }
+
+    #[test]
     fn nothing_found_is_said_only_where_nothing_was() {
         let race = Possibility {
             class: Class::Deadlock.to_string(),
@@ -608,6 +642,7 @@ mod tests {
             for interrupted in [false, true] {
                 let mut summary = Summary::new("random".into(), 1);
                 (summary.verdict, summary.interrupted) = (verdict, interrupted);
+                summary.outcomes.insert("exit 0".into(), 1);
                 assert!(summary.claim().0.contains("nothing found"), "{verdict:?}");
                 summary.possibilities.push(race.clone());
                 let (claim, good) = summary.claim();
