@@ -126,7 +126,7 @@ static int converted(void) {
   X(gmtime_r, time_t t = 0; gmtime_r(&t, &tm), tm.tm_year = 3, tm.tm_year == 3) \
   X(clock_gettime, clock_gettime(CLOCK_REALTIME, &spec), spec.tv_nsec = -3, spec.tv_nsec == -3) \
   X(time, time(&seconds), seconds = 3, seconds == 3) \
-  X(stat, stat("/", &status), status.st_mode = 3, status.st_mode == 3) \
+  X(stat, stat("/bin/sh", &status), status.st_mode = 3, status.st_mode == 3) \
   X(strftime, static struct tm t; strftime(text, 8, "%Y", &t), text[0] = '3', text[0] == '3') \
   X(getcwd, getcwd(text, 2), text[0] = '3', text[0] == '3') \
   X(rand_r, rand_r((unsigned *)&number), number = 3, number == 3) \

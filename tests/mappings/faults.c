@@ -113,8 +113,8 @@ static struct msghdr header;
     X(openat, openat(AT_FDCWD, page, O_RDONLY))                                                  \
     X(creat, creat(page, 0600))                                                                  \
     X(stat, stat(page, &(struct stat){0}))                                                       \
-    X(stat_buffer, stat("/", page))                                                              \
-    X(lstat, lstat("/", page))                                                                   \
+    X(stat_buffer, stat("/bin/sh", page))                                                              \
+    X(lstat, lstat("/bin/sh", page))                                                                   \
     X(fstat, fstat(file, page))                                                                  \
     X(fstatat, fstatat(AT_FDCWD, "/", page, 0))                                                  \
     X(statx, statx(AT_FDCWD, "/", 0, STATX_BASIC_STATS, page))                                   \
