@@ -1,8 +1,10 @@
 //! Every exhaustive policy against brute force (`dfs`) on random C programs with locks, conditions,
 //! semaphores, read-write locks and atomics: the same outcomes, one execution of `dpor` for each
 //! equivalence class, and no outcome of a sampling policy beyond these. In every second program
-//! threads may end the process in the middle, by exit, abort, a crash or wrong use of the heap. The
-//! programs are the same on every machine; all are in one binary.
+//! threads may end the process in the middle, by exit, abort, a crash or wrong use of the heap. In
+//! further ones they send each other bytes and counts by pipes and event counters, which may not
+//! suffice for all, and main may leave threads that wait behind (there `dpor` may try in vain what it
+//! cannot know to be impossible). The programs are the same on every machine; all are in one binary.
 
 mod common;
 
@@ -12,18 +14,22 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Programs in the binary.
-const PROGRAMS: u64 = 200;
+/// Programs in the binary, and of these those without messages.
+const PROGRAMS: u64 = 250;
+const WITHOUT_MESSAGES: u64 = 200;
 /// So many of them must be small enough to be compared.
-const COMPARED: usize = 120;
+const COMPARED: usize = 140;
 /// A program with more interleavings than this is left out.
 const MOST: &str = "1500";
+const MOST_WITH_MESSAGES: &str = "2500";
 
 /// Draws statements.
 struct Statements {
     random: Random,
     /// Some end the process.
     abrupt: bool,
+    /// Some send something, or wait for it.
+    messages: bool,
 }
 
 impl Statements {
@@ -51,6 +57,33 @@ impl Statements {
 
     fn access(&mut self) -> &'static str {
         self.pick(&["x = 1;", "y = 2;", "a = x;", "x = y;", "y = a + 1;", "x++;"])
+    }
+
+    /// One or two that send something or take it: by a pipe (descriptors 100 and 101), by another one of
+    /// which nobody waits (102 and 103), or by an event counter (104).
+    fn message(&mut self) -> String {
+        let puts = [
+            "write(101, \"b\", 1);",
+            "write(101, \"cd\", 2);",
+            "write(103, \"b\", 1);",
+            "{ long n = 1; write(104, &n, 8); }",
+        ];
+        let takes = [
+            "{ char b = 0; read(100, &b, 1); a = b & 3; }",
+            "{ char b = 0; read(100, &b, 1); a = b & 3; }",
+            "{ char b[2]; a = read(100, b, 2); }",
+            "{ char b; if (read(102, &b, 1) == 1) a = 1; }",
+            "{ long n; read(104, &n, 8); a = n & 3; }",
+            "{ struct pollfd d = {100, POLLIN}; a = poll(&d, 1, 0); }",
+            "{ struct pollfd d = {100, POLLIN}; a = poll(&d, 1, -1); }",
+        ];
+        let (put, take) = (self.pick(&puts), self.pick(&takes));
+        match self.below(5) {
+            0 => put.to_string(),
+            1 => format!("{take} {put}"),
+            2 => format!("{put} {take}"),
+            _ => take.to_string(),
+        }
     }
 
     /// One statement. `m` is held if `locked`.
@@ -108,11 +141,15 @@ impl Statements {
 fn source() -> String {
     let mut source = String::from(
         "#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 static volatile int x, y, *p;
 static _Atomic int z;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
@@ -126,12 +163,27 @@ static const struct timespec never = {4000000000L, 0};
         let mut random = Statements {
             random: Random(k),
             abrupt: is_abrupt(k),
+            messages: k >= WITHOUT_MESSAGES,
         };
+        let start =
+            |t: &str, f: &str| format!("pthread_t {t}; pthread_create(&{t}, 0, {f}{k}, 0);");
+        if random.messages {
+            let [first, second, main] = [(); 3].map(|()| random.message());
+            let main = random.pick(&["", "", &main]);
+            let left = random.pick(&["", "pthread_join(u, 0);"]);
+            let _ = writeln!(
+                source,
+                "static void *f{k}(void *unused) {{ int a = 0; {first} if (a) x = a; return unused; }}
+static void *h{k}(void *unused) {{ int a = 0; {second} if (a) y = a; return unused; }}
+static void g{k}(void) {{ int a = 0; {} {} {main} z += a; pthread_join(t, 0); {left} }}",
+                start("t", "f"),
+                start("u", "h"),
+            );
+            continue;
+        }
         let three = k % 16 == 15;
         let thread = random.body(if three || k % 4 != 0 { 1 } else { 2 });
         let main = random.body(if three || k % 4 != 0 { 1 } else { 2 });
-        let start =
-            |t: &str, f: &str| format!("pthread_t {t}; pthread_create(&{t}, 0, {f}{k}, 0);");
         let _ = writeln!(
             source,
             "static void *f{k}(void *unused) {{ int a = 0; {thread} y += a; return unused; }}"
@@ -158,6 +210,13 @@ static const struct timespec never = {4000000000L, 0};
     if (atoi(words[1]) % 3 == 0)
         pthread_rwlockattr_setkind_np(&how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&r, &how);
+    int two[4];
+    pipe(two);
+    pipe2(two + 2, O_NONBLOCK);
+    for (int i = 0; i < 4; i++) dup2(two[i], 100 + i);
+    dup2(eventfd(0, 0), 104);
+    /* Of what is waited for there is a little, and never enough for all. */
+    write(101, \"a\", 1);
     programs[atoi(words[1])]();
     return (x & 7) + (y & 3) * 8 + (z & 3) * 32;
 }}",
@@ -181,7 +240,7 @@ fn program() -> std::path::PathBuf {
 
 /// May threads of program `k` end the process in the middle?
 fn is_abrupt(k: u64) -> bool {
-    k % 2 == 1
+    k % 2 == 1 && k < WITHOUT_MESSAGES
 }
 
 fn explore(policy: &str, program: &Path, k: u64, more: &[&str]) -> Run {
@@ -204,7 +263,12 @@ fn outcomes(run: &Run) -> BTreeSet<&str> {
 
 /// Whether program `k` was small enough to be compared; an error when a policy was wrong.
 fn check(program: &Path, k: u64) -> Result<bool, String> {
-    let all = explore("dfs", program, k, &["-n", MOST]);
+    let most = if k < WITHOUT_MESSAGES {
+        MOST
+    } else {
+        MOST_WITH_MESSAGES
+    };
+    let all = explore("dfs", program, k, &["-n", most]);
     if all.summary.complete != Some(true) {
         return Ok(false);
     }
@@ -229,6 +293,7 @@ fn check(program: &Path, k: u64) -> Result<bool, String> {
             );
         }
         let expected = match policy {
+            "dpor" if k >= WITHOUT_MESSAGES => None,
             "dpor" => classes,
             "pcb" => Some(all.summary.executions),
             _ => None,
@@ -259,6 +324,7 @@ fn check(program: &Path, k: u64) -> Result<bool, String> {
         let run = explore(policy, program, k, &[]);
         let seen = outcomes(&run);
         let most = match policy {
+            "hapset" if k >= WITHOUT_MESSAGES => u64::MAX,
             "hapset" => classes.unwrap_or(0),
             _ => all.summary.executions,
         };

@@ -474,7 +474,7 @@ impl Footprint {
                 Some(uses) => ([uses, Part::NONE], 0),
                 None => return Footprint::everything(event.thread),
             },
-            Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Poll if is_plain(event) => {
+            Kind::DescriptorRead | Kind::DescriptorWrite | Kind::Poll if passes_bytes(event) => {
                 let (manner, clock) = match kind {
                     Kind::Poll => (Access::Looks, marks::CLOCK),
                     _ => (Access::Changes, 0),
@@ -596,7 +596,7 @@ fn names(child: u64) -> Part {
 
 /// Bytes pass through a pipe or an event counter, or there are none, or no place, or it is asked for
 /// these: nothing else is changed (no signal is sent, no descriptor made).
-fn is_plain(event: &Event) -> bool {
+pub fn passes_bytes(event: &Event) -> bool {
     let channels = [What::Pipe, What::Fifo, What::Event];
     let is_channel = what_of(event.object).is_some_and(|what| channels.contains(&what));
     is_channel && (event.value as i64 >= 0 || event.value == NOTHING_THERE)

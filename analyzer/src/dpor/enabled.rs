@@ -5,6 +5,8 @@ use super::awaited::has_changed;
 use super::execution::{Execution, Step};
 use crate::stop;
 use raddle_protocol::Slot;
+use raddle_protocol::conflict::passes_bytes;
+use raddle_protocol::descriptor::{What, what_of};
 use raddle_protocol::event::{Kind, RW_WRITERS_FIRST};
 use std::collections::HashMap;
 
@@ -28,6 +30,19 @@ enum Change {
     GiveUp,
     /// A semaphore: its count before and after.
     Count(u32, u32),
+    /// So many bytes are put into a pipe, or taken from it.
+    Bytes(i64),
+    /// Something is added to an event counter, or all of it is taken.
+    Filled(bool),
+}
+
+/// Is there what a read of a pipe or an event counter waits for?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    There,
+    Lacking,
+    /// The records do not tell.
+    Unknown,
 }
 
 /// Who holds a lock.
@@ -59,7 +74,7 @@ impl Holders {
             Change::Orphan => self.writer.retain(|&s| s != who),
             Change::Queue => self.queued.push(who),
             Change::GiveUp => self.leave_queue(who),
-            Change::Count(..) => {}
+            Change::Count(..) | Change::Bytes(_) | Change::Filled(_) => {}
         }
     }
 
@@ -139,6 +154,39 @@ impl Locks {
             }
             Some(Kind::SemWait) => self.count(at, in_context).is_some_and(|count| count > 0),
             _ => enabled_by(),
+        }
+    }
+
+    /// What a read of a pipe or an event counter finds, where exactly the steps `in_context` have
+    /// happened.
+    pub fn content(&self, object: u64, in_context: &dyn Fn(usize) -> bool) -> Content {
+        let (mut here, mut there) = (0, 0);
+        let mut any = false;
+        for &(i, change) in self.changes.get(&object).into_iter().flatten() {
+            stop::point();
+            let after = |before: i64| match change {
+                Change::Bytes(n) => before + n,
+                Change::Filled(true) => 1,
+                // All is taken; there was nothing unless it began with something or gives it out one
+                // by one.
+                Change::Filled(false) => before - 1,
+                _ => before,
+            };
+            there = after(there);
+            if in_context(i) {
+                here = after(here).max(0);
+                any |= matches!(change, Change::Filled(_));
+            }
+            // What no step has put in was taken.
+            if there < 0 {
+                return Content::Unknown;
+            }
+        }
+        let counter = what_of(object) == Some(What::Event);
+        match here > 0 {
+            true => Content::There,
+            false if counter && !any => Content::Unknown,
+            false => Content::Lacking,
         }
     }
 
@@ -307,6 +355,15 @@ fn change_of(step: &Step) -> Option<(u64, Change)> {
         Kind::SemPost if event.value == 0 => return count(event.aux.saturating_sub(1), event.aux),
         Kind::SemWait | Kind::SemTryWait | Kind::SemTimedWait | Kind::SemPost => {
             return count(event.aux, event.aux);
+        }
+        kind @ (Kind::DescriptorRead | Kind::DescriptorWrite) if passes_bytes(event) => {
+            let (moved, puts) = (event.value as i64, kind == Kind::DescriptorWrite);
+            match what_of(at) {
+                _ if moved <= 0 => return None,
+                Some(What::Event) => (at, Change::Filled(puts)),
+                _ if puts => (at, Change::Bytes(moved)),
+                _ => (at, Change::Bytes(-moved)),
+            }
         }
         _ => return None,
     })

@@ -3,7 +3,7 @@
 use super::awaited::has_changed;
 use crate::inuse::{self, Operation};
 use crate::stop;
-use raddle_protocol::conflict::{Footprint, Part, Unrecorded, look, marks};
+use raddle_protocol::conflict::{Footprint, Part, Unrecorded, look, marks, passes_bytes};
 use raddle_protocol::event::{Event, Kind, PENDING_ENABLED, PENDING_TIMED};
 use raddle_protocol::outcome::End;
 use raddle_protocol::trace::Trace;
@@ -48,6 +48,11 @@ pub struct Step {
     pub last_resort: bool,
     /// The step that made this one possible, where that is no matter of a lock's state.
     pub enabler: Option<usize>,
+    /// When else it was possible, and was not taken.
+    pub chances: Vec<Chance>,
+    /// It waits for what no record of a lock or a thread tells, and was not possible at some time; an
+    /// operation that did not happen: where the execution ended.
+    pub blocked: bool,
     /// The thread was parked before it: what it awaited, any of which makes it possible. All of it
     /// is in the footprint, so there is no `enabler`.
     pub awaited: Vec<Awaited>,
@@ -57,6 +62,16 @@ pub struct Step {
     pub previous: Option<usize>,
     /// Place among the steps of its thread, from 1.
     pub number: u32,
+}
+
+/// A while in which an operation was possible that waits for what no record of a lock or a thread
+/// tells, until another took it away: the byte of a pipe, for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// The step that made it possible; `None`: it was from the start.
+    pub enabler: Option<usize>,
+    /// The step that made it impossible.
+    pub until: usize,
 }
 
 /// The operation that a thread had announced when a request to cancel it acted.
@@ -438,11 +453,19 @@ impl Reader {
             gives_way: false,
             last_resort,
             enabler,
+            chances: Vec::new(),
+            blocked: false,
             awaited,
             orphans: Vec::new(),
             previous,
             number,
         };
+        if waits_unseen(kind) && !step.timed && !last_resort && step.awaited.is_empty() {
+            match of_content(event, Some(kind)) {
+                true => step.blocked = self.unblocked(event.thread, previous, index).is_some(),
+                false => step.chances = self.chances(event.thread, previous, index, false),
+            }
+        }
         step.uncancelled = self.uncancelled(&step).map(Box::new);
         self.steps.push(step);
     }
@@ -516,7 +539,7 @@ impl Reader {
             Kind::ThreadJoin | Kind::ThreadTimedJoin => {
                 self.exits.get(&(event.value as Slot)).copied()
             }
-            _ if of_state(kind) => None,
+            _ if of_state(kind) || of_content(event, Some(kind)) => None,
             _ => self.unblocked(event.thread, previous, index),
         }
     }
@@ -527,6 +550,37 @@ impl Reader {
         let first = previous.map_or(0, |p| p + 1);
         let blocked = |&k: &usize| self.enabled[k].binary_search(&thread).is_err();
         (first..end).rev().inspect(|_| stop::point()).find(blocked)
+    }
+
+    /// See [`Step::chances`], of what `thread` announced in its `previous` step and had not done before
+    /// step number `end`. `blocked`: it is not possible there.
+    fn chances(
+        &self,
+        thread: Slot,
+        previous: Option<usize>,
+        end: usize,
+        blocked: bool,
+    ) -> Vec<Chance> {
+        let first = previous.map_or(0, |p| p + 1);
+        let end_or_past = end + usize::from(blocked);
+        let enabled = |k: usize| k < end && self.enabled[k].binary_search(&thread).is_ok();
+        let mut chances = Vec::new();
+        let mut began = None;
+        for k in first..end_or_past {
+            stop::point();
+            match (enabled(k), began) {
+                (true, None) => began = Some(k),
+                (false, Some(start)) => {
+                    chances.push(Chance {
+                        enabler: (start > first).then(|| start - 1),
+                        until: k - 1,
+                    });
+                    began = None;
+                }
+                _ => {}
+            }
+        }
+        chances
     }
 
     /// Remembers who waits where and who was released.
@@ -602,12 +656,19 @@ impl Reader {
             Kind::ThreadJoin | Kind::ThreadTimedJoin => {
                 self.exits.get(&(event.value as Slot)).copied()
             }
-            _ if of_state(kind) => None,
+            _ if of_state(kind) || of_content(&event, Some(kind)) => None,
             _ => self.unblocked(thread, previous, self.steps.len()),
         };
         let waits_for_lock = of_state(kind) || (kind == Kind::CondWake && wait.released());
         let (operands, beside) = self.beside(&event, &wait);
-        if !enabled && !waits_for_lock && awaited.is_empty() {
+        let blocked = !enabled && !waits_for_lock && awaited.is_empty();
+        let unseen = waits_unseen(kind) && record.aux & PENDING_TIMED == 0 && awaited.is_empty();
+        let by_content = unseen && of_content(&event, Some(kind));
+        let chances = match unseen && !by_content {
+            true => self.chances(thread, previous, self.steps.len(), blocked),
+            false => Vec::new(),
+        };
+        if blocked && chances.is_empty() && !by_content {
             return;
         }
         let foot = match kind {
@@ -634,6 +695,8 @@ impl Reader {
             gives_way: false,
             last_resort: false,
             enabler,
+            chances,
+            blocked,
             awaited,
             orphans: Vec::new(),
             previous,
@@ -668,6 +731,12 @@ fn waits_unseen(kind: Kind) -> bool {
 
 fn words(awaited: &[Awaited]) -> impl Iterator<Item = (u64, u64)> + '_ {
     awaited.iter().map(|a| (a.at, u64::from(a.bytes)))
+}
+
+/// Does what a pipe or an event counter holds say, as far as it is known, whether such an operation is
+/// possible?
+pub fn of_content(event: &Event, kind: Option<Kind>) -> bool {
+    matches!(kind, Some(Kind::DescriptorRead | Kind::Poll)) && passes_bytes(event)
 }
 
 /// Does the state of a lock or a semaphore say whether such an operation is possible?

@@ -7,8 +7,8 @@
 
 use super::awaited::has_changed;
 use super::elsewhere::Context;
-use super::enabled::Locks;
-use super::execution::{Execution, Step, Touched, join};
+use super::enabled::{Content, Locks};
+use super::execution::{Execution, Step, Touched, join, of_content};
 use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
@@ -180,6 +180,25 @@ pub fn reversals(
 impl Races<'_> {
     /// Races of `later`, which has the number `j` ([`Race::later`]).
     fn of(&mut self, later: &Step, j: usize, touched: &Touched) {
+        // Where no record tells when it was possible, there is nothing but these chances.
+        let only_chances = j >= self.execution.steps.len()
+            && later.blocked
+            && !of_content(&later.event, later.event.kind());
+        if !only_chances {
+            self.until(later, j, touched, j);
+        }
+        for chance in &later.chances {
+            let taken = Step {
+                enabler: chance.enabler,
+                chances: Vec::new(),
+                ..later.clone()
+            };
+            self.until(&taken, j, touched, chance.until);
+        }
+    }
+
+    /// Those with steps of no higher number than `end`.
+    fn until(&mut self, later: &Step, j: usize, touched: &Touched, end: usize) {
         if later.last_resort {
             return;
         }
@@ -204,22 +223,31 @@ impl Races<'_> {
             candidates.push(enabler);
             candidates.sort_unstable_by(|a, b| b.cmp(a));
         }
-        for &i in &candidates {
+        let mut guessed = false;
+        for &i in candidates.iter().filter(|&&i| i <= end) {
             stop::point();
             let earlier = &execution.steps[i];
             let races = enabler == Some(i) || earlier.foot.conflicts(&later.foot);
             if earlier.thread == later.thread || !races || execution.reached(i, &clock) {
                 continue;
             }
-            if self.reverse(later, i, j, &candidates) {
+            if self.reverse(later, i, j, &candidates, &mut guessed) {
                 join(&mut clock, execution.clock(i));
             }
         }
     }
 
     /// Adds the reversal of the race of step `i` with `later`; false if `later` could not be taken
-    /// before it. `near`: steps that may touch what it touches.
-    fn reverse(&mut self, later: &Step, i: usize, j: usize, near: &[usize]) -> bool {
+    /// before it. `near`: steps that may touch what it touches; `guessed`: it was taken before another
+    /// one where it would have to wait if it waits at all.
+    fn reverse(
+        &mut self,
+        later: &Step,
+        i: usize,
+        j: usize,
+        near: &[usize],
+        guessed: &mut bool,
+    ) -> bool {
         let execution = self.execution;
         // Where there is no request to cancel its thread, it is another operation.
         let uncancelled = later.uncancelled.as_deref().filter(|_| {
@@ -249,12 +277,22 @@ impl Races<'_> {
                 return false;
             }
         }
+        let by_content = of_content(&later.event, later.event.kind()) && !later.timed;
+        let content = by_content.then(|| {
+            let in_context = |k: usize| kept(execution, &gone, k, j);
+            self.locks.content(later.event.object, &in_context)
+        });
+        let lacking = content == Some(Content::Lacking);
+        if lacking && (later.blocked || std::mem::replace(guessed, true)) {
+            return false;
+        }
+        let uncertain = uncertain || lacking || content == Some(Content::Unknown);
         let race = Race {
             earlier: i,
             later: j,
         };
         if !(self.wanted)(race) {
-            return true;
+            return !uncertain;
         }
         let in_context = |k: usize| kept(execution, &gone, k, j);
         let goes_on = later.awaited.is_empty()

@@ -282,23 +282,31 @@ impl Tree {
 
     /// Adds a sequence to what is to be explored from `node`, unless something that is there
     /// already covers it.
-    pub fn insert(&mut self, node: usize, mut sequence: Vec<Item>, last: Last) {
+    pub fn insert(&mut self, mut node: usize, mut sequence: Vec<Item>, last: Last) {
         let (source, occurs) = (self.source, self.source || self.occurring);
+        loop {
+            stop::point();
+            let here = self.node(node);
+            let cover = |item: &Item| Cover::of(item, &sequence, occurs);
+            if here.sleep.iter().any(|item| cover(item) == Cover::Whole) {
+                return;
+            }
+            let mut started = here.started.iter();
+            let Some(branch) = started.find(|b| cover(&b.item) == Cover::Whole) else {
+                break;
+            };
+            match branch.node {
+                Some(below) if last == Last::Ends && !occurs => {
+                    if !take_out(&branch.item, &mut sequence) {
+                        return;
+                    }
+                    node = below;
+                }
+                _ => return,
+            }
+        }
         let here = self.node(node);
         let cover = |item: &Item| Cover::of(item, &sequence, occurs);
-        if here.sleep.iter().any(|item| cover(item) == Cover::Whole) {
-            return;
-        }
-        let mut started = here.started.iter();
-        if let Some(branch) = started.find(|b| cover(&b.item) == Cover::Whole) {
-            if let (Last::Ends, Some(below)) = (last, branch.node)
-                && !occurs
-                && take_out(&branch.item, &mut sequence)
-            {
-                self.insert(below, sequence, last);
-            }
-            return;
-        }
         let mut started = here.started.iter_mut();
         if let Some(branch) = started.find(|b| cover(&b.item) == Cover::AsGuessed) {
             return branch.deferred.push((sequence, last));
@@ -501,12 +509,15 @@ fn sequences(branches: Vec<Wakeup>) -> Vec<Sequence> {
 }
 
 /// Chains of branches are as long as executions: too long for the recursion of their own drop.
+fn dismantle(mut open: Vec<Wakeup>) {
+    while let Some(mut branch) = open.pop() {
+        open.append(&mut branch.children);
+    }
+}
+
 impl Drop for Tree {
     fn drop(&mut self) {
         let nodes = self.nodes.iter_mut().flatten();
-        let mut open: Vec<Wakeup> = nodes.flat_map(|n| std::mem::take(&mut n.pending)).collect();
-        while let Some(mut branch) = open.pop() {
-            open.append(&mut branch.children);
-        }
+        dismantle(nodes.flat_map(|n| std::mem::take(&mut n.pending)).collect());
     }
 }

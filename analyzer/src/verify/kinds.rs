@@ -2,7 +2,7 @@
 //! numbers by which outcomes are told apart.
 
 use super::channels::is_channel;
-use raddle_protocol::event::{Event, Kind, RW_WRITERS_FIRST};
+use raddle_protocol::event::{Event, Kind, RW_WRITERS_FIRST, SIGNAL_OWN};
 
 /// Accesses of 1 to 8 bytes.
 pub fn is_access(kind: Kind) -> bool {
@@ -77,6 +77,8 @@ pub fn is_modelled(event: &Event, kind: Kind, outcome: u64) -> bool {
         MutexUnlock | SpinLock | SpinUnlock | Yield | Sleep | Fence | ProcessEnd => true,
         // Requests to cancel threads are not.
         CancellationPoint => true,
+        // Signals that are sent are not.
+        SignalReturn => event.aux & SIGNAL_OWN != 0,
         // Their orders are looked at on their own: see `hazards`.
         MutexInit | MutexDestroy | Free | Remap => true,
         CondDestroy | SemDestroy | RwDestroy | BarrierDestroy | SpinDestroy => true,

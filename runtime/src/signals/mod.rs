@@ -273,6 +273,10 @@ fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: usize) 
         let Some(mask) = combine(how, before, unsafe { read_set(set) }) else {
             return EINVAL;
         };
+        // A signal that is sent just before finds it open.
+        if actions::effective_of(mask & !before) != 0 {
+            pass(pc);
+        }
         set_mask(me, mask);
         run_due(pc);
     }

@@ -1,7 +1,7 @@
 //! A tree as a row of numbers. Steps are listed once and named by their place: they recur in the
 //! sleep sets all the way down.
 
-use super::{Branch, Leaf, Node, ROOT, Sequence, Tree, Wakeup};
+use super::{Branch, Leaf, Node, ROOT, Sequence, Tree, Wakeup, dismantle};
 use crate::dpor::races::{Item, Last};
 use crate::words::{Row, put_list};
 use raddle_protocol::conflict::{Access, Footprint, Part};
@@ -175,24 +175,55 @@ fn is_tree(nodes: &[Node]) -> bool {
     nodes.iter().enumerate().all(linked)
 }
 
+/// Each branch, how many there are below it, and then those. Not by recursion: chains of branches are
+/// as long as executions.
 fn put_wakeups<'a>(row: &mut Vec<u64>, wakeups: &'a [Wakeup], steps: &mut Steps<'a>) {
     row.push(wakeups.len() as u64);
-    for wakeup in wakeups {
+    let mut open = vec![wakeups.iter()];
+    while let Some(level) = open.last_mut() {
+        let Some(wakeup) = level.next() else {
+            open.pop();
+            continue;
+        };
         row.extend([steps.name(&wakeup.item), wakeup.last as u64]);
-        put_wakeups(row, &wakeup.children, steps);
         put_sequences(row, &wakeup.deferred, steps);
+        row.push(wakeup.children.len() as u64);
+        open.push(wakeup.children.iter());
     }
 }
 
 fn take_wakeups(row: &mut Row<'_>, items: &[Item]) -> Option<Vec<Wakeup>> {
-    row.list(|row| {
-        Some(Wakeup {
-            item: items[row.index(items.len())?].clone(),
-            last: take_last(row)?,
-            children: take_wakeups(row, items)?,
-            deferred: take_sequences(row, items)?,
-        })
-    })
+    let mut levels = Levels(vec![(row.number()?, Vec::new())]);
+    loop {
+        let (left, level) = levels.0.last_mut()?;
+        if *left > 0 {
+            *left -= 1;
+            level.push(Wakeup {
+                item: items[row.index(items.len())?].clone(),
+                last: take_last(row)?,
+                deferred: take_sequences(row, items)?,
+                children: Vec::new(),
+            });
+            levels.0.push((row.number()?, Vec::new()));
+            continue;
+        }
+        let (_, whole) = levels.0.pop()?;
+        match levels.0.last_mut().and_then(|(_, above)| above.last_mut()) {
+            Some(branch) => branch.children = whole,
+            None => return Some(whole),
+        }
+    }
+}
+
+/// Branches that are being read, from the first on: how many are still to come, and those that have
+/// been read. Where the row is none, they are dropped as [`dismantle`] does.
+struct Levels(Vec<(u64, Vec<Wakeup>)>);
+
+impl Drop for Levels {
+    fn drop(&mut self) {
+        let levels = self.0.drain(..);
+        dismantle(levels.flat_map(|(_, level)| level).collect());
+    }
 }
 
 fn put_sequences<'a>(row: &mut Vec<u64>, sequences: &'a [Sequence], steps: &mut Steps<'a>) {
