@@ -79,6 +79,7 @@ impl Error {
                 "raise the limit of processes (ulimit -u), or ask for fewer at a time (-j)"
             }
             libc::ENOMEM => "free some memory, or raise its limit (ulimit -v)",
+            libc::E2BIG => "give the program fewer or shorter arguments and variables",
             _ => return None,
         };
         Some(Error::new(Exit::InputOutput, cause, remedy))
@@ -191,6 +192,7 @@ mod tests {
             libc::EAGAIN,
             libc::ENOMEM,
             libc::EFBIG,
+            libc::E2BIG,
         ] {
             for (error, _) in from(source) {
                 assert_eq!(error.exit, Exit::InputOutput, "{error}");

@@ -51,6 +51,27 @@ fn scribbling_over_the_shared_pages_takes_nothing_down() {
     assert!(left.is_empty(), "still running: {left:?}");
 }
 
+/// By whichever function or system call, with whichever signal: the parent is the controller.
+#[test]
+fn signals_to_the_parent_are_named_and_not_sent() {
+    let target = compile(Compiler::Gcc, "tests/hostile/parent.c", &[]);
+    let modes: Vec<String> = (0..8).map(|mode| mode.to_string()).collect();
+    in_parallel(&modes, |mode| {
+        let mut command = Command::new(raddle());
+        command
+            .current_dir(scratch(&format!("hostile-parent-{mode}")))
+            .args(["run", "-n", "2", "--"])
+            .arg(&target)
+            .arg(mode);
+        let result = output(&mut command, Duration::from_secs(60));
+        let named = result.all().contains("a signal to the parent process");
+        match result.status == 0 && named {
+            true => Ok(()),
+            false => Err(format!("{mode}: {}\n{}", result.status, result.all())),
+        }
+    });
+}
+
 /// Ids of live processes that run this program.
 fn processes_of(program: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("/proc is there");

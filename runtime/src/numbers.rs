@@ -311,6 +311,9 @@ unsafe extern "C-unwind" fn kill_thread(
     {
         return time::errno_result(errno);
     }
+    if is_to_parent(group, signal) {
+        return 0;
+    }
     // SAFETY: numbers only.
     unsafe { everywhere::tgkill(process(group), process(thread), signal) }
 }

@@ -57,6 +57,12 @@ impl Witness {
 
     /// Every index stays within its table, every number is one that this version knows.
     pub(crate) fn consistent(&self) -> Result<(), &'static str> {
+        let command = &self.command;
+        let mut words = [&command.program, &command.cwd].into_iter();
+        let mut listed = command.args.iter().chain(&command.env);
+        if words.any(|word| word.0.contains(&0)) || listed.any(|word| word.0.contains(&0)) {
+            return Err("a word of its command has a zero byte");
+        }
         let site = |i: u32| (i as usize) < self.sites.len();
         let thread = |t: u16| usize::from(t) < crate::slot::COUNT || t == crate::slot::NONE;
         let block_fits = |o: &Object| {

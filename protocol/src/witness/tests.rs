@@ -228,6 +228,10 @@ fn an_index_out_of_its_table_is_refused() {
         |w| w.finding.threads[0].stack[0] = 1,
         |w| w.finding.threads[0].creator = 30_000,
         |w| w.finding.other.as_mut().unwrap().steps[0].1 = 0,
+        |w| w.command.program.0.push(0),
+        |w| w.command.cwd.0.push(0),
+        |w| w.command.args.push(Bytes(b"x\0y".to_vec())),
+        |w| w.command.env.push(Bytes(b"LANG=x\0y".to_vec())),
     ];
     for (i, spoil) in spoil.iter().enumerate() {
         let mut witness = sample();

@@ -2,7 +2,8 @@
 
 use super::paths::shows_inode;
 use super::{
-    is_alive, kernel_thread, own, process, shown, shown_group, shown_parent, shown_session, slot_of,
+    is_alive, is_to_parent, kernel_thread, own, process, shown, shown_group, shown_parent,
+    shown_session, slot_of,
 };
 use crate::gate;
 use crate::gone::is_missing;
@@ -115,6 +116,11 @@ pub unsafe fn perform(number: c_long, args: [usize; 6]) -> isize {
         // SAFETY: the caller's promise.
         return unsafe { capabilities(number, args) };
     }
+    if let Some(signal) = signal_at(number)
+        && is_to_parent(args[0] as pid_t, args[signal] as c_int)
+    {
+        return 0;
+    }
     let [a, b, c, d, e, f] = to_kernel(number, args);
     // SAFETY: the caller's promise.
     let result = unsafe { os::syscall(number, a, b, c, d, e, f) };
@@ -126,6 +132,16 @@ pub unsafe fn perform(number: c_long, args: [usize; 6]) -> isize {
     // SAFETY: the kernel has written so much there, or failed.
     unsafe { shows_inode(link as *const c_char, result) };
     result
+}
+
+/// Which argument of a call that sends a signal, to whom the first one says, is the signal.
+#[allow(non_upper_case_globals)]
+fn signal_at(number: c_long) -> Option<usize> {
+    match number {
+        SYS_kill | SYS_tkill | SYS_rt_sigqueueinfo => Some(1),
+        SYS_tgkill | SYS_rt_tgsigqueueinfo => Some(2),
+        _ => None,
+    }
 }
 
 /// `get_robust_list`: the list is the C library's, in the thread's descriptor; `None`: of no thread
