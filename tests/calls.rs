@@ -70,6 +70,9 @@ const WAITS: &[Mode] = &[
     ("sleep_ends", All, &[1, 2]),
     ("woken_and_handled", All, &[1, 2]),
     ("taken_by_other", All, &[2]),
+    ("blocked_first", All, &[1, 2]),
+    ("blocked_after_telling", All, &[1, 2]),
+    ("fatal_unless_blocked", All, &[2, USER_SIGNAL]),
 ];
 
 const FUTEXES: &[Mode] = &[

@@ -320,6 +320,46 @@ static int sleep_ends(void)
     return result ? 1 : 2;
 }
 
+static sem_t begun;
+
+/* A signal that comes before it is blocked is handled. */
+static void *blocks_at_once(void *tells)
+{
+    sigset_t set = both();
+    if (tells)
+        check(!sem_post(&begun));
+    check(!pthread_sigmask(SIG_BLOCK, &set, 0));
+    return tells;
+}
+
+static int sent_to_one_that_blocks(int signal, int wait)
+{
+    check(!sem_init(&begun, 0, 0));
+    pthread_t thread = start(blocks_at_once, wait ? &begun : 0);
+    if (wait)
+        check(!sem_wait(&begun));
+    check(!pthread_kill(thread, signal));
+    check(!pthread_join(thread, 0));
+    return handled ? 1 : 2;
+}
+
+static int blocked_first(void)
+{
+    handle(SIGUSR1);
+    return sent_to_one_that_blocks(SIGUSR1, 0);
+}
+
+static int blocked_after_telling(void)
+{
+    handle(SIGUSR1);
+    return sent_to_one_that_blocks(SIGUSR1, 1);
+}
+
+static int fatal_unless_blocked(void)
+{
+    return sent_to_one_that_blocks(SIGUSR1, 1);
+}
+
 static const struct mode modes[] = {
     MODE(ppoll_open), MODE(pselect_open), MODE(epoll_pwait_open), MODE(epoll_pwait2_open),
     MODE(ppoll_call_open), MODE(pselect_call_open), MODE(epoll_pwait_call_open),
@@ -327,6 +367,7 @@ static const struct mode modes[] = {
     MODE(ppoll_call_first), MODE(ready_before), MODE(at_once), MODE(two_signals), MODE(fatal),
     MODE(blocked_in_wait), MODE(jump_out_of_wait), MODE(semaphore_wait),
     MODE(sleep_ends), MODE(woken_and_handled), MODE(taken_by_other),
+    MODE(blocked_first), MODE(blocked_after_telling), MODE(fatal_unless_blocked),
 };
 
 MAIN

@@ -19,7 +19,7 @@ fn sample() -> Witness {
         raddle: "0.1.0".into(),
         command: Command {
             program: Bytes(b"/bin/prog".to_vec()),
-            args: vec![Bytes(b"-x".to_vec()), Bytes(vec![0xff, 0x00])],
+            args: vec![Bytes(b"-x".to_vec()), Bytes(vec![0xff, 0xfe])],
             env: vec![],
             cwd: Bytes(b"/".to_vec()),
             stdin: Some(Bytes(vec![])),
