@@ -69,16 +69,16 @@ impl std::fmt::Display for Divergence {
             Difference::WentOn { got } => {
                 write!(
                     f,
-                    "after all {of} events of the witness it went on with {got}"
+                    "after all {of} events of the witness: it went on with {got}"
                 )
             }
             Difference::Failure { expected, got } => write!(
                 f,
-                "all {of} events are the same, but it failed differently: expected {expected}; got {got}"
+                "although all {of} events are the same: it failed differently: expected {expected}; got {got}"
             ),
             Difference::NoFailure { expected } => write!(
                 f,
-                "all {of} events are the same, but it did not fail: expected {expected}"
+                "although all {of} events are the same: it did not fail: expected {expected}"
             ),
             Difference::Fails { got } => write!(f, "it failed: {got}"),
         }?;

@@ -50,6 +50,11 @@ impl Exit {
         self as u8
     }
 
+    /// Does it say that nothing is wrong, as far as was looked?
+    pub fn is_good(self) -> bool {
+        matches!(self, Exit::Clean | Exit::WithinBounds)
+    }
+
     /// What a raddle process that ended with this code said; `None`, and any other number: that it
     /// is defective.
     pub fn of_code(code: Option<i32>) -> Exit {

@@ -32,9 +32,17 @@ fn main() -> ExitCode {
         }
         Err(Stop::Error(error)) => return fail(&error),
     };
-    match commands::run(cli) {
-        Ok(exit) => exit.into(),
-        Err(error) => fail(&error),
+    let exit = match commands::run(cli) {
+        Ok(exit) => exit,
+        Err(error) => terminal::complain(&error),
+    };
+    match terminal::unwritten() {
+        Some(error) if exit.is_good() => fail(&error),
+        Some(error) => {
+            terminal::complain(&error);
+            exit.into()
+        }
+        None => exit.into(),
     }
 }
 

@@ -4,19 +4,43 @@
 use crate::error::Error;
 use crate::exit::Exit;
 use raddle_protocol::trace::Trace;
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+/// Why the first write to standard output failed that did; not where nobody reads it any more.
+static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// What was lost of standard output, as an error.
+pub fn unwritten() -> Option<Error> {
+    let failed = UNWRITTEN.lock().ok()?.take()?;
+    Some(Error::new(
+        Exit::InputOutput,
+        format!("cannot write standard output: {failed}"),
+        "",
+    ))
+}
 
 /// Says something. Where nobody reads any more the result is still the exit code and the files, so
 /// that is no reason to stop.
 pub fn tell(text: &str) {
     let colours = console::colors_enabled_stderr();
-    write(std::io::stderr().lock(), harmless(text, colours).as_bytes());
+    // Where else could that be said?
+    let _ = write(io::stderr().lock(), harmless(text, colours).as_bytes());
 }
 
 /// Shows what was asked for, on standard output.
 pub fn print(text: &str) {
     let colours = console::colors_enabled();
-    write(std::io::stdout().lock(), harmless(text, colours).as_bytes());
+    give(harmless(text, colours).as_bytes());
+}
+
+fn give(bytes: &[u8]) {
+    if let Err(error) = write(io::stdout().lock(), bytes)
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && let Ok(mut first) = UNWRITTEN.lock()
+    {
+        first.get_or_insert(error);
+    }
 }
 
 /// What the program under test wrote to its standard output in one execution.
@@ -39,7 +63,7 @@ impl Printed {
 
 /// Passes on what the program under test wrote, as it is.
 pub fn pass_on(output: &Printed) {
-    write(std::io::stdout().lock(), &output.kept);
+    give(&output.kept);
     if output.more > 0 {
         let (kept, more) = (output.kept.len(), output.more);
         tell(&format!(
@@ -48,8 +72,9 @@ pub fn pass_on(output: &Printed) {
     }
 }
 
-fn write(mut to: impl Write, bytes: &[u8]) {
-    let _ = to.write_all(bytes).and_then(|()| to.flush());
+fn write(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
+    to.flush()
 }
 
 /// Prints an error in its one form; how the command ends with it.

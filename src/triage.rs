@@ -473,21 +473,25 @@ impl<'a> Triage<'a> {
         }
         let deadline = self.deadline;
         let session = match self.session() {
+            Ok(session) => session,
             Err(error) if error.exit == Exit::Interrupted => return Ok(None),
-            session => session?,
+            // It may have removed its own file: what was found is told all the same.
+            Err(error) => return Ok(self.not_repeated(&error)),
         };
         session.until(deadline);
         match session.run(job) {
             Ok(trace) => Ok(Some(trace)),
             Err(RunError::Stopped) => Ok(None),
-            Err(error) => {
-                let note = format!("an execution was not repeated: {error}");
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
-                }
-                Ok(None)
-            }
+            Err(error) => Ok(self.not_repeated(&error)),
         }
+    }
+
+    fn not_repeated(&mut self, why: &dyn std::fmt::Display) -> Option<Trace> {
+        let note = format!("an execution was not repeated: {why}");
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        None
     }
 
     fn session(&mut self) -> Result<&mut Session> {

@@ -227,10 +227,10 @@ fn is_own(witness: &Witness) -> std::result::Result<(), String> {
     if !named.as_os_str().as_bytes().contains(&b'/') {
         return Err(format!("it starts `{}`, which PATH finds", named.display()));
     }
-    let program = std::fs::canonicalize(cwd.join(&named))
-        .map_err(|e| format!("its program {} is not there ({e})", named.display()))?;
     let cwd = std::fs::canonicalize(&cwd)
         .map_err(|e| format!("its directory {} is not there ({e})", cwd.display()))?;
+    let program = std::fs::canonicalize(cwd.join(&named))
+        .map_err(|e| format!("its program {} is not there ({e})", named.display()))?;
     let shown = program.display();
     if here.parent().is_none() || !program.starts_with(&here) {
         return Err(format!(

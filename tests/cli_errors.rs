@@ -159,6 +159,50 @@ fn programs_that_cannot_be_run() {
     );
 }
 
+/// What is to be shown or passed on is not lost in silence; a finding is one all the same.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let dir = scratch("unwritten");
+    let (witness, _) = witness(&dir);
+    let witness = witness.to_string_lossy();
+    let (good, found) = (Exit::InputOutput, Exit::Finding);
+    let table: [(&[&str], Exit); 4] = [
+        (&["run", "-q", "-n", "1", "--", "/bin/echo", "hi"], good),
+        (&["show", &witness], good),
+        (&["replay", "-q", "--trust", &witness], found),
+        (
+            &[
+                "run",
+                "-q",
+                "-n",
+                "1",
+                "--",
+                "/bin/sh",
+                "-c",
+                "echo hi; exit 3",
+            ],
+            found,
+        ),
+    ];
+    for (args, exit) in table {
+        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = command(&dir, &args);
+        command
+            .stdout(full.expect("Linux has it"))
+            .stderr(Stdio::piped());
+        let got = command.output().expect("raddle starts");
+        let text = String::from_utf8_lossy(&got.stderr);
+        let told = text.contains("cannot write standard output") || args[0] == "replay";
+        let code = Some(i32::from(exit.code()));
+        assert!(
+            told && got.status.code() == code,
+            "{args:?}: {:?} {text}",
+            got.status
+        );
+    }
+}
+
 #[test]
 fn wrong_usage() {
     let dir = scratch("usage");
@@ -489,8 +533,14 @@ fn limits_of_files_are_named() {
             .arg(raddle());
         shell.args(["run", "-q", "-n", "5", "--"]).arg(&program);
         let got = output(&mut shell, LIMIT);
-        let case = case(&[], named, Exit::InputOutput);
-        assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
+        // What was found before the limit was met is told, and that it could not be seen again.
+        let finding = i32::from(Exit::Finding.code());
+        let told = got.status == finding && got.stderr.contains("an execution was not repeated");
+        let expected = match told {
+            true => named.iter().all(|part| got.stderr.contains(part)),
+            false => is_as_expected(&got, &case(&[], named, Exit::InputOutput)).is_ok(),
+        };
+        assert!(expected, "{limit}: {}", got.all());
     }
 }
 

@@ -72,6 +72,27 @@ fn signals_to_the_parent_are_named_and_not_sent() {
     });
 }
 
+/// It cannot be run again, but it was seen to fail.
+#[test]
+fn what_has_removed_its_own_file_is_told_to_fail() {
+    let built = compile(Compiler::Gcc, "tests/hostile/removed.c", &[]);
+    for options in [&["run", "-q"][..], &["run", "-q", "--no-shrink", "-n", "1"]] {
+        let dir = scratch("hostile-removed");
+        let target = dir.join("target");
+        std::fs::copy(&built, &target).expect("the program can be copied");
+        let mut command = Command::new(raddle());
+        command
+            .current_dir(&dir)
+            .args(options)
+            .arg("--")
+            .arg(&target);
+        let result = output(&mut command, Duration::from_secs(60));
+        let text = result.all();
+        let told = text.contains("abort() was called") || text.contains("ended with crash: 1");
+        assert!(result.status == 66 && told, "{}: {text}", result.status);
+    }
+}
+
 /// Ids of live processes that run this program.
 fn processes_of(program: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("/proc is there");

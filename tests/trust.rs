@@ -113,7 +113,7 @@ fn a_witness_does_not_choose_what_is_started() {
             &dir,
             &[],
             BAD_WITNESS,
-            "its program ./flaky is not there",
+            "its directory /nonexistent is not there",
         ),
     ];
     for (n, (change, from, options, status, says)) in table.into_iter().enumerate() {

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::policy::History;
 use crate::summary::{self, Found, Summary, count};
+use crate::terminal::visible;
 use raddle_analyzer::hapset::knowledge::{Knowledge, Places};
 use raddle_protocol::shared::flags;
 use raddle_protocol::trace::Trace;
@@ -99,7 +100,7 @@ impl Account {
         };
         format!(
             "  corpus {}{resumed}: {} ({} new), {} ({} new)\n",
-            self.directory,
+            visible(&self.directory),
             count(after.interleavings, "interleaving"),
             new(after.interleavings, before.interleavings),
             count(after.pairs, "predecessor pair"),
