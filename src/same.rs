@@ -42,9 +42,19 @@ pub fn identity(
             let callers = all_callers(trace);
             let cycle = outcome.waits.iter().any(|w| w.in_cycle != 0);
             for wait in outcome.waits.iter().filter(|w| !cycle || w.in_cycle != 0) {
-                let places = operation(wait.pc, callers.of_waiting(wait.thread), symbols);
+                let called_from = callers.of_waiting(wait.thread);
+                let places = match class {
+                    // Programs have functions of their own that take locks: who calls these counts.
+                    Class::Deadlock => {
+                        deep = true;
+                        innermost(&callers::stack(wait.pc, called_from, symbols), symbols)
+                    }
+                    _ => {
+                        deep |= is_in_library(wait.pc, symbols);
+                        operation(wait.pc, called_from, symbols)
+                    }
+                };
                 texts.extend(names(&places, symbols));
-                deep |= is_in_library(wait.pc, symbols);
             }
         }
         // Where such a run happens to be cut off says nothing.
@@ -67,7 +77,14 @@ pub fn identity(
             texts.extend(names(&places, symbols));
         }
         _ => {
-            texts.extend(names(&innermost(stack, symbols), symbols));
+            let places = innermost(stack, symbols);
+            texts.extend(names(&places, symbols));
+            let site = |&site: &u32| &symbols.sites()[site as usize];
+            // Without lines, several may lie in one place.
+            let lineless = places.iter().map(site).all(|site| file_of(site).is_none());
+            if lineless && says_what(class) {
+                texts.push(crate::said::masked(message));
+            }
             let further = notes.iter().filter_map(|n| n.site);
             texts.extend(further.flat_map(|site| names(&[site], symbols)));
             let freed_at = outcome.detail[2];
@@ -76,7 +93,7 @@ pub fn identity(
             }
         }
     }
-    if texts.is_empty() && matches!(class, Class::Assertion | Class::Crash | Class::Misuse) {
+    if texts.is_empty() && says_what(class) {
         texts.push(crate::said::masked(message));
     }
     Identity {
@@ -86,6 +103,11 @@ pub fn identity(
             false => 0,
         },
     }
+}
+
+/// Does the message of such a failure say what was wrong?
+fn says_what(class: Class) -> bool {
+    matches!(class, Class::Assertion | Class::Crash | Class::Misuse)
 }
 
 /// Must its callers be known to tell this place from others?

@@ -17,7 +17,7 @@ const BUILDS: [(&str, &[&str]); 5] = [
     ("clang-19", &["-gline-tables-only", "-O1"]),
 ];
 /// What `HOW` and `SAY` of the program may be.
-const ENDS: [(u8, u8); 10] = [
+const ENDS: [(u8, u8); 11] = [
     (0, 0),
     (0, 1),
     (1, 0),
@@ -28,6 +28,7 @@ const ENDS: [(u8, u8); 10] = [
     (6, 0),
     (7, 0),
     (8, 0),
+    (9, 0),
 ];
 
 /// Builds `tests/identity/defects.c` in a directory of its own.

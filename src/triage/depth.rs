@@ -16,12 +16,13 @@ const SPARSE: u64 = 16;
 pub struct Depths(HashMap<String, (u64, Failure)>);
 
 impl Depths {
-    /// What to take this failure for without running it again. Only exits can be so many: a program
-    /// may end with a status in every execution.
+    /// What to take this failure for without running it again. Only exits and deadlocks can be so many: a
+    /// program may end with a status, or not end, in every execution.
     pub fn known(&mut self, plain: &Failure) -> Option<&Failure> {
         let (seen, last) = self.0.get_mut(&plain.fingerprint)?;
         *seen += 1;
-        let alike = plain.class == Class::Exit && *seen > DENSE && !seen.is_multiple_of(SPARSE);
+        let many = matches!(plain.class, Class::Exit | Class::Deadlock);
+        let alike = many && *seen > DENSE && !seen.is_multiple_of(SPARSE);
         alike.then_some(last)
     }
 

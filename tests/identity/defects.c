@@ -1,10 +1,18 @@
 // Two defects of the same sort, in two functions: BUG has a bit for each. HOW says how the program
-// ends for them (5: it does not, they are deadlocks), SAY whether it prints anything.
+// ends for them (5: it does not, they are deadlocks; 9: they are, of locks that a function of the
+// program's takes), SAY whether it prints anything.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define DEADLOCKS (HOW == 5 || HOW == 9)
+#if HOW == 9
+#define LOCK(lock) take(lock)
+#else
+#define LOCK(lock) pthread_mutex_lock(lock)
+#endif
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t n = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +35,7 @@ static void set(int *value, int to)
 
 static void *increment(void *value)
 {
-    if (HOW != 5 && (value == &pays ? BUG & 1 : BUG & 2)) {
+    if (!DEADLOCKS && (value == &pays ? BUG & 1 : BUG & 2)) {
         set(value, get(value) + 1);
     } else {
         pthread_mutex_lock(&m);
@@ -37,10 +45,16 @@ static void *increment(void *value)
     return 0;
 }
 
+__attribute__((noinline)) static void take(pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+    __asm__ volatile(""); // The call is not the last thing that it does.
+}
+
 static void *other_order(void *unused)
 {
-    pthread_mutex_lock(&n);
-    pthread_mutex_lock(&m);
+    LOCK(&n);
+    LOCK(&m);
     pthread_mutex_unlock(&m);
     pthread_mutex_unlock(&n);
     return unused;
@@ -85,8 +99,8 @@ static int count(int *value, const char *what)
     do {                                           \
         pthread_t one;                             \
         pthread_create(&one, 0, other_order, 0);   \
-        pthread_mutex_lock(&m);                    \
-        pthread_mutex_lock(&n);                    \
+        LOCK(&m);                                  \
+        LOCK(&n);                                  \
         pthread_mutex_unlock(&n);                  \
         pthread_mutex_unlock(&m);                  \
         pthread_join(one, 0);                      \
@@ -94,7 +108,7 @@ static int count(int *value, const char *what)
 
 __attribute__((noinline)) static int pay(void)
 {
-    if (HOW == 5 && BUG & 1)
+    if (DEADLOCKS && BUG & 1)
         CROSS();
     int wrong = count(&pays, "pay");
     if (wrong && HOW)
@@ -104,7 +118,7 @@ __attribute__((noinline)) static int pay(void)
 
 __attribute__((noinline)) static int add(void)
 {
-    if (HOW == 5 && BUG & 2)
+    if (DEADLOCKS && BUG & 2)
         CROSS();
     int wrong = count(&adds, "add");
     if (wrong && HOW)

@@ -11,6 +11,7 @@ mod elsewhere;
 mod enabled;
 mod execution;
 mod races;
+mod touched;
 mod tree;
 
 pub use execution::{Execution, Step};

@@ -8,7 +8,8 @@
 use super::awaited::has_changed;
 use super::elsewhere::Context;
 use super::enabled::{Content, Locks};
-use super::execution::{Execution, Step, Touched, join, of_content};
+use super::execution::{Execution, Step, join, of_content};
+use super::touched::Touched;
 use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::{Footprint, Unrecorded, marks};
