@@ -477,6 +477,11 @@ impl<'a> Shared<'a> {
             if state.finished || enough || self.interrupt.stopped() {
                 return None;
             }
+            if self.begins_alone(&state) {
+                let waited = self.changed.wait(state);
+                state = waited.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
             let keeper = self.campaign.keeper.as_deref();
             let n = match keeper.map_or(Ok(state.next), Keeper::number) {
                 Ok(n) => n,
@@ -526,6 +531,12 @@ impl<'a> Shared<'a> {
                 }
             }
         }
+    }
+
+    /// Is the first execution under way, which is to be compared at the end? Others at the same time might
+    /// change what it finds outside.
+    fn begins_alone(&self, state: &State) -> bool {
+        self.is_exhaustive() && state.executions == 0 && !state.out.is_empty()
     }
 
     /// An execution came to an end that seemed to have none. Where loops were taken for endless that

@@ -141,6 +141,9 @@ static void own(void)
   S("clock_gettime", clock_gettime(c, &ts)); S("clock of own", c == (~gettid() << 3 | 6));
   int policy; struct sched_param p; Z("pthread_getschedparam", pthread_getschedparam(pthread_self(), &policy, &p)); printf("%s %d %d\n", who, policy, p.sched_priority);
   S("readlink", ({ char b[32] = { 0 }; readlink("/proc/self", b, 31); atoi(b) == getpid(); }));
+  S("readlinkat", ({ char b[32] = { 0 }; int d = open("/proc", O_RDONLY | O_DIRECTORY); readlinkat(d, "self", b, 31); close(d); atoi(b) == getpid(); }));
+  S("readlink call", ({ char b[32] = { 0 }; syscall(SYS_readlink, "/proc/../proc/self", b, 31L); atoi(b) == getpid(); }));
+  S("cut off", ({ char b[8] = { 0 }, x[16]; readlink("/proc/./self", b, 3); sprintf(x, "%d", getpid()); !strncmp(b, x, 3); }));
   S("thread-self", ({ char b[64] = { 0 }, x[64]; readlink("/proc/thread-self", b, 63); sprintf(x, "%d/task/%d", getpid(), gettid()); !strcmp(b, x); }));
 }
 static void *thread(void *x) { who = "t0"; all(0); who = "t"; own(); all(gettid()); ended = gettid(); return 0; }

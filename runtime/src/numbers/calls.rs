@@ -1,6 +1,6 @@
 //! System calls that take, or return, numbers of processes and threads.
 
-use super::paths::shows_inode;
+use super::paths::{shown_link, shows_inode};
 use super::{
     is_alive, is_to_parent, kernel_thread, own, process, shown, shown_group, shown_parent,
     shown_session, slot_of,
@@ -124,14 +124,16 @@ pub unsafe fn perform(number: c_long, args: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = to_kernel(number, args);
     // SAFETY: the caller's promise.
     let result = unsafe { os::syscall(number, a, b, c, d, e, f) };
-    let link = match number {
-        n if n == SYS_readlink => b,
-        n if n == SYS_readlinkat => c,
+    let (path, link, room) = match number {
+        n if n == SYS_readlink => (a, b, c),
+        n if n == SYS_readlinkat => (b, c, d),
         _ => return from_kernel(number, result),
     };
-    // SAFETY: the kernel has written so much there, or failed.
-    unsafe { shows_inode(link as *const c_char, result) };
-    result
+    // SAFETY: the kernel has written so much there, or failed; it has read the path if it did not.
+    unsafe {
+        shows_inode(link as *const c_char, result);
+        shown_link(path as *const c_char, link as *mut c_char, room, result)
+    }
 }
 
 /// Which argument of a call that sends a signal, to whom the first one says, is the signal.

@@ -118,7 +118,7 @@ intercept! {
             None => {
                 let len = real::readlink(Path::of(path).as_ptr(), into, room);
                 shows_inode(into, len);
-                len
+                shown_link(path, into, room, len)
             }
         }
     };
@@ -128,12 +128,13 @@ intercept! {
         }
         let len = real::readlinkat(at, Path::of(path).as_ptr(), into, room);
         shows_inode(into, len);
-        len
+        shown_link(path, into, room, len)
     };
     fn realpath(path: *const c_char, into: *mut c_char) -> *mut c_char, _pc => {
         let found = real::realpath(Path::of(path).as_ptr(), into);
         if !found.is_null() {
             shows_inode(found, libc::strlen(found) as isize);
+            shows_process(found);
         }
         found
     };
@@ -141,6 +142,7 @@ intercept! {
         let found = real::canonicalize_file_name(Path::of(path).as_ptr());
         if !found.is_null() {
             shows_inode(found, libc::strlen(found) as isize);
+            shows_process(found);
         }
         found
     };
@@ -167,6 +169,59 @@ pub unsafe fn shows_inode(link: *const c_char, len: isize) {
             .is_some_and(|rest| matches!(rest.first(), Some(b'[')))
     {
         gate::uncontrolled("inode number in the name of a pipe or a socket");
+    }
+}
+
+/// The links to the caller's own process and thread, which a path that begins somewhere below `/proc`
+/// leads to as well, hold the kernel's numbers: `into` has so many bytes of what `path` holds, and is
+/// to hold ours. Returns how many these are.
+///
+/// # Safety
+/// `path` is null or a string; so much may be written.
+pub unsafe fn shown_link(path: *const c_char, into: *mut c_char, room: usize, len: isize) -> isize {
+    if path.is_null() || len <= 0 {
+        return len;
+    }
+    // SAFETY: the caller's promise.
+    let (name, held) = unsafe {
+        let held = core::slice::from_raw_parts(into.cast::<u8>(), len as usize);
+        (CStr::from_ptr(path).to_bytes(), held)
+    };
+    let last = name.rsplit(|&byte| byte == b'/').next();
+    let whole = match last {
+        Some(b"self") => c"/proc/self",
+        Some(b"thread-self") => c"/proc/thread-self",
+        _ => return len,
+    };
+    let mut digits = [0; 12];
+    let mut rest = &mut digits[..];
+    let _ = write!(rest, "{}", crate::os::process());
+    let left = rest.len();
+    let known = &digits[..digits.len() - left];
+    // It may be cut off.
+    let of_kernel = match number(held) {
+        Some((id, _)) if held.len() > known.len() => id == crate::os::process(),
+        _ => known.starts_with(held) && (held.len() == known.len() || held.len() == room),
+    };
+    // SAFETY: as above.
+    let room = unsafe { core::slice::from_raw_parts_mut(into.cast(), room) };
+    // SAFETY: a string.
+    match of_kernel.then(|| unsafe { link(whole.as_ptr(), room) }) {
+        Some(Some(len)) => len as isize,
+        _ => len,
+    }
+}
+
+/// Names the number of the process in a path of the kernel's.
+///
+/// # Safety
+/// `path` is a string.
+unsafe fn shows_process(path: *const c_char) {
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    let below = path.strip_prefix(b"/proc/").and_then(number);
+    if below.is_some_and(|(id, _)| id == crate::os::process()) {
+        gate::uncontrolled("number of the process in a path below /proc");
     }
 }
 
