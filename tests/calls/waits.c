@@ -328,7 +328,10 @@ static void *blocks_at_once(void *tells)
     sigset_t set = both();
     if (tells)
         check(!sem_post(&begun));
-    check(!pthread_sigmask(SIG_BLOCK, &set, 0));
+    if (tells)
+        check(!pthread_sigmask(SIG_BLOCK, &set, 0));
+    else
+        check(sigset(SIGUSR1, SIG_HOLD) != SIG_ERR);
     return tells;
 }
 

@@ -273,10 +273,7 @@ fn change_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t, pc: usize) 
         let Some(mask) = combine(how, before, unsafe { read_set(set) }) else {
             return EINVAL;
         };
-        // A signal that is sent just before finds it open.
-        if actions::effective_of(mask & !before) != 0 {
-            pass(pc);
-        }
+        before_blocking(mask, pc);
         set_mask(me, mask);
         run_due(pc);
     }
@@ -608,6 +605,13 @@ fn pause_here(pc: usize) -> c_int {
     suspend(mask_of(gate::me()), pc)
 }
 
+/// A signal that is sent just before the running thread's mask becomes `mask` finds it open.
+fn before_blocking(mask: Set, pc: usize) {
+    if actions::effective_of(mask & !mask_of(gate::me())) != 0 {
+        pass(pc);
+    }
+}
+
 /// Is a signal to `pid` one that the model carries?
 fn ours(pid: pid_t, signal: c_int) -> bool {
     valid(signal) && numbers::is_own(pid)
@@ -664,7 +668,9 @@ fn set_disposition(signal: c_int, handler: usize, pc: usize) -> usize {
     let held = mask_of(me) & bit(signal) != 0;
     let former = actions::action_of(signal).handler;
     if handler == SIG_HOLD {
-        set_mask(me, mask_of(me) | bit(signal));
+        let mask = mask_of(me) | bit(signal);
+        before_blocking(mask, pc);
+        set_mask(me, mask);
     } else {
         let action = world::Action {
             handler,
