@@ -184,6 +184,20 @@ const KERNEL: &[Mode] = &[
     ("vector_from_pipe", Sampled, &[1]),
 ];
 
+const MEMORY: &[Mode] = &[
+    ("left", Few, &[1, 2]),
+    ("removed", Few, &[1, 2]),
+    ("opened", Few, &[1]),
+    ("in_child", Few, &[5]),
+];
+
+/// What opens and removes names is a step in code that is seen.
+const MEMORY_SEEN: &[Mode] = &[
+    ("left", Classes, &[1, 2]),
+    ("removed", Classes, &[1, 2]),
+    ("opened", Classes, &[1]),
+];
+
 const QUEUES: &[Mode] = &[
     ("put_by_two", All, &[1, 2]),
     ("urgent", All, &[5, 7]),
@@ -341,6 +355,11 @@ const PROGRAMS: &[Program] = &[
     program("kernel.c", &[], KERNEL),
     program("asynchronous.c", &[], ASYNCHRONOUS),
     program("queues.c", &[], QUEUES),
+    program("memory.c", &[], MEMORY),
+    Program {
+        compiler: Compiler::RaddleCc,
+        ..program("memory.c", &[], MEMORY_SEEN)
+    },
     program("exits.c", &[], EXITS),
     Program {
         compiler: Compiler::RaddleCc,

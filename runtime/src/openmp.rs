@@ -6,7 +6,6 @@
 //! share out work become scheduling points.
 
 mod lock;
-mod registration;
 
 pub use lock::forget;
 

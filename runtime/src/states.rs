@@ -141,6 +141,12 @@ impl Places {
             Some(Named::Semaphore) => {
                 return gate::uncontrolled("files of named semaphores below /dev/shm");
             }
+            Some(Named::SharedMemory) => {
+                if io::shared_memory::any() {
+                    gate::uncontrolled("files of named shared memory below /dev/shm");
+                }
+                return;
+            }
             Some(Named::Descriptors) => None,
             Some(Named::Descriptor(fd)) => Some(fd as u64),
         };

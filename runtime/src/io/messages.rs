@@ -3,6 +3,7 @@
 //! so that executions do not meet there and nothing is left behind. A name that no execution made,
 //! but that exists, is another process's.
 
+use super::names::Text;
 use super::table::{self, Object};
 use super::wait::{self, Operation, WOULD_BLOCK, Waiting, answer};
 use super::{descriptors, raw};
@@ -14,7 +15,6 @@ use crate::time::{self, Clock};
 use crate::timers::{self, Event};
 use crate::{export, gate, intercept};
 use core::ffi::{CStr, c_char, c_int, c_uint};
-use core::fmt::Write;
 use libc::{
     EBADF, EBUSY, EEXIST, EINVAL, EMFILE, ENOENT, ETIMEDOUT, O_ACCMODE, O_CREAT, O_EXCL,
     O_NONBLOCK, POLLIN, POLLOUT, SYS_mq_getsetattr, SYS_mq_open, SYS_mq_timedreceive,
@@ -66,33 +66,6 @@ fn world() -> &'static mut World {
 fn find(name: &[u8]) -> Option<usize> {
     let is = |n: &Option<Named>| n.as_ref().is_some_and(|n| &n.name[..n.len] == name);
     world().named.iter().position(is)
-}
-
-/// A name for the kernel, or a path.
-struct Text {
-    bytes: [u8; 48],
-    len: usize,
-}
-
-impl Text {
-    fn of(what: core::fmt::Arguments) -> Text {
-        let mut text = Text {
-            bytes: [0; 48],
-            len: 0,
-        };
-        // Two numbers and some letters always fit.
-        let _ = text.write_fmt(what);
-        text
-    }
-}
-
-impl Write for Text {
-    fn write_str(&mut self, s: &str) -> core::fmt::Result {
-        let room = self.bytes.get_mut(self.len..self.len + s.len());
-        room.ok_or(core::fmt::Error)?.copy_from_slice(s.as_bytes());
-        self.len += s.len();
-        Ok(())
-    }
 }
 
 /// The arguments of `mq_open`; the name without its slash.

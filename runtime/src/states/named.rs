@@ -1,5 +1,5 @@
 //! Names of files behind which something else lies: descriptors, below `/proc/self/fd` and its kin, and
-//! semaphores.
+//! semaphores and shared memory.
 
 use super::first_of;
 use core::ffi::c_int;
@@ -16,6 +16,8 @@ pub enum Named {
     Descriptors,
     /// The file that the C library keeps a named semaphore in. Raddle's have none.
     Semaphore,
+    /// The file of named shared memory. That of the execution has none.
+    SharedMemory,
 }
 
 impl Named {
@@ -50,8 +52,10 @@ impl Named {
                 b"stdout" => return Some(Named::Descriptor(1)),
                 b"stderr" => return Some(Named::Descriptor(2)),
                 b"shm" => {
-                    let name = parts.next()?;
-                    return name.starts_with(b"sem.").then_some(Named::Semaphore);
+                    return Some(match parts.next()?.starts_with(b"sem.") {
+                        true => Named::Semaphore,
+                        false => Named::SharedMemory,
+                    });
                 }
                 _ => return None,
             },
@@ -71,7 +75,7 @@ mod tests {
 
     #[test]
     fn names_of_descriptors_are_known() {
-        use Named::{Descriptor, Descriptors, Semaphore};
+        use Named::{Descriptor, Descriptors, Semaphore, SharedMemory};
         let table: &[(&str, Option<Named>)] = &[
             ("/proc/self/fd/3", Some(Descriptor(3))),
             ("/proc//self/fd/12/x", Some(Descriptor(12))),
@@ -85,7 +89,8 @@ mod tests {
             ("/dev/stderr", Some(Descriptor(2))),
             ("/dev/null", None),
             ("/dev/shm/sem.name", Some(Semaphore)),
-            ("/dev/shm/name", None),
+            ("/dev/shm/name", Some(SharedMemory)),
+            ("/dev/shm", None),
             ("/tmp/proc/self/fd/3", None),
             ("proc/self/fd/3", None),
             ("", None),

@@ -2,15 +2,16 @@
 //! nothing is left behind: a name that no execution made, but that exists, is another process's
 //! and is handed on to the C library. Children share the memory.
 
+use crate::io::names::SEMAPHORES;
 use crate::serial::Serial;
 use crate::{export, gate, intercept, os, time};
 use core::ffi::{CStr, c_char, c_int, c_uint};
-use libc::{EACCES, EEXIST, EINVAL, ENAMETOOLONG, ENOENT, gid_t, mode_t, sem_t, uid_t};
+use libc::{EACCES, EEXIST, EINVAL, ENOENT, gid_t, mode_t, sem_t, uid_t};
 use raddle_protocol::event::Kind;
 
 /// How many names there can be at a time, and how long one is.
 const MOST: usize = 64;
-const LONGEST: usize = 251;
+const LONGEST: usize = SEMAPHORES.longest;
 
 /// What `sem_open` returns when it fails.
 const FAILED: *mut sem_t = core::ptr::null_mut();
@@ -82,31 +83,10 @@ fn at(semaphore: *mut sem_t) -> Option<usize> {
     all().iter().position(is)
 }
 
-/// A name as POSIX has it: without its slashes in front; or an errno.
-fn bare(name: &[u8]) -> Result<&[u8], c_int> {
-    let start = name.iter().position(|&b| b != b'/').unwrap_or(name.len());
-    match &name[start..] {
-        rest if rest.is_empty() || rest.contains(&b'/') => Err(EINVAL),
-        rest if rest.len() > LONGEST => Err(ENAMETOOLONG),
-        rest => Ok(rest),
-    }
-}
-
 /// May the caller open what is at this place?
 fn is_admitted(place: usize) -> bool {
     let (user, group) = identity();
     all()[place].is_some_and(|n| n.admits(user, group))
-}
-
-/// Does a semaphore of this name exist outside the execution?
-fn exists_outside(name: &[u8]) -> bool {
-    use std::io::Write;
-    let mut path = [0u8; 16 + LONGEST + 1];
-    let len = path.len();
-    let mut rest = &mut path[..len - 1];
-    let written = rest.write_all(b"/dev/shm/sem.").and(rest.write_all(name));
-    // SAFETY: the path ends with NUL.
-    written.is_ok() && unsafe { libc::access(path.as_ptr().cast(), libc::F_OK) } == 0
 }
 
 /// Makes a new one.
@@ -145,7 +125,7 @@ unsafe fn open(
 ) -> Option<Result<*mut sem_t, c_int>> {
     gate::simple(Kind::SemName, 0, pc);
     // SAFETY: the caller's promise.
-    let result = match bare(unsafe { CStr::from_ptr(name) }.to_bytes()) {
+    let result = match SEMAPHORES.bare(unsafe { CStr::from_ptr(name) }) {
         Err(errno) => Err(errno),
         Ok(name) => match (find(name), flags & libc::O_CREAT, flags & libc::O_EXCL) {
             (Some(_), libc::O_CREAT, libc::O_EXCL) => Err(EEXIST),
@@ -154,7 +134,7 @@ unsafe fn open(
                 n.open += 1;
                 n.semaphore
             })),
-            (None, ..) if exists_outside(name) => return None,
+            (None, ..) if SEMAPHORES.exists(name) => return None,
             (None, libc::O_CREAT, _) => make(name, mode, value),
             _ => Err(ENOENT),
         },
@@ -193,12 +173,12 @@ unsafe fn unlink(name: *const c_char, pc: usize) -> Option<c_int> {
     gate::simple(Kind::SemName, 0, pc);
     gate::log(Kind::SemName, 0, 0, pc);
     // SAFETY: the caller's promise.
-    match bare(unsafe { CStr::from_ptr(name) }.to_bytes()) {
+    match SEMAPHORES.bare(unsafe { CStr::from_ptr(name) }) {
         Err(EINVAL) => Some(ENOENT),
         Err(errno) => Some(errno),
         Ok(name) => {
             let Some(place) = find(name) else {
-                return (!exists_outside(name)).then_some(ENOENT);
+                return (!SEMAPHORES.exists(name)).then_some(ENOENT);
             };
             if let Some(n) = all()[place].as_mut() {
                 n.len = 0;
@@ -228,7 +208,7 @@ mod library {
 /// `name` is a text.
 unsafe fn inherited(name: *const c_char, flags: c_int) -> Option<*mut sem_t> {
     // SAFETY: the caller's promise.
-    let name = bare(unsafe { CStr::from_ptr(name) }.to_bytes()).ok()?;
+    let name = SEMAPHORES.bare(unsafe { CStr::from_ptr(name) }).ok()?;
     let place = find(name).filter(|_| flags & libc::O_EXCL == 0)?;
     Some(all()[place]?.semaphore)
 }
@@ -280,24 +260,4 @@ intercept! {
         Some(errno) => time::errno_result(errno),
         None => real::sem_unlink(name),
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        let long = [b'x'; LONGEST + 1];
-        for (name, expected) in [
-            (&b"/a"[..], Ok(&b"a"[..])),
-            (b"//a", Ok(b"a")),
-            (b"a", Ok(b"a")),
-            (b"/", Err(EINVAL)),
-            (b"/a/b", Err(EINVAL)),
-            (&long, Err(ENAMETOOLONG)),
-        ] {
-            assert_eq!(bare(name), expected);
-        }
-    }
 }
