@@ -494,6 +494,37 @@ fn the_order_of_writes_is_tried_where_it_is_read() {
     });
 }
 
+/// A call that fails need not access what it is given: nobody invents a crash there. One that succeeds
+/// crashes.
+#[test]
+fn a_call_that_fails_accesses_nothing() {
+    let fail = (0..22).map(|call| (call, false));
+    let cases: Vec<(u32, bool)> = fail.chain((0..3).map(|call| (call, true))).collect();
+    in_parallel(&cases, |&(call, succeeds)| {
+        let number = format!("-DCALL={call}");
+        let flags: &[&str] = match succeeds {
+            true => &["-O1", &number, "-DSUCCEEDS"],
+            false => &["-O1", &number],
+        };
+        let program = compile(Compiler::RaddleCc, "tests/effects/failing.c", flags);
+        let found = run(
+            &["run", "--policy", "dpor", "--races", "off", "--no-shrink"],
+            &program,
+            &[],
+        );
+        let classes: Vec<&str> = found
+            .summary
+            .findings
+            .iter()
+            .map(|f| f.class.as_str())
+            .collect();
+        match (succeeds, &classes[..]) {
+            (true, ["crash"]) | (false, []) if found.output.status != 68 => Ok(()),
+            _ => Err(format!("{flags:?}: {}", found.output.all())),
+        }
+    });
+}
+
 /// What a row says of an argument fits its type in the headers.
 #[test]
 fn accesses_lead_through_pointers() {

@@ -18,11 +18,16 @@ pub fn pages_change() {
     unsafe { *TAKEN.get() = true };
 }
 
+/// Has the program acted on pages?
+pub fn have_pages_changed() -> bool {
+    // SAFETY: the running thread; the reference is not kept.
+    unsafe { *TAKEN.get() }
+}
+
 /// Is it known, without asking the kernel, that these bytes are there and can be written: on the stack of the
 /// running thread, or in a live block of the heap?
 fn is_known(at: usize, last: usize) -> bool {
-    // SAFETY: the running thread; the reference is not kept.
-    if unsafe { *TAKEN.get() } {
+    if have_pages_changed() {
         return false;
     }
     let here = (&raw const at).addr();
@@ -55,9 +60,8 @@ impl Asked {
     fn knows(at: usize, writes: bool) -> bool {
         let page = at & !(os::PAGE - 1);
         let known = *Asked::place(page);
-        // SAFETY: the running thread; the reference is not kept.
-        let stays = unsafe { !*TAKEN.get() };
-        stays && (known == Asked::new(page, true) || known == Asked::new(page, writes))
+        !have_pages_changed()
+            && (known == Asked::new(page, true) || known == Asked::new(page, writes))
     }
 
     /// The page with this byte is there.

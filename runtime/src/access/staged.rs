@@ -10,6 +10,7 @@
 use super::pieces::{self, WORD};
 use super::{read, tell_long, try_read, try_write, write};
 use crate::gate;
+use crate::gone;
 use crate::heap::{self, State};
 use crate::os;
 use crate::serial::Serial;
@@ -205,12 +206,25 @@ unsafe fn memory<'a>(place: &Place) -> &'a mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(place.at as *mut u8, place.len as usize) }
 }
 
+/// May this memory not be there, though a call of the C library is given it? A call that fails may not
+/// access it at all.
+fn may_be_gone(kernel: bool) -> bool {
+    kernel || gone::have_pages_changed()
+}
+
+/// Is this byte not there?
+fn is_gone(at: u64) -> bool {
+    gone::have_pages_changed() && gone::is_gone(at as *const u8)
+}
+
 /// Writes only what differs: some memory can be read only. Nobody finds anything in what was freed, which
-/// may be because of the call itself. `kernel`: the memory may not be there.
+/// may be because of the call itself. `kernel`: the call is the kernel's.
 fn put(place: &Place, from: &[u8], kernel: bool) {
-    if kernel {
-        // SAFETY: the call accesses the place.
-        unsafe { os::try_write(place.at as usize, from) };
+    if may_be_gone(kernel) {
+        if kernel || !is_freed(place.at) {
+            // SAFETY: nobody has a reference; the call may write there.
+            unsafe { os::try_write(place.at as usize, from) };
+        }
         return;
     }
     // SAFETY: the call accesses the place.
@@ -222,7 +236,7 @@ fn put(place: &Place, from: &[u8], kernel: bool) {
 
 /// Copies what is there; `kernel`: as [`put`].
 fn look(place: &Place, into: &mut [u8], kernel: bool) {
-    match kernel {
+    match may_be_gone(kernel) {
         true => {
             os::try_read(place.at as usize, into);
         }
@@ -325,6 +339,8 @@ impl Call {
             gate::within_call(super::most_steps() + 1 - record(self.0).left);
             let value = match record(self.0).kernel {
                 true => try_read(at + done, size, pc),
+                // The call may be about to fail without a look at it.
+                false if done == 0 && is_gone(at) => None,
                 false => Some(read_piece(at + done, size, exact, pc)),
             };
             gate::within_call(0);

@@ -4,7 +4,7 @@
 
 use super::descriptors;
 use crate::access::{range_read, range_write};
-use crate::gone::Memory;
+use crate::gone::{self, Memory};
 use crate::{gate, gate::hooked::tells, numbers, os, vars};
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
@@ -255,8 +255,10 @@ fn told(
     }
     let mut copy = Copied([0; MOST]);
     let copied = &mut copy.0;
-    // SAFETY: the memory is there, unless others take it away, and the program's own call reads it.
-    unsafe { given.copy_to_nonoverlapping(copied.as_mut_ptr(), len) };
+    if !gone::try_read(argument, &mut copied[..len]) {
+        // Others have taken it away meanwhile.
+        return call(argument);
+    }
     let result = call(copied.as_mut_ptr() as usize);
     if writes && result >= 0 {
         match exact {
@@ -265,8 +267,10 @@ fn told(
             false if !exhaustive => {}
             false => gate::access_unseen(Kind::WriteRange, argument as u64, bytes, pc),
         }
-        // SAFETY: as above.
-        unsafe { given.copy_from_nonoverlapping(copied.as_ptr(), len) };
+        if !Memory::written(argument, len).is_gone() {
+            // SAFETY: as above.
+            unsafe { given.copy_from_nonoverlapping(copied.as_ptr(), len) };
+        }
     }
     result
 }
