@@ -525,6 +525,28 @@ fn a_call_that_fails_accesses_nothing() {
     });
 }
 
+/// Two calls at once of functions that are not safe for threads are not two steps: nobody says that all was
+/// tried. Where they cannot come at once, it was.
+#[test]
+fn calls_that_are_not_safe_at_once_bound_the_verdict() {
+    let searches: [&[&str]; 2] = [&["run", "--policy", "dpor"], &["verify"]];
+    let orders = (0..6).flat_map(|call| (0..4).map(move |order| (call, order)));
+    let cases: Vec<(u32, u32)> = orders.collect();
+    in_parallel(&cases, |&(call, order)| {
+        let flags = [format!("-DCALL={call}"), format!("-DORDER={order}")];
+        let flags = ["-O1", &flags[0], &flags[1]];
+        let program = compile(Compiler::RaddleCc, "tests/effects/at_once.c", &flags);
+        searches.iter().try_for_each(|search| {
+            let options = [search, &["--races", "off", "--no-shrink"][..]].concat();
+            let found = run(&options, &program, &[]);
+            match found.output.status == if order == 0 { 69 } else { 0 } {
+                true => Ok(()),
+                false => Err(format!("{flags:?}, {search:?}: {}", found.output.all())),
+            }
+        })
+    });
+}
+
 /// What a row says of an argument fits its type in the headers.
 #[test]
 fn accesses_lead_through_pointers() {

@@ -1,6 +1,7 @@
 //! Which states of the C library and of the kernel ([`raddle_protocol::effects::State`]) a call uses.
 //! Each has a place, which is the same in all executions, as far as they go the same way.
 
+mod at_once;
 pub mod lent;
 mod named;
 pub mod variables;
@@ -236,6 +237,7 @@ pub fn used_by(name: &str, values: &[u64]) -> Places {
                 });
             }
         }
+        at_once::note(way.number, way.state, call.used(way));
         let is_closed = matches!(key, Key::Closed(_));
         let (Key::Of(key) | Key::Closed(key)) = key;
         places.add(Place {

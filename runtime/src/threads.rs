@@ -172,6 +172,11 @@ pub fn any_unjoined() -> bool {
     gate::threads_created() > 1 && (0..slot::COUNT as Slot).any(|s| there(&s))
 }
 
+/// Has somebody joined `s`?
+pub fn is_joined(s: Slot) -> bool {
+    info(s).joined
+}
+
 /// The slot of `thread`; ends the execution if it is none, or none any more.
 fn known(thread: pthread_t, what: &str, pc: usize) -> Slot {
     match slot_of(thread) {

@@ -22,6 +22,7 @@ const fn state(name: &'static str, functions: &'static [Row]) -> State {
         variables: &[],
         all: "",
         any: "",
+        at_once: "",
         functions,
         streams: (Of::Stream, &[]),
     }
@@ -48,6 +49,11 @@ const fn any_in(any: &'static str, state: State) -> State {
 /// One that is the same for ever where no module asks for these.
 const fn only_with(only_with: &'static str, state: State) -> State {
     State { only_with, ..state }
+}
+
+/// One whose functions are not safe for threads, and what is said of two at once.
+const fn by_one(at_once: &'static str, state: State) -> State {
+    State { at_once, ..state }
 }
 
 const fn ordered(state: State) -> State {
@@ -110,36 +116,42 @@ pub const STATES: &[State] = &[
             "rand srand random srandom initstate setstate",
         )],
     ),
-    state(
-        "the state of drand48",
-        &[
-            (
-                Process,
-                Changes,
-                Always,
-                "drand48 lrand48 mrand48 srand48 seed48 lcong48",
-            ),
-            (Process, Looks, Always, "erand48 nrand48 jrand48"),
-        ],
-    ),
-    // The process.
-    shown_by(
-        &[Variable::ENVIRONMENT],
+    by_one(
+        "drand48 and its kin by several threads at once, which are not safe for that",
         state(
-            "the environment",
+            "the state of drand48",
             &[
                 (
                     Process,
-                    Looks,
+                    Changes,
                     Always,
-                    "getenv secure_getenv tzset localtime mktime timelocal ctime strftime wcsftime setlocale \
+                    "drand48 lrand48 mrand48 srand48 seed48 lcong48",
+                ),
+                (Process, Looks, Always, "erand48 nrand48 jrand48"),
+            ],
+        ),
+    ),
+    // The process.
+    by_one(
+        "the environment used by one thread while another one changes it, which is not safe",
+        shown_by(
+            &[Variable::ENVIRONMENT],
+            state(
+                "the environment",
+                &[
+                    (
+                        Process,
+                        Looks,
+                        Always,
+                        "getenv secure_getenv tzset localtime mktime timelocal ctime strftime wcsftime setlocale \
                  newlocale tempnam catopen system popen execl execlp execv execvp execvpe posix_spawnp wordexp \
                  gettext dgettext dcgettext ngettext dngettext dcngettext fmtmsg getdate getdate_r localtime_r \
                  ctime_r gmtime gmtime_r timegm strptime getopt getopt_long getopt_long_only posix_getopt \
                  argp_parse iconv_open fnmatch glob res_init",
-                ),
-                (Process, Changes, Always, "setenv putenv unsetenv clearenv"),
-            ],
+                    ),
+                    (Process, Changes, Always, "setenv putenv unsetenv clearenv"),
+                ],
+            ),
         ),
     ),
     state(
@@ -403,16 +415,18 @@ pub const STATES: &[State] = &[
         &[(Process, Changes, Always, "shmget shmctl shmat shmdt")],
     ),
     // The library.
-    only_with(
-        "setlocale",
-        state(
-            "the locale",
-            &[
-                (
-                    Process,
-                    Looks,
-                    Always,
-                    "localeconv nl_langinfo ctype_get_mb_cur_max ctype_b_loc ctype_tolower_loc \
+    by_one(
+        "the locale used by one thread while another one sets it, which is not safe",
+        only_with(
+            "setlocale",
+            state(
+                "the locale",
+                &[
+                    (
+                        Process,
+                        Looks,
+                        Always,
+                        "localeconv nl_langinfo ctype_get_mb_cur_max ctype_b_loc ctype_tolower_loc \
                      ctype_toupper_loc isalnum isalpha isblank iscntrl isctype isdigit isgraph islower \
                      isprint ispunct isspace isupper isxdigit tolower toupper iswalnum iswalpha iswblank \
                      iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper \
@@ -429,10 +443,11 @@ pub const STATES: &[State] = &[
                      gcvt rpmatch wcwidth wcswidth strverscmp iconv_open getdate fgetwc getwc getwchar \
                      fgetws fputwc putwc putwchar fputws catopen herror hstrerror gai_strerror error \
                      err errx warn warnx getopt getopt_long getopt_long_only duplocale uselocale",
-                ),
-                (Process, Looks, Always, "__fgetws_chk"),
-                (Process, Changes, Always, "setlocale"),
-            ],
+                    ),
+                    (Process, Looks, Always, "__fgetws_chk"),
+                    (Process, Changes, Always, "setlocale"),
+                ],
+            ),
         ),
     ),
     only_with(
@@ -457,25 +472,28 @@ pub const STATES: &[State] = &[
             ),
         ),
     ),
-    state(
-        "what is left of a wide character",
-        &[
-            (Process, Changes, Always, "mblen mbtowc wctomb"),
-            (Process, Changes, Null(2), "mbrlen"),
-            (
-                Process,
-                Changes,
-                Null(2),
-                "wcrtomb c8rtomb c16rtomb c32rtomb",
-            ),
-            (
-                Process,
-                Changes,
-                Null(3),
-                "mbrtowc mbsrtowcs wcsrtombs mbrtoc8 mbrtoc16 mbrtoc32",
-            ),
-            (Process, Changes, Null(4), "mbsnrtowcs wcsnrtombs"),
-        ],
+    by_one(
+        "functions that keep what is left of a wide character, by several threads at once",
+        state(
+            "what is left of a wide character",
+            &[
+                (Process, Changes, Always, "mblen mbtowc wctomb"),
+                (Process, Changes, Null(2), "mbrlen"),
+                (
+                    Process,
+                    Changes,
+                    Null(2),
+                    "wcrtomb c8rtomb c16rtomb c32rtomb",
+                ),
+                (
+                    Process,
+                    Changes,
+                    Null(3),
+                    "mbrtowc mbsrtowcs wcsrtombs mbrtoc8 mbrtoc16 mbrtoc32",
+                ),
+                (Process, Changes, Null(4), "mbsnrtowcs wcsnrtombs"),
+            ],
+        ),
     ),
     only_with(
         Variable::SIGN.names,
@@ -518,9 +536,12 @@ pub const STATES: &[State] = &[
             ],
         ),
     ),
-    state(
-        "the table of hsearch",
-        &[(Process, Changes, Always, "hcreate hsearch hdestroy")],
+    by_one(
+        "hsearch and its kin by several threads at once, which are not safe for that",
+        state(
+            "the table of hsearch",
+            &[(Process, Changes, Always, "hcreate hsearch hdestroy")],
+        ),
     ),
     state(
         "a search tree",
@@ -548,9 +569,20 @@ pub const STATES: &[State] = &[
             Always,
             "register_printf_function register_printf_specifier \
                  register_printf_modifier register_printf_type tmpnam tempnam mktemp argp_parse \
-                 set_new_handler fesetmode profil monstartup moncontrol getopt getopt_long \
-                 getopt_long_only",
+                 set_new_handler fesetmode profil monstartup moncontrol",
         )],
+    ),
+    by_one(
+        "getopt and its kin by several threads at once, which are not safe for that",
+        state(
+            "where getopt goes on",
+            &[(
+                Process,
+                Changes,
+                Always,
+                "getopt getopt_long getopt_long_only",
+            )],
+        ),
     ),
     files::NAMES,
     files::DIRECTORY,

@@ -122,6 +122,10 @@ pub struct State {
     pub all: &'static str,
     /// The same of calls that look at this one of everybody's: whoever changes one adds to that.
     pub any: &'static str,
+    /// What is said if a thread uses it while another one changes it, where the functions that do so are not
+    /// safe for threads ("MT-Unsafe" in the manual of glibc): beside another call, one is more than a step.
+    /// Empty: they are.
+    pub at_once: &'static str,
     /// Whose it is for the functions with these names, what they do to it, and when.
     pub(super) functions: &'static [(Of, Use, When, &'static str)],
     /// The same for functions of streams: whose it is, by the argument that the stream is.

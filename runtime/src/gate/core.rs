@@ -46,6 +46,8 @@ pub struct Thread {
     pub cancel: super::Cancel,
     /// How many threads it has created.
     children: u32,
+    /// The how-many-th of all it is.
+    pub(super) number: u64,
     /// A signal is due: see [`Gate::set_signalled`].
     pub(super) signalled: bool,
     /// What it waits for ends by its time only where nobody else can go on.
@@ -314,6 +316,7 @@ impl<O: Os> Gate<O> {
             self.interest[interest_in(first.object)] += 1;
         }
         self.created += 1;
+        self.threads[s].number = self.created;
         self.pages
             .control()
             .threads

@@ -328,6 +328,11 @@ pub fn threads_created() -> u64 {
     gate().created
 }
 
+/// The how-many-th of the threads that were created `s` is.
+pub fn number_of(s: Slot) -> u64 {
+    gate().threads[s].number
+}
+
 /// [`raddle_protocol::shared::flags`] of the job; 0 while not active.
 #[inline]
 pub fn flags() -> u32 {

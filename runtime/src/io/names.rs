@@ -89,8 +89,8 @@ mod tests {
     fn names_are_as_posix_has_them() {
         let long = |len: usize| [vec![b'/'], vec![b'x'; len], vec![0]].concat();
         let (fits, is_too_long) = (long(251), long(252));
-        let table: &[(&[u8], Result<&[u8], c_int>)] = &[
-            (b"/a\0", Ok(b"a")),
+        for (name, expected) in [
+            (&b"/a\0"[..], Ok(&b"a"[..])),
             (b"//a\0", Ok(b"a")),
             (b"a\0", Ok(b"a")),
             (b"\0", Err(EINVAL)),
@@ -98,10 +98,9 @@ mod tests {
             (b"/a/b\0", Err(EINVAL)),
             (&fits, Ok(&fits[1..252])),
             (&is_too_long, Err(ENAMETOOLONG)),
-        ];
-        for (name, expected) in table {
+        ] {
             let name = CStr::from_bytes_with_nul(name).unwrap();
-            assert_eq!(SEMAPHORES.bare(name), *expected, "{name:?}");
+            assert_eq!(SEMAPHORES.bare(name), expected, "{name:?}");
         }
     }
 }

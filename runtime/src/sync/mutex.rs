@@ -55,6 +55,15 @@ pub fn leaves_any(who: Slot) -> bool {
     any
 }
 
+/// Does `who` hold a mutex?
+pub fn holds_any(who: Slot) -> bool {
+    let mut any = false;
+    MODELS
+        .table()
+        .for_each(|_, model| any |= model.is_held_by(who));
+    any
+}
+
 /// `who` takes its last step: the robust mutexes that it holds are orphaned.
 pub fn thread_ended(who: Slot) {
     if !any_robust() {

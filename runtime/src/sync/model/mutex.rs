@@ -146,6 +146,11 @@ impl Mutex {
         self.depth > 0
     }
 
+    /// Does `who` hold it?
+    pub fn is_held_by(&self, who: Slot) -> bool {
+        self.held() && self.owner == who
+    }
+
     /// Can a lock operation of `who` complete now (be it with an error)?
     pub fn may_lock(&self, who: Slot) -> bool {
         !self.held()

@@ -1,0 +1,45 @@
+/* Two threads call functions that are not safe for threads. -DCALL=N chooses them; -DORDER=0: at once,
+ * 1: each with a mutex, 2: one after the other has been joined, 3: one of them is main, before the other
+ * is there. */
+#include <locale.h>
+#include <pthread.h>
+#include <search.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <wchar.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void call(int first)
+{
+    char *words[] = {"program", "argument", 0};
+    switch (CALL) {
+    case 0: getopt(2, words, "a"); break;
+    case 1: drand48(); break;
+    case 2: first ? (void)setenv("NAME", "value", 1) : (void)getenv("HOME"); break;
+    case 3: first ? (void)setlocale(LC_ALL, "C") : (void)btowc(97); break;
+    case 4: mblen("a", 1); break;
+    case 5: first ? (void)hcreate(10) : hdestroy(); break;
+    }
+}
+
+static void *second(void *unused)
+{
+    if (ORDER == 1) pthread_mutex_lock(&lock);
+    call(0);
+    if (ORDER == 1) pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    if (ORDER == 3) call(1);
+    pthread_create(&thread, 0, second, 0);
+    if (ORDER == 2) pthread_join(thread, 0);
+    if (ORDER == 1) pthread_mutex_lock(&lock);
+    if (ORDER != 3) call(1);
+    if (ORDER == 1) pthread_mutex_unlock(&lock);
+    if (ORDER != 2) pthread_join(thread, 0);
+    return 0;
+}
