@@ -196,6 +196,7 @@ const MEMORY_SEEN: &[Mode] = &[
     ("left", Classes, &[1, 2]),
     ("removed", Classes, &[1, 2]),
     ("opened", Classes, &[1]),
+    ("in_child", Few, &[5]),
 ];
 
 const QUEUES: &[Mode] = &[

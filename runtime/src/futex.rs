@@ -146,6 +146,11 @@ unsafe fn wait(address: *const u32, expected: u32, bits: u32, deadline: u64, pc:
         gate::log(Kind::FutexWait, object, EAGAIN as u64, pc);
         return -EAGAIN;
     }
+    stay(object, bits, deadline, pc)
+}
+
+/// Waits at this word, whatever it is: 0 or a negative errno.
+fn stay(object: u64, bits: u32, deadline: u64, pc: usize) -> c_int {
     let me = gate::me();
     // SAFETY: the running thread.
     unsafe { WAITERS.get() }.push(queue(object), me, object, bits);
@@ -214,7 +219,8 @@ fn release(object: u64, bits: u32, count: usize) {
 /// afterwards, when the object may be gone.
 fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
     let object = address as u64;
-    let others = || waiting(object, u32::MAX) > 0 || many::anybody_waits();
+    let others =
+        || waiting(object, u32::MAX) > 0 || many::anybody_waits() || followed::any_moved(object);
     if crate::vars::symbolic()
         && bits == u32::MAX
         && !others()
@@ -222,13 +228,15 @@ fn wake(address: *const u32, most: usize, bits: u32, pc: usize) -> usize {
     {
         return woken;
     }
-    followed::scatter(address, pc);
+    // These wait for all bits.
+    let followed = followed::wake_besides(address, if bits == 0 { 0 } else { most }, pc);
     gate::simple(Kind::FutexWake, object, pc);
+    let most = most - followed;
     let count = most.min(waiting(object, bits));
     let more = many::wake(object, most - count);
     gate::log(Kind::FutexWake, object, (count + more) as u64, pc);
     release(object, bits, count);
-    count + more
+    followed + count + more
 }
 
 /// The record of a wake that does something at another address too.
@@ -253,13 +261,19 @@ unsafe fn requeue(
     pc: usize,
 ) -> isize {
     let (object, target) = (address as u64, to as u64);
-    followed::scatter(address, pc);
-    gate::simple(Kind::FutexWake, object, pc);
     // SAFETY: the program's word; volatile because the program's threads change it.
-    if expected.is_some_and(|value| value != unsafe { address.read_volatile() }) {
+    let differs = || expected.is_some_and(|value| value != unsafe { address.read_volatile() });
+    let (mut woken, mut moved) = (0, 0);
+    if !differs() {
+        woken = followed::wake_besides(address, most, pc);
+        moved = followed::move_besides(address, more, target, pc);
+    }
+    gate::simple(Kind::FutexWake, object, pc);
+    if differs() {
         log_elsewhere(object, 0, pc);
         return -(EAGAIN as isize);
     }
+    let (followed, most, more) = (woken + moved, most - woken, more - moved);
     let count = most.min(waiting(object, u32::MAX));
     log_elsewhere(object, count as u64, pc);
     release(object, u32::MAX, count);
@@ -277,7 +291,7 @@ unsafe fn requeue(
             gate::amend(who, |p| p.object = target);
         }
     }
-    (count + moved) as isize
+    (followed + count + moved) as isize
 }
 
 /// Changes the word at `other`, wakes up to `most` at `address`, and up to `more` at `other` if
@@ -290,8 +304,7 @@ unsafe fn wake_with_op(
     pc: usize,
 ) -> isize {
     let (object, second) = (address as u64, other as u64);
-    followed::scatter(address, pc);
-    followed::scatter(other, pc);
+    let woken = followed::wake_besides(address, most, pc);
     gate::simple(Kind::FutexWake, object, pc);
     // SAFETY: the program's word; volatile because the program's threads change it.
     let old = unsafe { other.read_volatile() };
@@ -302,16 +315,14 @@ unsafe fn wake_with_op(
     gate::writes(second, size_of::<u32>() as u64);
     // SAFETY: as above.
     unsafe { other.write_volatile(new) };
-    let first = most.min(waiting(object, u32::MAX));
-    let then = if also {
-        more.min(waiting(second, u32::MAX))
-    } else {
-        0
-    };
+    let first = (most - woken).min(waiting(object, u32::MAX));
+    let more = if also { more } else { 0 };
+    let then = more.min(waiting(second, u32::MAX));
     log_elsewhere(object, (first + then) as u64, pc);
     release(object, u32::MAX, first);
     release(second, u32::MAX, then);
-    (first + then) as isize
+    let followed = woken + followed::wake_besides(other, more - then, pc);
+    (followed + first + then) as isize
 }
 
 /// The arguments of one `syscall`.

@@ -4,7 +4,8 @@
 //! variables, and decides whether the word is as expected.
 //!
 //! Waits with bits of their own, at several words, requeues and wakes that also change a word are
-//! not followed. They go the way of other runs, and so does what meets them.
+//! not followed. They go the way of other runs, and so does what meets them: who is moved to another word
+//! by a requeue waits there as in other runs.
 
 use super::{Operation, Request};
 use crate::gate;
@@ -15,7 +16,7 @@ use core::ffi::c_int;
 use libc::{EAGAIN, PTHREAD_COND_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, SYS_futex};
 use libc::{pthread_cond_t, pthread_mutex_t};
 use raddle_protocol::event::{Event, Kind};
-use raddle_protocol::slot;
+use raddle_protocol::{Slot, slot};
 
 /// Words that are used as futexes, at most.
 const MOST: usize = 512;
@@ -82,7 +83,10 @@ pub unsafe fn wait(address: *const u32, expected: u32, deadline: u64, pc: usize)
             false => EAGAIN,
         };
         mutex::unlock(lock, pc);
-        Some(-result)
+        match (result, core::mem::take(moved_to(gate::me()))) {
+            (0, target @ 1..) => Some(super::stay(target, u32::MAX, deadline, pc)),
+            _ => Some(-result),
+        }
     }
 }
 
@@ -93,7 +97,7 @@ pub fn wake(address: *const u32, most: usize, pc: usize) -> Option<usize> {
     unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };
     // Whose time runs out before the step that would wake it is not woken.
     let woken = match most {
-        0..slot::COUNT => (0..most).filter(|_| cond::wake_one(queue, pc)).count(),
+        0..slot::COUNT => (0..most).map_while(|_| cond::wake_one(queue, pc)).count(),
         _ => cond::wake_all(queue, pc),
     };
     // SAFETY: as above.
@@ -101,15 +105,71 @@ pub fn wake(address: *const u32, most: usize, pc: usize) -> Option<usize> {
     Some(woken)
 }
 
-/// Before a wake that is not followed: who waits at this word goes on, and has to look at it again, as
-/// after any wait.
-pub fn scatter(address: *const u32, pc: usize) {
-    if crate::vars::symbolic()
-        && let Some((_, queue)) = of(address as u64, pc)
-        && cond::waiting(queue) > 0
+/// By thread: the word to which a requeue has moved it, until it waits there or is woken there.
+static MOVED: Serial<[u64; slot::COUNT]> = Serial::new([0; slot::COUNT]);
+
+/// Not to be kept over a switch.
+fn moved_to(who: Slot) -> &'static mut u64 {
+    // SAFETY: the running thread.
+    unsafe { &mut MOVED.get()[usize::from(who)] }
+}
+
+/// Those that were moved to this word and do not wait there yet.
+fn moved(word: u64) -> impl Iterator<Item = Slot> {
+    gate::alive_threads().filter(move |&who| *moved_to(who) == word)
+}
+
+/// Was anybody moved to this word who does not wait there yet?
+pub fn any_moved(word: u64) -> bool {
+    crate::vars::symbolic() && moved(word).next().is_some()
+}
+
+/// May anybody wait at this word, or be about to, in a wait that is followed?
+fn is_used(address: *const u32) -> bool {
+    let word = address as u64;
+    // SAFETY: the running thread; the reference is not kept.
+    crate::vars::symbolic() && unsafe { ALL.get()[place(word)].word == word }
+}
+
+/// Beside a wake that is not followed: wakes up to `most` of those whose waits at this word are, or who were
+/// moved there: how many.
+pub fn wake_besides(address: *const u32, most: usize, pc: usize) -> usize {
+    let mut woken = 0;
+    while woken < most
+        && crate::vars::symbolic()
+        && let Some(who) = moved(address as u64).next()
     {
-        wake(address, usize::MAX, pc);
+        *moved_to(who) = 0;
+        woken += 1;
     }
+    if woken < most && is_used(address) {
+        woken += wake(address, most - woken, pc).unwrap_or(0);
+    }
+    woken
+}
+
+/// A requeue that is not followed moves up to `most` of those whose waits at this word are to `target`: how
+/// many.
+pub fn move_besides(address: *const u32, most: usize, target: u64, pc: usize) -> usize {
+    if most == 0 || !is_used(address) {
+        return 0;
+    }
+    let Some((lock, queue)) = of(address as u64, pc) else {
+        return 0;
+    };
+    // SAFETY: as in `wait`.
+    unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };
+    let mut moved = 0;
+    while moved < most
+        && cond::waiting(queue) > 0
+        && let Some(who) = cond::wake_one(queue, pc)
+    {
+        *moved_to(who) = target;
+        moved += 1;
+    }
+    // SAFETY: as above.
+    unsafe { mutex::unlock(lock, pc) };
+    moved
 }
 
 /// Is this a call of `syscall` that is followed? Not if the program uses how many a wake woke.

@@ -281,8 +281,8 @@ pub fn signal(c: *mut pthread_cond_t, pc: usize) -> c_int {
     returning(0, pc)
 }
 
-/// The step of [`signal`]: was there one?
-pub fn wake_one(c: *mut pthread_cond_t, pc: usize) -> bool {
+/// The step of [`signal`]: whom, if there was anybody?
+pub fn wake_one(c: *mut pthread_cond_t, pc: usize) -> Option<Slot> {
     let object = c as u64;
     gate::simple(Kind::CondSignal, object, pc);
     // SAFETY: the program's condition.
@@ -308,7 +308,7 @@ pub fn wake_one(c: *mut pthread_cond_t, pc: usize) -> bool {
     if waiting >= 2 {
         gate::log_choice(picked, waiting);
     }
-    woken.is_some()
+    woken
 }
 
 /// Wakes all waiters.
