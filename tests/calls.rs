@@ -484,3 +484,40 @@ fn programs_reach_exactly_their_outcomes() {
         .collect();
     in_parallel(&all, |(program, mode)| program.reaches(mode));
 }
+
+/// `verify` shows no outcome that a mode has not; and all of them, unless it says what bounded it.
+#[test]
+fn verify_reaches_no_other_outcome() {
+    let written_in_c =
+        |program: &&Program| program.file.ends_with(".c") && program.flags.is_empty();
+    let all: Vec<(&Program, &Mode)> = PROGRAMS
+        .iter()
+        .filter(written_in_c)
+        .flat_map(|program| program.modes.iter().map(move |mode| (program, mode)))
+        .filter(|(_, mode)| !matches!(mode.1, Few | Followed))
+        .collect();
+    in_parallel(&all, |&(program, &(mode, _, expected))| {
+        let program = Program {
+            compiler: Compiler::RaddleCc,
+            ..*program
+        };
+        let options = [
+            "verify",
+            "--keep-going",
+            "--no-shrink",
+            "--races",
+            "off",
+            "--time",
+            "3s",
+        ];
+        let run = run(&options, &program.built(), &[mode]);
+        let mut seen: BTreeSet<String> = run.summary.outcomes.keys().cloned().collect();
+        seen.remove("diverged");
+        let wanted: BTreeSet<String> = expected.iter().map(|&status| label(status)).collect();
+        let is_bounded = run.summary.complete != Some(true);
+        match seen.is_subset(&wanted) && (is_bounded || seen == wanted) {
+            true => Ok(()),
+            false => Err(format!("{} {mode}: {}", program.file, run.output.all())),
+        }
+    });
+}
