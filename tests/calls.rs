@@ -73,6 +73,7 @@ const WAITS: &[Mode] = &[
     ("blocked_first", All, &[1, 2]),
     ("blocked_after_telling", All, &[1, 2]),
     ("fatal_unless_blocked", All, &[2, USER_SIGNAL]),
+    ("blocked_by_jump", All, &[1, 2]),
 ];
 
 const FUTEXES: &[Mode] = &[

@@ -335,10 +335,24 @@ static void *blocks_at_once(void *tells)
     return tells;
 }
 
-static int sent_to_one_that_blocks(int signal, int wait)
+/* A jump blocks, too. */
+static void *blocks_by_jump(void *tells)
+{
+    sigset_t set = both();
+    sigjmp_buf back;
+    check(!pthread_sigmask(SIG_BLOCK, &set, 0));
+    if (!sigsetjmp(back, 1)) {
+        check(!pthread_sigmask(SIG_UNBLOCK, &set, 0));
+        check(!sem_post(&begun));
+        siglongjmp(back, 1);
+    }
+    return tells;
+}
+
+static int sent_to(void *(*blocks)(void *), int signal, int wait)
 {
     check(!sem_init(&begun, 0, 0));
-    pthread_t thread = start(blocks_at_once, wait ? &begun : 0);
+    pthread_t thread = start(blocks, wait ? &begun : 0);
     if (wait)
         check(!sem_wait(&begun));
     check(!pthread_kill(thread, signal));
@@ -349,18 +363,24 @@ static int sent_to_one_that_blocks(int signal, int wait)
 static int blocked_first(void)
 {
     handle(SIGUSR1);
-    return sent_to_one_that_blocks(SIGUSR1, 0);
+    return sent_to(blocks_at_once, SIGUSR1, 0);
 }
 
 static int blocked_after_telling(void)
 {
     handle(SIGUSR1);
-    return sent_to_one_that_blocks(SIGUSR1, 1);
+    return sent_to(blocks_at_once, SIGUSR1, 1);
 }
 
 static int fatal_unless_blocked(void)
 {
-    return sent_to_one_that_blocks(SIGUSR1, 1);
+    return sent_to(blocks_at_once, SIGUSR1, 1);
+}
+
+static int blocked_by_jump(void)
+{
+    handle(SIGUSR1);
+    return sent_to(blocks_by_jump, SIGUSR1, 1);
 }
 
 static const struct mode modes[] = {
@@ -371,6 +391,7 @@ static const struct mode modes[] = {
     MODE(blocked_in_wait), MODE(jump_out_of_wait), MODE(semaphore_wait),
     MODE(sleep_ends), MODE(woken_and_handled), MODE(taken_by_other),
     MODE(blocked_first), MODE(blocked_after_telling), MODE(fatal_unless_blocked),
+    MODE(blocked_by_jump),
 };
 
 MAIN

@@ -30,12 +30,15 @@ fn guard() -> u64 {
 ///
 /// # Safety
 /// `buffer` was filled by a setjmp.
-unsafe fn note(buffer: *const Buffer) {
+unsafe fn note(buffer: *const Buffer, pc: usize) {
     // SAFETY: the caller's promise.
     let buffer = unsafe { &*buffer };
     let hidden = buffer.registers[STACK_POINTER];
     let stack_pointer = hidden.rotate_right(ROTATION) ^ guard();
     let mask = (buffer.mask_was_saved != 0).then_some(buffer.mask);
+    if let Some(mask) = mask.filter(|_| gate::active()) {
+        super::before_blocking(mask, pc);
+    }
     deliver::leave(stack_pointer as usize, mask);
     if gate::active() {
         staged::abandon(gate::me(), stack_pointer as usize);
@@ -44,19 +47,19 @@ unsafe fn note(buffer: *const Buffer) {
 
 intercept! {
     fn longjmp(buffer: *const Buffer, value: c_int) -> (), pc => {
-        note(buffer);
+        note(buffer, pc);
         real::longjmp(buffer, value)
     };
     fn _longjmp(buffer: *const Buffer, value: c_int) -> (), pc => {
-        note(buffer);
+        note(buffer, pc);
         real::_longjmp(buffer, value)
     };
     fn siglongjmp(buffer: *const Buffer, value: c_int) -> (), pc => {
-        note(buffer);
+        note(buffer, pc);
         real::siglongjmp(buffer, value)
     };
     fn __longjmp_chk(buffer: *const Buffer, value: c_int) -> (), pc => {
-        note(buffer);
+        note(buffer, pc);
         real::__longjmp_chk(buffer, value)
     };
 }
