@@ -534,7 +534,7 @@ fn a_call_that_fails_accesses_nothing() {
 #[test]
 fn calls_that_are_not_safe_at_once_bound_the_verdict() {
     let searches: [&[&str]; 2] = [&["run", "--policy", "dpor"], &["verify"]];
-    let orders = (0..6).flat_map(|call| (0..4).map(move |order| (call, order)));
+    let orders = (0..6).flat_map(|call| (0..6).map(move |order| (call, order)));
     let cases: Vec<(u32, u32)> = orders.collect();
     in_parallel(&cases, |&(call, order)| {
         let flags = [format!("-DCALL={call}"), format!("-DORDER={order}")];

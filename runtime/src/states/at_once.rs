@@ -2,8 +2,7 @@
 //! natively many, between which others may come: a search that takes them for steps has not tried all.
 
 use crate::serial::Serial;
-use crate::sync::mutex;
-use crate::{gate, threads};
+use crate::{gate, sync, threads};
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::State;
@@ -15,13 +14,13 @@ struct User {
     slot: Slot,
     /// How many threads there had been by then.
     created: u64,
-    /// It held a mutex.
+    /// It held a lock.
     locks: bool,
 }
 
 impl User {
     /// May what it did come at the same time as what the running thread does? Not if that thread is over, or
-    /// the running one was not there yet, or both hold a mutex, which is taken for the same.
+    /// the running one was not there yet, or both hold a lock, which is taken for the same one.
     fn may_be_beside(self, me: User) -> bool {
         self.slot != me.slot
             && !threads::is_joined(self.slot)
@@ -47,7 +46,7 @@ pub fn note(number: usize, state: &State, used: Access) {
     let me = User {
         slot,
         created: gate::threads_created(),
-        locks: mutex::holds_any(slot),
+        locks: sync::holds_any_lock(slot),
     };
     let changes = used != Access::Looks;
     // SAFETY: the running thread; nothing below switches.

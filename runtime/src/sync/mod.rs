@@ -55,6 +55,11 @@ pub fn block_freed(address: u64, len: u64) {
     crate::futex::forget(address, end);
 }
 
+/// Does `who` hold a lock?
+pub fn holds_any_lock(who: Slot) -> bool {
+    mutex::holds_any(who) || rwlock::holds_any(who) || spin::holds_any(who)
+}
+
 /// [`Pending::ready`] of an operation that can always complete.
 pub fn always(_: &Pending, _: Slot) -> bool {
     true

@@ -74,6 +74,16 @@ pub fn forget(from: u64, to: u64) {
         .remove_range(from, to, |_, mut lock| readers().clear(&mut lock));
 }
 
+/// Does `who` hold one?
+pub fn holds_any(who: Slot) -> bool {
+    let mut any = false;
+    MODELS.table().for_each(|_, lock| {
+        let reads = || readers().some(lock, who).is_some_and(|it| it.who == who);
+        any |= lock.writer == who || reads();
+    });
+    any
+}
+
 impl Native {
     /// # Safety
     /// `l` points to a lock.

@@ -27,6 +27,13 @@ pub fn forget(from: u64, to: u64) {
     MODELS.forget(from, to);
 }
 
+/// Does `who` hold one?
+pub fn holds_any(who: Slot) -> bool {
+    let mut any = false;
+    MODELS.table().for_each(|_, lock| any |= lock.owner == who);
+    any
+}
+
 /// The model of the lock as its word shows it now.
 ///
 /// # Safety
