@@ -318,6 +318,18 @@ fn findings_are_remembered() {
     );
 }
 
+/// A race that fails the run and that the corpus knows is passed over, which is said.
+#[test]
+fn marks_that_the_corpus_knows_are_passed_over() {
+    let dir = empty("marks");
+    let program = compile(Compiler::RaddleCc, "tests/races/plain_counter.c", &["-g"]);
+    let options = "-q -n 50 --keep-going --races=fail --new-only";
+    run(&dir, options, &program, &[], 66);
+    let again = run(&dir, options, &program, &[], 0);
+    let says = "findings that the corpus knows (--new-only)";
+    assert!(again.stderr.contains(says), "{}", again.all());
+}
+
 #[test]
 fn pairs_and_findings_survive_a_rebuild() {
     let dir = empty("rebuild");

@@ -40,6 +40,8 @@ pub struct Marked {
     left_out: u64,
     /// Marks that were not there when the same schedule was run again.
     vanished: u64,
+    /// Those that the corpus knows, which fail the run no more (`--new-only`).
+    known: u64,
     /// Time spent on what does not fail the run.
     spent: Duration,
     /// What there was no time for yet.
@@ -82,6 +84,12 @@ impl Marked {
         if self.others > 0 {
             let races = count(self.others, "more race");
             notes.push(format!("{races} on variables that are reported"));
+        }
+        if self.known > 0 {
+            notes.push(format!(
+                "{} races or leaked threads were findings that the corpus knows (--new-only)",
+                self.known
+            ));
         }
         if self.vanished > 0 {
             notes.push(format!(
@@ -264,6 +272,7 @@ impl Triage<'_> {
             return Ok(false);
         }
         if let Some(known) = self.count_again(&mut seen, &failure)? {
+            self.marked.known += u64::from(known == Examined::Known);
             return Ok(fails && known == Examined::Finding);
         }
         let told = |triage: &Self| triage.reports.len() + triage.findings.len();

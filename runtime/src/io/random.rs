@@ -175,27 +175,38 @@ pub fn opened(fd: c_int) {
     }
 }
 
-/// What the summary calls the file: without the number of the process.
+/// What the summary calls the file: without the numbers of the process and the kernel thread.
 fn general(path: &[u8]) -> Name {
     let mut name = Name {
         bytes: [0; 128],
         len: 0,
     };
     name.push(b"what ");
-    let mut parts = path.splitn(4, |&b| b == b'/').skip(1);
-    let (first, second) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
-    let number = first == b"proc" && second.iter().all(u8::is_ascii_digit);
-    let second: &[u8] = if number { b"self" } else { second };
-    let slash: &[u8] = b"/";
-    for part in [slash, first, slash, second] {
-        name.push(part);
-    }
-    if let Some(rest) = parts.next() {
+    let is_number = |part: Option<&&[u8]>| {
+        part.is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    };
+    let mut parts = path.split(|&b| b == b'/').skip(1).peekable();
+    let mut before: [&[u8]; 2] = [b""; 2];
+    while let Some(part) = parts.next() {
+        let own: &[u8] = match (before, part) {
+            ([b"", b"proc"], _) if is_number(Some(&part)) => match parts.peek() {
+                Some(&b"task") => {
+                    parts.next();
+                    match is_number(parts.peek()) {
+                        true => {
+                            parts.next();
+                            b"thread-self"
+                        }
+                        false => b"self/task",
+                    }
+                }
+                _ => b"self",
+            },
+            _ => part,
+        };
         name.push(b"/");
-        name.push(rest);
+        name.push(own);
+        before = [before[1], part];
     }
     name.push(b" says");
     name
@@ -258,14 +269,15 @@ mod tests {
         ] {
             assert_eq!(is_steady(path.as_bytes()), steady, "{path}");
         }
-        assert_eq!(
-            general(b"/proc/12/maps").as_str(),
-            "what /proc/self/maps says"
-        );
-        assert_eq!(general(b"/proc/uptime").as_str(), "what /proc/uptime says");
-        assert_eq!(
-            general(b"/proc/12/task/13/stat").as_str(),
-            "what /proc/self/task/13/stat says"
-        );
+        for (path, said) in [
+            ("/proc/12/maps", "what /proc/self/maps says"),
+            ("/proc/uptime", "what /proc/uptime says"),
+            ("/proc/12/task/13/stat", "what /proc/thread-self/stat says"),
+            ("/proc/12/task", "what /proc/self/task says"),
+            ("/proc/irq/5/spurious", "what /proc/irq/5/spurious says"),
+            ("/sys/12/task/13", "what /sys/12/task/13 says"),
+        ] {
+            assert_eq!(general(path.as_bytes()).as_str(), said);
+        }
     }
 }
