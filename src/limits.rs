@@ -132,7 +132,7 @@ impl Limits {
 
 /// The bound that [`Limits::fair_only`] is.
 const FAIR_ONLY: &str = "a thread that waits in a loop of calls lets another one go first after two \
-                         rounds";
+                         rounds, and one that counts its rounds after many";
 /// The bound that [`Limits::unfair`] is.
 const UNFAIR: &str =
     "executions that seemed to have no end, and have one, were not followed further";

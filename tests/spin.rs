@@ -119,6 +119,31 @@ fn waits_for_words_on_the_own_stack_are_searched_completely() {
 }
 
 /// The same where the loops are those of the C++ library, and what is written is a mutex.
+/// A loop that counts never comes back to where it was; the search ends all the same, and says what it left
+/// out.
+#[test]
+fn a_search_ends_on_loops_that_count() {
+    let mut cases = Vec::new();
+    for flag in ["-DPLAIN", "-DATOMIC"] {
+        for level in ["-O0", "-O1"] {
+            for policy in ["dpor", "dpor:source", "pcb:1"] {
+                cases.extend([(flag, level, policy, false), (flag, level, policy, true)]);
+            }
+        }
+    }
+    in_parallel(&cases, |&(flag, level, policy, bug)| {
+        let flags = [flag, level, if bug { "-DBUG" } else { "-DRIGHT" }];
+        let program = compile(Compiler::RaddleCc, "tests/spin/counts.c", &flags);
+        let options = ["run", "--policy", policy, "--races", "off", "--no-shrink"];
+        let found = run(&options, &program, &[]);
+        let says = bug || found.output.all().contains("counts its rounds");
+        match found.output.status == if bug { 66 } else { 69 } && says {
+            true => Ok(()),
+            false => Err(format!("{flags:?}, {policy}: {}", found.output.all())),
+        }
+    });
+}
+
 #[test]
 fn a_wait_with_a_stop_token_is_searched_completely() {
     let flags = ["-std=c++20", "-O1"];

@@ -20,6 +20,7 @@ mod prefix;
 pub mod records;
 mod rounds;
 mod section;
+mod seen;
 mod sleep;
 mod spin;
 mod state;

@@ -27,6 +27,7 @@ use super::circles::Circle;
 use super::core::{Gate, Stop};
 use super::foreign::{DEEPEST, Foreign};
 use super::rounds::Rounds;
+pub use super::seen::Seen;
 use super::state::Known;
 use crate::pages::Os;
 use crate::slots::{PerSlot, SlotSet, Zero};
@@ -71,42 +72,6 @@ pub struct State {
 
 // SAFETY: integers.
 unsafe impl Zero for Track {}
-
-/// What the running thread saw at an address.
-#[derive(Clone, Copy)]
-pub struct Seen {
-    pub at: u64,
-    pub size: u32,
-    pub value: u64,
-}
-
-impl Seen {
-    /// Both as one, if this and the `next` are the halves of a word or of a part of one.
-    fn with(&self, next: &Seen) -> Option<Seen> {
-        let size = self.size;
-        let whole = u64::from(2 * size);
-        let fits = size == next.size && size < 8 && next.at == self.at + u64::from(size);
-        (fits && self.at.is_multiple_of(whole)).then(|| Seen {
-            at: self.at,
-            size: 2 * size,
-            value: self.value | next.value << (8 * size),
-        })
-    }
-
-    fn is_current(&self) -> bool {
-        let at = self.at as *const u8;
-        // SAFETY: the thread read it before and would read it again now; it may not be aligned.
-        let value = unsafe {
-            match self.size {
-                1 => u64::from(at.read_volatile()),
-                2 => u64::from(at.cast::<u16>().read_unaligned()),
-                4 => u64::from(at.cast::<u32>().read_unaligned()),
-                _ => at.cast::<u64>().read_unaligned(),
-            }
-        };
-        value == self.value
-    }
-}
 
 /// The loop that a thread may be in.
 pub(super) struct Track {
@@ -263,6 +228,14 @@ impl Track {
         self.seen[..self.reads as usize]
             .iter()
             .all(Seen::is_current)
+    }
+
+    /// Does the loop only count? It reads the same each time, changes nothing, and its state is another one
+    /// since some [`LONGEST_PAUSE`] iterations.
+    fn counts(&self) -> bool {
+        let before = &self.seen_before[..self.reads_before as usize];
+        let reads_alike = self.reads > 0 && self.seen[..self.reads as usize] == *before;
+        self.next_pause == LONGEST_PAUSE && self.pause > 0 && reads_alike
     }
 
     /// The iteration is over and changed nothing: did the one before end in the same state?
@@ -605,6 +578,7 @@ impl<O: Os> Gate<O> {
             let seen = &track.seen[..track.reads as usize];
             track.circle.iterated(os.state(pc, Known { seen, foreign }));
         }
+        let counts = exact && track.state.tells && track.counts();
         let same = track.repeats(|seen| os.state(pc, Known { seen, foreign }));
         let tells = track.reads > 0 && track.state.tells;
         // What such an operation asks for is changed where no read of the loop shows it.
@@ -614,7 +588,7 @@ impl<O: Os> Gate<O> {
         // Where all schedules are tried, a loop of calls that take locks is run: it conflicts with
         // others' calls.
         let passes = same && !known && track.rounds >= patience && may_wait;
-        let passes = passes && !(exact && matches!(role(kind), Role::Lock));
+        let passes = (passes || counts && may_wait) && !(exact && matches!(role(kind), Role::Lock));
         let current = track.is_current();
         // What it asks for by a descriptor somebody outside may change.
         let in_vain = !unseen || !track.polls && track.rounds > IN_VAIN;
