@@ -347,13 +347,15 @@ fn check(program: &Path, k: u64) -> Result<bool, String> {
 #[test]
 fn exhaustive_policies_agree_on_random_programs() {
     let program = program();
-    let all: Vec<u64> = (0..PROGRAMS).collect();
+    let every = std::env::var_os("RADDLE_RANDOM_PROGRAMS").is_some();
+    let all: Vec<u64> = (0..PROGRAMS).filter(|k| every || k % 4 < 2).collect();
     let compared = AtomicUsize::new(0);
     in_parallel(&all, |&k| {
         compared.fetch_add(usize::from(check(&program, k)?), Ordering::Relaxed);
         Ok(())
     });
     let compared = compared.into_inner();
-    println!("compared {compared} of {PROGRAMS} programs");
-    assert!(compared >= COMPARED, "only {compared} were small enough");
+    println!("compared {compared} of {} programs", all.len());
+    let least = COMPARED * all.len() / PROGRAMS as usize;
+    assert!(compared >= least, "only {compared} were small enough");
 }
