@@ -95,9 +95,10 @@ pub fn wake(address: *const u32, most: usize, pc: usize) -> Option<usize> {
     let (lock, queue) = of(address as u64, pc)?;
     // SAFETY: as in `wait`.
     unsafe { mutex::lock(lock, Kind::MutexLock, 0, pc) };
-    // Whose time runs out before the step that would wake it is not woken.
+    // Whose time runs out before the step that would wake it is not woken. How many steps there are must not
+    // depend on how many wait.
     let woken = match most {
-        0..slot::COUNT => (0..most).map_while(|_| cond::wake_one(queue, pc)).count(),
+        0..slot::COUNT => (0..most).filter_map(|_| cond::wake_one(queue, pc)).count(),
         _ => cond::wake_all(queue, pc),
     };
     // SAFETY: as above.
