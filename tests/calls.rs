@@ -151,6 +151,7 @@ const EXITS: &[Mode] = &[
     ("leaves", All, &[1, 2]),
     ("leaves_children", Classes, &[1, 2]),
     ("leaves_alone", All, &[1]),
+    ("keeps_locals", All, &[0]),
     ("joined", All, &[1]),
     ("joined_then_exits", Sampled, &[0, 1]),
 ];
@@ -164,6 +165,7 @@ const EXITS_SEEN: &[Mode] = &[
     ("leaves", Classes, &[1, 2]),
     ("leaves_children", Classes, &[1, 2]),
     ("leaves_alone", All, &[1]),
+    ("keeps_locals", Classes, &[0]),
     ("joined", All, &[1]),
     ("joined_then_exits", Classes, &[0, 1]),
 ];

@@ -190,6 +190,10 @@ extern "C-unwind" fn main_wrapper(
     crate::fenv::look("floating point as set before main");
     crate::heap::tell_of_high_blocks();
     vars::prepare_call(main as usize, 0);
+    // When main has left by `pthread_exit`, what we have to do at once comes to lie here, and its variables
+    // stay, as natively ([`threads`]).
+    let room = core::hint::black_box([0u64; 128]);
     let status = main(argc, argv, environment);
+    core::hint::black_box(&room);
     ends::main_returned(status, vars::result_of(main as usize))
 }

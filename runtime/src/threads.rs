@@ -417,12 +417,39 @@ pub fn prepare() {
     keys::install(ending);
 }
 
+/// Where main's stack ended when it left by `pthread_exit`; 0: it has not.
+static LEFT_AT: Serial<usize> = Serial::new(0);
+
 /// The very end of a thread: after all of its destructors. Returns only in a process that is not
 /// controlled (a fork of the target).
+///
+/// Others may still look at main's variables, which natively are there until the process ends: what is
+/// left to do is done below them.
 fn ending() {
     if !gate::active() {
         return;
     }
+    // SAFETY: the running thread; the reference is not kept.
+    match core::mem::take(unsafe { LEFT_AT.get() }) {
+        // SAFETY: main's own stack, of which nothing below is in use any more; the call leaves it as it was.
+        left @ 1.. if gate::me() == slot::MAIN => unsafe {
+            core::arch::asm!(
+                "mov r12, rsp",
+                "mov rsp, {low}",
+                "call {end}",
+                "mov rsp, r12",
+                low = in(reg) (left - 1024) & !15,
+                end = sym end,
+                out("r12") _,
+                clobber_abi("C"),
+            );
+        },
+        _ => end(),
+    }
+}
+
+/// What is left to do for the running thread.
+extern "C" fn end() {
     let me = gate::me();
     info(me).exiting = true;
     gate::set_cancel(me, gate::Cancel::No);
@@ -453,6 +480,10 @@ unsafe extern "C-unwind" fn exit_from(value: *mut c_void, _: usize) -> ! {
 /// Ends the calling thread with `value`, as `pthread_exit` does.
 pub fn exit(value: *mut c_void) -> ! {
     if gate::active() {
+        if gate::me() == slot::MAIN {
+            // SAFETY: the running thread; the reference is not kept.
+            unsafe { *LEFT_AT.get() = (&raw const value).addr() };
+        }
         info(gate::me()).result = value;
         staged::abandon(gate::me(), usize::MAX);
         cancel::disarm();

@@ -1,6 +1,7 @@
 /* Main ends the process while another thread is about to do so, or leaves it to the others. */
 #define _GNU_SOURCE
 #include "calls.h"
+#include <sched.h>
 
 static volatile int first, second;
 
@@ -121,9 +122,28 @@ static int joined_then_exits(void)
     pthread_exit(0);
 }
 
+/* What main leaves behind by pthread_exit, others may still look at: natively its stack stays. */
+static void *looks(void *local)
+{
+    volatile int *numbers = local;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 40; k++) check(numbers[k] == k + 5);
+        sched_yield();
+    }
+    return 0;
+}
+
+static int keeps_locals(void)
+{
+    volatile int numbers[40];
+    for (int k = 0; k < 40; k++) numbers[k] = k + 5;
+    for (int i = 0; i < 2; i++) start(looks, (void *)numbers);
+    pthread_exit(0);
+}
+
 static const struct mode modes[] = {
     MODE(returns), MODE(exits), MODE(exits_quickly), MODE(exits_at_once),
-    MODE(leaves), MODE(leaves_children), MODE(leaves_alone), MODE(joined),
+    MODE(leaves), MODE(leaves_children), MODE(leaves_alone), MODE(keeps_locals), MODE(joined),
     MODE(joined_then_exits),
 };
 
