@@ -4,7 +4,7 @@
 use crate::os::syscall;
 use core::ffi::{CStr, c_int};
 use core::fmt;
-use libc::{EINVAL, ENAMETOOLONG};
+use libc::{EINVAL, ENAMETOOLONG, mode_t};
 use std::io::Write;
 
 /// A file's name is no longer.
@@ -52,6 +52,18 @@ impl Files {
         // SAFETY: the path ends with NUL.
         written.is_ok() && unsafe { syscall(libc::SYS_access, path, mode, 0, 0, 0, 0) } == 0
     }
+}
+
+/// The mode of what is made with `mode` asked for.
+pub fn masked(mode: mode_t) -> mode_t {
+    const ALL: mode_t = 0o777;
+    // SAFETY: nobody else runs while the mask is another one.
+    let mask = unsafe {
+        let mask = libc::umask(ALL);
+        libc::umask(mask);
+        mask
+    };
+    mode & ALL & !mask
 }
 
 /// A name for the kernel, or a path, without an allocation.

@@ -3,7 +3,7 @@
 //! execution made, but that exists, is another process's. Children have what was there when they came
 //! into being, unless they execute another program; what they make themselves is the machine's.
 
-use super::names::{SHARED_MEMORY, Text};
+use super::names::{SHARED_MEMORY, Text, masked};
 use super::raw;
 use crate::serial::Serial;
 use crate::start::effects;
@@ -61,19 +61,17 @@ mod library {
 
 /// New memory of this name: its descriptor, or an errno.
 fn make(name: &[u8], flags: c_int, mode: mode_t) -> Result<c_int, c_int> {
-    const PERMISSIONS: mode_t = 0o7777;
     let place = all().iter().position(Option::is_none).ok_or(ENOSPC)?;
     let mut shown = [0u8; SHOWN + 1];
     let len = name.len().min(SHOWN);
     shown[..len].copy_from_slice(&name[..len]);
-    // SAFETY: the name ends with a NUL; the mask is put back before anybody else runs.
+    // SAFETY: the name ends with a NUL; the descriptor is new.
     let fd = unsafe {
         let fd = libc::memfd_create(shown.as_ptr().cast(), libc::MFD_CLOEXEC);
-        let mask = libc::umask(0);
-        libc::umask(mask);
-        if fd < 0 || libc::fchmod(fd, mode & PERMISSIONS & !mask) != 0 {
+        if fd < 0 {
             return Err(*libc::__errno_location());
         }
+        libc::fchmod(fd, masked(mode));
         fd
     };
     let mut named = Named {

@@ -2,7 +2,7 @@
 //! nothing is left behind: a name that no execution made, but that exists, is another process's
 //! and is handed on to the C library. Children share the memory.
 
-use crate::io::names::SEMAPHORES;
+use crate::io::names::{SEMAPHORES, masked};
 use crate::serial::Serial;
 use crate::{export, gate, intercept, os, time};
 use core::ffi::{CStr, c_char, c_int, c_uint};
@@ -60,18 +60,6 @@ impl Named {
 fn identity() -> (uid_t, gid_t) {
     // SAFETY: they ask the kernel.
     unsafe { (libc::geteuid(), libc::getegid()) }
-}
-
-/// The mode of what is made with `mode` asked for.
-fn masked(mode: mode_t) -> mode_t {
-    const ALL: mode_t = 0o777;
-    // SAFETY: nobody else runs while the mask is another one.
-    let mask = unsafe {
-        let mask = libc::umask(ALL);
-        libc::umask(mask);
-        mask
-    };
-    mode & ALL & !mask
 }
 
 fn find(name: &[u8]) -> Option<usize> {
