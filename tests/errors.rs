@@ -161,6 +161,39 @@ fn check_objects(&(scenario, fixed, how): &(usize, bool, How)) -> Result<(), Str
 
 type How = (&'static [&'static str], &'static str);
 
+/// A jump goes where the running thread called setjmp; to where another one did it is a finding, which is seen
+/// again however the buffer came to hold that.
+#[test]
+fn jumps_to_other_threads_are_misuse() {
+    let hows: [How; 3] = [
+        (&["verify", "--no-shrink"], "verified"),
+        (&["run", "--policy", "dpor", "--no-shrink"], "explored"),
+        (&["run", "--no-shrink"], "nothing-found"),
+    ];
+    let mut cases = Vec::new();
+    for how in hows {
+        for level in ["-O0", "-O2"] {
+            cases.extend(["-w", "-DFIXED", "-DIN_TURN"].map(|kind| (how, level, kind)));
+        }
+    }
+    in_parallel(&cases, |&(how, level, kind): &(How, &str, &str)| {
+        let program = compile(
+            Compiler::RaddleCc,
+            "tests/errors/jumps.c",
+            &[level, "-w", kind],
+        );
+        let found = run(how.0, &program, &[]);
+        let misuse = "longjmp to where T";
+        match found.summary.findings.as_slice() {
+            [] if kind != "-w" && found.summary.verdict == how.1 => Ok(()),
+            [finding] if kind == "-w" && finding.message.contains(misuse) => {
+                replay_fails(finding, &[])
+            }
+            _ => Err(format!("{how:?} {level} {kind}: {}", found.output.all())),
+        }
+    });
+}
+
 #[test]
 fn objects_are_not_used_after_they_were_given_up() {
     let hows: [How; 3] = [

@@ -123,24 +123,49 @@ fn call(name: &'static str, block: Block) -> Operation {
     Operation::Call { name, address }
 }
 
-/// Blocks are not given out again, so nobody meets one address twice: a verdict says so where that might matter.
+/// Blocks are not given out again, so nobody meets one address twice: a verdict says so where that might
+/// matter. It might where a block was freed before another one is allocated, and there have been several
+/// threads by then; and, since an execution stands for others, where several threads may have done so the
+/// other way round.
 mod reuse {
     use crate::gate;
-    use core::sync::atomic::{AtomicBool, Ordering};
+    use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
     use raddle_protocol::shared::given;
 
-    static ANY: AtomicBool = AtomicBool::new(false);
+    /// The program has freed a block; among several threads.
+    static FREED: AtomicBool = AtomicBool::new(false);
+    static FREED_AMONG_SEVERAL: AtomicBool = AtomicBool::new(false);
+    /// The first block that it has got among several threads (0: none); has it got others?
+    static FIRST: AtomicUsize = AtomicUsize::new(0);
+    static OTHERS: AtomicBool = AtomicBool::new(false);
 
-    /// The program has freed a block.
-    pub fn freed() {
-        if gate::several() {
-            ANY.store(true, Ordering::Relaxed);
+    /// The program has freed `block`.
+    pub fn freed(block: usize) {
+        FREED.store(true, Relaxed);
+        if !gate::several() {
+            return;
+        }
+        FREED_AMONG_SEVERAL.store(true, Relaxed);
+        let first = FIRST.load(Relaxed);
+        if OTHERS.load(Relaxed) || first != 0 && first != block {
+            gate::gives(given::MEMORY);
         }
     }
 
-    /// It has got one.
-    pub fn allocated() {
-        if ANY.load(Ordering::Relaxed) && gate::active() && gate::several() {
+    /// It has got `block`.
+    pub fn allocated(block: usize) {
+        let several = gate::several();
+        if several && FIRST.load(Relaxed) == 0 {
+            FIRST.store(block, Relaxed);
+        } else if several {
+            OTHERS.store(true, Relaxed);
+        }
+        let freed = if several {
+            &FREED
+        } else {
+            &FREED_AMONG_SEVERAL
+        };
+        if freed.load(Relaxed) {
             gate::gives(given::MEMORY);
         }
     }
@@ -158,7 +183,9 @@ fn allocate(size: usize, align: usize, zero: bool, pc: usize) -> Block {
             unsafe { crate::shadow::renew(at as u64, size as u64) };
             if !super::is_c_library(pc) {
                 gate::log_callers(pc);
-                reuse::allocated();
+                if gate::active() {
+                    reuse::allocated(at);
+                }
             }
             gate::log(Kind::Malloc, at as u64, size as u64, pc);
             at as Block
@@ -251,9 +278,11 @@ fn release(block: Block, step: bool, operation: Operation, pc: usize) {
     };
     if gate::active() {
         crate::objects::block_freed(address as u64, size);
+        if !super::is_c_library(pc) {
+            reuse::freed(address);
+        }
     }
     if step {
-        reuse::freed();
         gate::log(Kind::Free, address as u64, size, pc);
     }
 }

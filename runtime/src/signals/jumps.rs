@@ -1,10 +1,13 @@
-//! Jumps out of handlers: the mask that `sigsetjmp` saved is the model's business too.
+//! Jumps by `longjmp`: out of handlers, where the mask that `sigsetjmp` saved is the model's business too, and to
+//! other threads, where nobody may jump.
 
 use super::deliver;
 use crate::access::staged;
-use crate::gate;
+use crate::gate::{self, Fatal};
 use crate::intercept;
 use core::ffi::c_int;
+use raddle_protocol::outcome::End;
+use raddle_protocol::stack;
 
 /// glibc's `jmp_buf` on x86-64.
 #[repr(C)]
@@ -26,7 +29,8 @@ fn guard() -> u64 {
     guard
 }
 
-/// The jump is about to be taken.
+/// The jump is about to be taken. On the stack of another thread, whose frames are in use or gone, what comes
+/// of it is chance (POSIX: undefined): such a jump ends the execution.
 ///
 /// # Safety
 /// `buffer` was filled by a setjmp.
@@ -35,6 +39,18 @@ unsafe fn note(buffer: *const Buffer, pc: usize) {
     let buffer = unsafe { &*buffer };
     let hidden = buffer.registers[STACK_POINTER];
     let stack_pointer = hidden.rotate_right(ROTATION) ^ guard();
+    if gate::active()
+        && let Some(whose) = stack::slot_of(stack_pointer).filter(|&s| s != gate::me())
+    {
+        gate::finish(Fatal {
+            end: End::Misuse,
+            code: 0,
+            message: format_args!("longjmp to where T{whose} called setjmp"),
+            detail: [buffer as *const Buffer as u64, 0, 0, 0],
+            pc,
+            stack: true,
+        });
+    }
     let mask = (buffer.mask_was_saved != 0).then_some(buffer.mask);
     if let Some(mask) = mask.filter(|_| gate::active()) {
         super::before_blocking(mask, pc);
