@@ -61,7 +61,7 @@ impl Foreign {
         let output = name.as_deref().and_then(Output::find).filter(|_| unused);
         // Where it only stores it reads nothing.
         let targets = name.as_deref().into_iter().flat_map(stores);
-        let targets: Vec<usize> = targets.map(|(target, _)| target as usize).collect();
+        let targets: Vec<usize> = targets.map(|(target, ..)| target as usize).collect();
         let pointers: u64 = call
             .arguments()
             .take(32)

@@ -4,7 +4,7 @@
 use crate::convert::{widened, word};
 use crate::hooks::Hooks;
 use crate::ir::{Emit, Kind, Predicate, Value};
-use raddle_protocol::effects::DIRECT;
+use raddle_protocol::effects::{DIRECT, ResultIs};
 use raddle_protocol::hooks::{
     ARGS_LEN, STORE_ANY, STORE_COUNT, STORE_EARLY, STORE_LAST, STORE_REST, STORE_TEXT, STORE_ZEROED,
 };
@@ -13,8 +13,8 @@ use raddle_protocol::library::{OWN, Stored, reads, rest, stores, stores_early};
 /// A call of which there is something to tell.
 pub struct Call {
     call: Value,
-    /// Argument, how much; none where the function is known only when it is called.
-    stored: Vec<(u32, Stored)>,
+    /// Argument, how much, with which result; none where the function is known only when it is called.
+    stored: Vec<(u32, Stored, ResultIs)>,
     /// [`STORE_EARLY`], or nothing.
     early: u32,
     /// It may store more, which the runtime looks up.
@@ -36,8 +36,8 @@ impl Call {
             });
         };
         let name = callee.name();
-        let stored: Vec<(u32, Stored)> = stores(&name)
-            .filter(|&(argument, _)| pointer(call, argument).is_some())
+        let stored: Vec<(u32, Stored, ResultIs)> = stores(&name)
+            .filter(|&(argument, ..)| pointer(call, argument).is_some())
             .collect();
         let more = name == DIRECT || rest(&name, true).next().is_some();
         let tells = more || !stored.is_empty() || reads(&name).next().is_some();
@@ -51,7 +51,7 @@ impl Call {
 
     /// Before the call, for which `key` stands.
     pub fn before(&self, hooks: &Hooks, emit: &Emit, key: Value) {
-        for &(argument, stored) in self.stored.iter().filter(|one| one.0 != OWN) {
+        for &(argument, stored, _) in self.stored.iter().filter(|one| one.0 != OWN) {
             let pointer = pointer(self.call, argument).expect("it was looked for");
             // No more is known of a result than its limit.
             let length = self.length(emit, stored);
@@ -80,7 +80,7 @@ impl Call {
             let arguments = [callee, name, word(emit, call, true), how, key];
             hooks.call(emit, "raddle_sym_stored", &arguments);
         }
-        for &(argument, stored) in &self.stored {
+        for &(argument, stored, when) in &self.stored {
             let pointer = pointer(call, argument).expect("it was looked for");
             let text = matches!(stored, Stored::Text(_));
             let how = if text { STORE_TEXT } else { 0 }
@@ -98,6 +98,10 @@ impl Call {
                     emit.mul(emit.select(none, emit.c64(0), result), emit.c64(size))
                 }
                 _ => if_first(self.length(emit, stored), emit.c64(0)),
+            };
+            let length = match holds(emit, call, when) {
+                Some(holds) => emit.select(holds, length, emit.c64(0)),
+                None => length,
             };
             let arguments = [callee, pointer, length, emit.c32(how), key];
             hooks.call(emit, "raddle_sym_stored", &arguments);
@@ -127,6 +131,20 @@ impl Call {
             Stored::Text(argument) => most(argument),
         }
     }
+}
+
+/// Does the result say so? `None`: it need not.
+fn holds(emit: &Emit, call: Value, when: ResultIs) -> Option<Value> {
+    let predicate = match when {
+        ResultIs::Always => return None,
+        ResultIs::Zero => Predicate::LLVMIntEQ,
+        ResultIs::NotZero => Predicate::LLVMIntNE,
+        ResultIs::Positive => Predicate::LLVMIntSGT,
+        ResultIs::Negative => Predicate::LLVMIntSLT,
+        ResultIs::NotNegative => Predicate::LLVMIntSGE,
+    };
+    let is_number = call.ty().kind() == Kind::LLVMIntegerTypeKind;
+    is_number.then(|| emit.compare(predicate, call, call.ty().constant(0)))
 }
 
 /// Where an argument, or the result, leads.

@@ -159,6 +159,34 @@ pub enum Extent {
     ScannedList(u8),
 }
 
+/// What the result of a call says of whether it has made an access: a call that fails leaves alone what it would
+/// fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultIs {
+    Always,
+    /// The result is 0: otherwise it is the number of an error, or -1.
+    Zero,
+    NotZero,
+    Positive,
+    Negative,
+    NotNegative,
+}
+
+impl ResultIs {
+    /// Has a call with this result, of which the low 32 bits count, made the access?
+    pub const fn holds(self, result: i64) -> bool {
+        let result = result as i32;
+        match self {
+            ResultIs::Always => true,
+            ResultIs::Zero => result == 0,
+            ResultIs::NotZero => result != 0,
+            ResultIs::Positive => result > 0,
+            ResultIs::Negative => result < 0,
+            ResultIs::NotNegative => result >= 0,
+        }
+    }
+}
+
 /// One access by a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
@@ -178,6 +206,7 @@ pub struct Effect {
     /// Only functions of the library know what lies in there, such as a set of signals: nobody tells
     /// whether others come in between.
     pub opaque: bool,
+    pub result: ResultIs,
 }
 
 impl Effect {
@@ -191,7 +220,14 @@ impl Effect {
             begins: false,
             restless: false,
             opaque: false,
+            result: ResultIs::Always,
         }
+    }
+
+    /// Where the result is so.
+    const fn if_result(mut self, result: ResultIs) -> Effect {
+        self.result = result;
+        self
     }
 
     /// With units of so many bytes.
@@ -223,6 +259,11 @@ impl Effect {
     const fn opaque(mut self) -> Effect {
         self.opaque = true;
         self
+    }
+
+    /// Does the result tell whether it has happened?
+    pub const fn depends_on_result(&self) -> bool {
+        !matches!(self.result, ResultIs::Always)
     }
 
     /// It is on a structure of so many bytes that it is taken in few steps.
@@ -465,6 +506,7 @@ impl Row {
             true => false,
             false if effect.is_after() => true,
             false if Row::is_of_memory(number) => !is_status || result >= 0,
+            false if effect.depends_on_result() => !self.steps && effect.result.holds(result),
             false => is_status && !self.steps && result == 0,
         }
     }

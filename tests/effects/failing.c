@@ -1,5 +1,6 @@
 /* A call that fails before it accesses what it is given, while another thread takes that away: no crash, in
- * whatever order. -DCALL=N chooses the call; without a bad argument (-DSUCCEEDS), there is one. */
+ * whatever order. -DCALL=N chooses the call; without a bad argument (-DSUCCEEDS), there is one. With -DWRITES the
+ * thread writes there instead: a race only with a call that succeeds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +26,11 @@ static void *page;
 
 static void *takes(void *unused)
 {
+#ifdef WRITES
+    *(char *)page = 1;
+#else
     mprotect(page, 4096, PROT_NONE);
+#endif
     return unused;
 }
 

@@ -1,6 +1,7 @@
 //! Descriptors, streams, the names of files, addresses of networks.
 
 use super::Extent::*;
+use super::ResultIs::*;
 use super::{Effect, NONE, Place, Row, reads, row, stepping, writes};
 
 const PATH: Effect = reads(0, Text(NONE));
@@ -90,7 +91,7 @@ pub const ROWS: &[Row] = &[
         &[
             reads(2, Size(4)),
             writes(1, SizeAt(2, 4)).may(),
-            writes(2, Size(4)),
+            writes(2, Size(4)).if_result(NotNegative),
         ],
     ),
     row(
@@ -98,15 +99,15 @@ pub const ROWS: &[Row] = &[
         &[
             reads(4, Size(4)),
             writes(3, SizeAt(4, 4)).may(),
-            writes(4, Size(4)),
+            writes(4, Size(4)).if_result(NotNegative),
         ],
     ),
     row("setsockopt", &[reads(3, Bytes(4))]),
     stepping("connect", &[reads(1, Bytes(2))]),
     row("bind", &[reads(1, Bytes(2))]),
-    row("pipe pipe2", &[writes(0, Size(8))]),
-    row("socketpair", &[writes(3, Size(8))]),
-    stepping("eventfd_read", &[writes(1, Size(8))]),
+    row("pipe pipe2", &[writes(0, Size(8)).if_result(NotNegative)]),
+    row("socketpair", &[writes(3, Size(8)).if_result(NotNegative)]),
+    stepping("eventfd_read", &[writes(1, Size(8)).if_result(NotNegative)]),
     stepping(
         "poll",
         &[reads(0, Bytes(1)).units(8), writes(0, Bytes(1)).units(8)],
@@ -148,16 +149,32 @@ pub const ROWS: &[Row] = &[
     ),
     row("epoll_ctl", &[reads(3, Size(12))]),
     stepping("epoll_wait epoll_pwait", &[writes(1, Result(2)).units(12)]),
-    stepping("mq_receive", &[writes(1, Result(2)), writes(3, Size(4))]),
+    stepping(
+        "mq_receive",
+        &[
+            writes(1, Result(2)),
+            writes(3, Size(4)).if_result(NotNegative),
+        ],
+    ),
     stepping(
         "mq_timedreceive",
-        &[reads(4, Size(16)), writes(1, Result(2)), writes(3, Size(4))],
+        &[
+            reads(4, Size(16)),
+            writes(1, Result(2)),
+            writes(3, Size(4)).if_result(NotNegative),
+        ],
     ),
     stepping("mq_send", &[reads(1, Bytes(2))]),
     stepping("mq_timedsend", &[reads(1, Bytes(2)), reads(4, Size(16))]),
     row("mq_notify", &[reads(1, Size(64))]),
-    row("mq_getattr", &[writes(1, Size(64))]),
-    row("mq_setattr", &[reads(1, Size(64)), writes(2, Size(64))]),
+    row("mq_getattr", &[writes(1, Size(64)).if_result(NotNegative)]),
+    row(
+        "mq_setattr",
+        &[
+            reads(1, Size(64)),
+            writes(2, Size(64)).if_result(NotNegative),
+        ],
+    ),
     stepping(
         "msgrcv",
         &[writes(1, Size(8)).may(), writes(1, Bytes(2)).may()],
@@ -203,7 +220,10 @@ pub const ROWS: &[Row] = &[
         "vfscanf __isoc99_vfscanf __isoc23_vfscanf",
         &[SECOND, writes(1, ScannedList(2))],
     ),
-    row("fgetpos fgetpos64", &[writes(1, Size(16)).opaque()]),
+    row(
+        "fgetpos fgetpos64",
+        &[writes(1, Size(16)).opaque().if_result(Zero)],
+    ),
     row("fsetpos fsetpos64", &[reads(1, Size(16)).opaque()]),
     stepping("fopen fopen64 popen freopen freopen64", &[PATH, SECOND]),
     row("fdopen", &[SECOND]),
@@ -238,12 +258,30 @@ pub const ROWS: &[Row] = &[
     row("rename link symlink setenv", &[PATH, SECOND]),
     row("renameat renameat2 linkat", &[SECOND, reads(3, Text(NONE))]),
     row("symlinkat", &[PATH, THIRD]),
-    row("stat stat64 lstat lstat64", &[PATH, writes(1, Size(144))]),
-    row("fstat fstat64", &[writes(1, Size(144))]),
-    row("fstatat fstatat64", &[SECOND, writes(2, Size(144))]),
-    row("statx", &[SECOND, writes(4, Size(256))]),
-    row("statvfs statvfs64", &[PATH, writes(1, Size(112))]),
-    row("fstatvfs fstatvfs64", &[writes(1, Size(112))]),
+    row(
+        "stat stat64 lstat lstat64",
+        &[PATH, writes(1, Size(144)).if_result(NotNegative)],
+    ),
+    row(
+        "fstat fstat64",
+        &[writes(1, Size(144)).if_result(NotNegative)],
+    ),
+    row(
+        "fstatat fstatat64",
+        &[SECOND, writes(2, Size(144)).if_result(NotNegative)],
+    ),
+    row(
+        "statx",
+        &[SECOND, writes(4, Size(256)).if_result(NotNegative)],
+    ),
+    row(
+        "statvfs statvfs64",
+        &[PATH, writes(1, Size(112)).if_result(NotNegative)],
+    ),
+    row(
+        "fstatvfs fstatvfs64",
+        &[writes(1, Size(112)).if_result(NotNegative)],
+    ),
     row("readlink", &[PATH, writes(1, Result(2))]),
     row("readlinkat", &[SECOND, writes(2, Result(3))]),
     row("realpath", &[PATH, writes(1, Line(NONE))]),
@@ -273,8 +311,14 @@ pub const ROWS: &[Row] = &[
         "wordfree",
         &[reads(0, Size(24)).may(), writes(0, Size(24)).may()],
     ),
-    row("scandir scandir64", &[PATH, writes(1, Size(8))]),
-    row("scandirat scandirat64", &[SECOND, writes(2, Size(8))]),
+    row(
+        "scandir scandir64",
+        &[PATH, writes(1, Size(8)).if_result(NotNegative)],
+    ),
+    row(
+        "scandirat scandirat64",
+        &[SECOND, writes(2, Size(8)).if_result(NotNegative)],
+    ),
     row("readdir readdir64", &[OWN_ENTRY]),
     row(
         "readdir_r readdir64_r",
@@ -313,9 +357,9 @@ pub const ROWS: &[Row] = &[
         ],
     ),
     row("open_by_handle_at", &[reads(1, Size(136)).may()]),
-    row("tcgetattr", &[writes(1, Size(60))]),
+    row("tcgetattr", &[writes(1, Size(60)).if_result(NotNegative)]),
     row("tcsetattr", &[reads(2, Size(60))]),
-    row("tcgetwinsize", &[writes(1, Size(8))]),
+    row("tcgetwinsize", &[writes(1, Size(8)).if_result(NotNegative)]),
     row("tcsetwinsize", &[reads(1, Size(8))]),
     row(
         "cfsetispeed cfsetospeed cfsetspeed cfmakeraw",
@@ -329,9 +373,12 @@ pub const ROWS: &[Row] = &[
         &[Effect::of(Place::Own, true, Text(NONE)).may()],
     ),
     // Networks.
-    row("inet_pton", &[SECOND, writes(2, Family(0))]),
+    row(
+        "inet_pton",
+        &[SECOND, writes(2, Family(0)).if_result(Positive)],
+    ),
     row("inet_ntop", &[reads(1, Family(0)), writes(2, Line(3))]),
-    row("inet_aton", &[PATH, writes(1, Size(4))]),
+    row("inet_aton", &[PATH, writes(1, Size(4)).if_result(NotZero)]),
     row("inet_ntoa", &[Effect::of(Place::Own, true, Text(NONE))]),
     row(
         "getaddrinfo",

@@ -1,6 +1,7 @@
 //! Numbers, dates, sorting.
 
 use super::Extent::*;
+use super::ResultIs::*;
 use super::{Effect, NONE, Place, Row, clears, reads, row, stepping, writes};
 
 const OWN: Effect = Effect::of(Place::Own, true, Size(56));
@@ -150,15 +151,27 @@ pub const ROWS: &[Row] = &[
         &[reads(0, Size(6)), writes(1, Size(24))],
     ),
     row("getrandom", &[writes(0, Result(1))]),
-    row("getentropy", &[writes(0, Bytes(1))]),
+    row("getentropy", &[writes(0, Bytes(1)).if_result(NotNegative)]),
     // Dates.
     row("time", &[writes(0, Size(8))]),
-    row("clock_gettime clock_getres", &[writes(1, Size(16))]),
+    row(
+        "clock_gettime clock_getres",
+        &[writes(1, Size(16)).if_result(NotNegative)],
+    ),
     row("clock_settime", &[reads(1, Size(16))]),
     row("gettimeofday", &[writes(0, Size(16)), writes(1, Size(8))]),
     row("settimeofday", &[reads(0, Size(16)), reads(1, Size(8))]),
-    row("timespec_get timespec_getres", &[writes(0, Size(16))]),
-    row("adjtime", &[reads(0, Size(16)), writes(1, Size(16))]),
+    row(
+        "timespec_get timespec_getres",
+        &[writes(0, Size(16)).if_result(NotZero)],
+    ),
+    row(
+        "adjtime",
+        &[
+            reads(0, Size(16)),
+            writes(1, Size(16)).if_result(NotNegative),
+        ],
+    ),
     row(
         "localtime_r gmtime_r",
         &[reads(0, Size(8)), writes(1, Size(56))],
@@ -209,26 +222,41 @@ pub const ROWS: &[Row] = &[
     row("times", &[writes(0, Size(32))]),
     stepping(
         "nanosleep thrd_sleep",
-        &[reads(0, Size(16)), writes(1, Size(16))],
+        &[reads(0, Size(16)), writes(1, Size(16)).if_result(Negative)],
     ),
     stepping(
         "clock_nanosleep",
-        &[reads(2, Size(16)), writes(3, Size(16))],
+        &[reads(2, Size(16)), writes(3, Size(16)).if_result(NotZero)],
     ),
-    row("getitimer", &[writes(1, Size(32))]),
-    row("setitimer", &[reads(1, Size(32)), writes(2, Size(32))]),
+    row("getitimer", &[writes(1, Size(32)).if_result(NotNegative)]),
+    row(
+        "setitimer",
+        &[
+            reads(1, Size(32)),
+            writes(2, Size(32)).if_result(NotNegative),
+        ],
+    ),
     row(
         "timer_create",
-        &[reads(1, Size(64)).may(), writes(2, Size(8))],
+        &[
+            reads(1, Size(64)).may(),
+            writes(2, Size(8)).if_result(NotNegative),
+        ],
     ),
-    row("timer_gettime timerfd_gettime", &[writes(1, Size(32))]),
+    row(
+        "timer_gettime timerfd_gettime",
+        &[writes(1, Size(32)).if_result(NotNegative)],
+    ),
     row(
         "timer_settime timerfd_settime",
-        &[reads(2, Size(32)), writes(3, Size(32))],
+        &[
+            reads(2, Size(32)),
+            writes(3, Size(32)).if_result(NotNegative),
+        ],
     ),
     row(
         "clock_getcpuclockid pthread_getcpuclockid",
-        &[writes(1, Size(4))],
+        &[writes(1, Size(4)).if_result(Zero)],
     ),
     // Sorting: what a function of the program compares, its own hooks tell.
     row(

@@ -1,6 +1,7 @@
 //! Texts and blocks of bytes.
 
 use super::Extent::*;
+use super::ResultIs::*;
 use super::{Effect, NONE, Place, Row, clears, counts, counts_list, reads, row, writes};
 
 const WHOLE: Effect = reads(0, Text(NONE));
@@ -225,19 +226,35 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "asprintf __asprintf",
-        &[reads(1, Format(2)), counts(1, 2), writes(0, Size(8))],
+        &[
+            reads(1, Format(2)),
+            counts(1, 2),
+            writes(0, Size(8)).if_result(NotNegative),
+        ],
     ),
     row(
         "__asprintf_chk",
-        &[reads(2, Format(3)), counts(2, 3), writes(0, Size(8))],
+        &[
+            reads(2, Format(3)),
+            counts(2, 3),
+            writes(0, Size(8)).if_result(NotNegative),
+        ],
     ),
     row(
         "vasprintf",
-        &[reads(1, List(2)), counts_list(1, 2), writes(0, Size(8))],
+        &[
+            reads(1, List(2)),
+            counts_list(1, 2),
+            writes(0, Size(8)).if_result(NotNegative),
+        ],
     ),
     row(
         "__vasprintf_chk",
-        &[reads(2, List(3)), counts_list(2, 3), writes(0, Size(8))],
+        &[
+            reads(2, List(3)),
+            counts_list(2, 3),
+            writes(0, Size(8)).if_result(NotNegative),
+        ],
     ),
     row(
         "sscanf __isoc99_sscanf __isoc23_sscanf",
@@ -259,14 +276,17 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "mbtowc",
-        &[reads(1, Text(2)).at_least_first(), writes(0, Size(4))],
+        &[
+            reads(1, Text(2)).at_least_first(),
+            writes(0, Size(4)).if_result(NotNegative),
+        ],
     ),
     row(
         "mbrtowc mbrtoc32",
         &[
             reads(3, Size(8)),
             reads(1, Text(2)).at_least_first(),
-            writes(0, Size(4)),
+            writes(0, Size(4)).if_result(NotNegative),
             writes(3, Size(8)),
         ],
     ),

@@ -2,7 +2,7 @@
 //! they read and store where their arguments lead.
 
 use crate::cpp::START_THREAD;
-use crate::effects::{self, Effect, Extent, NONE, Place};
+use crate::effects::{self, Effect, Extent, NONE, Place, ResultIs};
 
 /// Instead of the number of an argument: the result, which leads to memory of the library's own that
 /// is zero at first.
@@ -32,7 +32,7 @@ pub enum Read {
     Text,
 }
 
-fn stored(effect: &Effect) -> Option<(u32, Stored)> {
+fn stored(effect: &Effect) -> Option<(u32, Stored, ResultIs)> {
     let limit = |n: u8| (n != NONE).then_some(u32::from(n));
     let stored = match effect.extent {
         Extent::Size(n) => Stored::Bytes(n.into()),
@@ -49,7 +49,7 @@ fn stored(effect: &Effect) -> Option<(u32, Stored)> {
         Place::Own => OWN,
         _ => return None,
     };
-    (effect.writes && !effect.may).then_some((argument, stored))
+    (effect.writes && !effect.may).then_some((argument, stored, effect.result))
 }
 
 fn read(effect: &Effect) -> Option<(u32, Read)> {
@@ -84,8 +84,8 @@ fn known(name: &str) -> impl Iterator<Item = &'static Effect> {
     all.iter().filter(|effect| is_known(all, effect))
 }
 
-/// What the function of this name stores: argument, how much.
-pub fn stores(name: &str) -> impl Iterator<Item = (u32, Stored)> {
+/// What the function of this name stores: argument, how much, with which result.
+pub fn stores(name: &str) -> impl Iterator<Item = (u32, Stored, ResultIs)> {
     known(name).filter_map(stored)
 }
 
@@ -144,7 +144,8 @@ mod tests {
         ];
         for (name, read, stored) in table {
             assert_eq!(reads(name).collect::<Vec<_>>(), *read, "{name}");
-            assert_eq!(stores(name).collect::<Vec<_>>(), *stored, "{name}");
+            let stores = stores(name).map(|(argument, stored, _)| (argument, stored));
+            assert_eq!(stores.collect::<Vec<_>>(), *stored, "{name}");
         }
     }
 

@@ -524,7 +524,9 @@ unsafe fn announce(
                         false => 0,
                     };
                     if may_fail {
-                        known &= note(frame, &mut told, span, how);
+                        // If it has not failed, what it has written is told of behind it.
+                        let exact = span.exact && !effect.depends_on_result();
+                        known &= note(frame, &mut told, Span { exact, ..span }, how);
                     } else if !all {
                         known &= note(frame, &mut told, rest, how);
                     }

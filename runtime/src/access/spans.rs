@@ -326,6 +326,12 @@ impl Call<'_> {
     /// # Safety
     /// The call is about to be made, or has just been made.
     pub unsafe fn spans(&self, effect: &Effect, mut each: impl FnMut(Span)) -> bool {
+        if self
+            .result
+            .is_some_and(|result| !effect.result.holds(result))
+        {
+            return true;
+        }
         let sure = !effect.may && (self.result.is_some() || !effect.is_after());
         let mut tell_as = |exact: bool, at: u64, len: u64| {
             if len > 0 && is_address(at) {
