@@ -195,6 +195,36 @@ const LOCKED: &[(&[&str], &[&str], u64)] = &[
 
 /// A loop that takes locks and gives them back is parked like one that does not, but it goes round
 /// again where another thread found such a lock held.
+/// Waits that pause or sleep in each round are one position for `verify`, whatever the pause is written as; but for
+/// the clock, which shows how many rounds there were.
+#[test]
+fn waits_that_pause_are_verified() {
+    let pauses = (0..7).flat_map(|pause| ["-O0", "-O1"].map(|level| (pause, level)));
+    let cases: Vec<(u32, &str)> = pauses.collect();
+    in_parallel(&cases, |&(pause, level)| {
+        let sleeps = pause > 2;
+        let number = format!("-DPAUSE={pause}");
+        let clock = if sleeps {
+            "verified-within-bounds"
+        } else {
+            "verified"
+        };
+        for (kind, verdict) in [
+            ("-w", "verified"),
+            ("-DWRONG", "finding"),
+            ("-DCLOCK", clock),
+        ] {
+            let flags = ["-w", level, &number, kind];
+            let program = compile(Compiler::RaddleCc, "tests/spin/sleeps.c", &flags);
+            let found = run(&["verify", "--time", "60s", "--no-shrink"], &program, &[]);
+            if found.summary.verdict != verdict || found.summary.executions > 10 {
+                return Err(format!("{flags:?}: {}", found.output.all()));
+            }
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn loops_that_take_locks_are_explored() {
     in_parallel(LOCKED, |&(flags, ends, executions)| {

@@ -73,7 +73,14 @@ impl Assembly {
         }
     }
 
-    /// The same of an intrinsic that is an instruction of the processor.
+    /// Is this inline assembly that does nothing but to pause, or to keep accesses in order?
+    pub fn only_pauses(call: Value) -> bool {
+        let is_one =
+            call.callee().as_inline_asm().is_some() && call.ty().kind() == Kind::LLVMVoidTypeKind;
+        is_one && Assembly::of(call).is_none_or(|one| one.what == assembly::FENCE)
+    }
+
+    /// What there is to tell of an intrinsic that is an instruction of the processor.
     pub fn of_intrinsic(call: Value, name: &str) -> Option<Assembly> {
         /// Their results differ from processor to processor, or from moment to moment.
         const DIFFERING: &str = "rdpid rdpmc xbegin umwait tpause testui";

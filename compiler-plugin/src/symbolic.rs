@@ -27,7 +27,7 @@ use crate::ir::{Block, Context, Emit, Layout, Module, Opcode, Value};
 use crate::locations;
 use leaf::{leaves, width};
 use raddle_protocol::expr::Why;
-pub use rounds::{loops_of, only_waits};
+pub use rounds::{is_sleep, loops_of, only_waits, writes_constants};
 pub use settled::forget;
 use std::collections::{HashMap, HashSet};
 use terms::{Term, Terms};

@@ -4,7 +4,7 @@
 
 use crate::ir::{Block, Linkage, Module, Opcode, Value};
 use crate::module::is_ours;
-use crate::symbolic::{loops_of, only_waits};
+use crate::symbolic::{is_sleep, loops_of, only_waits, writes_constants};
 use std::collections::HashMap;
 
 /// Instructions of a function that is small, with those of the functions that it calls.
@@ -41,7 +41,7 @@ fn calls_in_waits(function: Value, sizes: &mut Sizes) -> Vec<Value> {
     for body in loops_of(function) {
         let all = body.iter().all(|&i| match callee_of(i) {
             Some(callee) => callee != function && size_of(callee, sizes).is_some(),
-            None => only_waits(i) || is_variable(i),
+            None => only_waits(i) || is_sleep(i) || is_variable(i) || writes_constants(i),
         });
         if all {
             // A loop in another one has been there before.
@@ -104,7 +104,7 @@ fn count(function: Value, sizes: &mut Sizes) -> Option<usize> {
                 (_, Some(callee)) => size_of(callee, sizes)?,
                 (Opcode::LLVMAlloca | Opcode::LLVMRet | Opcode::LLVMStore, _) => 1,
                 (Opcode::LLVMUnreachable, _) => 1,
-                _ if only_waits(i) => 1,
+                _ if only_waits(i) || is_sleep(i) || writes_constants(i) => 1,
                 _ => return None,
             };
         }

@@ -179,6 +179,8 @@ pub struct Forest {
 pub struct Clock {
     pub looked: BTreeSet<TreeId>,
     pub moved: BTreeSet<TreeId>,
+    /// A round in vain has moved it: as often as there were such rounds.
+    pub moved_in_vain: bool,
 }
 
 /// The threads that wait in a deadlock.
@@ -387,12 +389,12 @@ impl Forest {
         false
     }
 
-    /// Can what a thread sees on the clock depend on what another one does?
+    /// Can what a thread sees on the clock depend on what another one does, or on rounds that are left out?
     pub fn clock_matters(&self) -> bool {
         let others = |a: TreeId| move |b: &TreeId| a != *b && self.coexist(a, *b);
         let moved = &self.clock.moved;
         let mut looked = self.clock.looked.iter();
-        looked.any(|&a| moved.iter().any(others(a)))
+        looked.any(|&a| self.clock.moved_in_vain || moved.iter().any(others(a)))
     }
 
     /// Ends of local paths, known to continue or not.

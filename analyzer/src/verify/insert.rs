@@ -187,6 +187,16 @@ impl Insertion<'_> {
             return;
         }
         let begin = *round;
+        let above = std::iter::successors(Some(at), |&id| {
+            let parent = self.forest.node(id).parent.map(|parent| parent.0);
+            parent.filter(|_| id != begin)
+        });
+        let slept = |id: NodeId| {
+            let action = self.forest.node(id).action();
+            action.is_some_and(|action| action.kind == Kind::Sleep)
+        };
+        let moved = above.skip(1).any(slept);
+        self.forest.clock.moved_in_vain |= moved;
         self.forest.add_round(begin, at);
         self.idle.insert(event.thread, at);
         if let Some(cursor) = self.cursors.get_mut(&event.thread) {

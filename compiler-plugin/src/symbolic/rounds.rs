@@ -2,11 +2,12 @@
 //!
 //! A loop is one if nothing is handed on from round to round (its header has no phi; what is handed to
 //! the test alone is tested at the end instead) and all that a round does is to compute, to read
-//! memory, to update it atomically, and to yield. Whether a round
+//! memory, to update it atomically, to yield, and to sleep. Whether a round
 //! changed memory is seen when it is over: if it did not, the thread is where it was when the round
-//! began.
+//! began (but for the clock, which the analyzer minds).
 
 use super::{Body, atomics};
+use crate::assembly::Assembly;
 use crate::ir::{Block, Emit, Opcode, Value};
 use crate::locations;
 use std::collections::{HashMap, HashSet};
@@ -48,8 +49,9 @@ impl Natural {
     /// Does it only wait?
     fn waits(&self) -> bool {
         let first = self.header.first();
+        let mut instructions = self.instructions().into_iter();
         first.is_some_and(|first| first.opcode() != Opcode::LLVMPHI)
-            && self.instructions().into_iter().all(only_waits)
+            && instructions.all(|i| only_waits(i) || is_sleep(i) || is_for_sleep(i))
     }
 }
 
@@ -176,6 +178,15 @@ fn body_of(header: usize, latches: &[usize], before: &[Vec<usize>]) -> HashSet<u
 /// Functions of the C library that let others go first, and do nothing else.
 const YIELDS: &[&str] = &["sched_yield", "pthread_yield", "thrd_yield"];
 
+/// Functions of the C library that sleep, and do nothing else unless a signal ends that.
+const SLEEPS: &[&str] = &[
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "clock_nanosleep",
+    "thrd_sleep",
+];
+
 /// Intrinsics that do nothing that others, or a later round, could see.
 const QUIET: &[&str] = &[
     "assume",
@@ -200,13 +211,67 @@ pub fn only_waits(i: Value) -> bool {
         LLVMCall if atomics::begins(i).is_some() || atomics::ends(i) => true,
         LLVMCall => match i.intrinsic_called() {
             Some(name) => QUIET.iter().any(|quiet| name.starts_with(quiet)),
-            None => {
-                let callee = i.callee().as_function();
-                callee.is_some_and(|f| f.is_declaration() && YIELDS.contains(&&*f.name()))
-            }
+            None => calls_one_of(i, YIELDS) || Assembly::only_pauses(i),
         },
         _ => false,
     }
+}
+
+fn calls_one_of(call: Value, names: &[&str]) -> bool {
+    let callee = call.callee().as_function();
+    callee.is_some_and(|f| f.is_declaration() && names.contains(&&*f.name()))
+}
+
+/// Does it sleep (which a cancellation may end), or ask whether a signal has ended that?
+pub fn is_sleep(i: Value) -> bool {
+    matches!(i.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke)
+        && (calls_one_of(i, SLEEPS) || calls_one_of(i, &["__errno_location"]))
+}
+
+/// Does it write how long to sleep, where nothing else is? What is the same in each round is handed on to none.
+fn is_for_sleep(i: Value) -> bool {
+    writes_constants(i) && base(i.operand(written(i))).is_some_and(is_only_for_sleep)
+}
+
+/// Is it a store of a constant, or a copy of constants?
+pub fn writes_constants(i: Value) -> bool {
+    match i.opcode() {
+        Opcode::LLVMStore => i.operand(0).as_instruction().is_none(),
+        Opcode::LLVMCall => {
+            let name = i.intrinsic_called();
+            let copies = name.is_some_and(|name| name.starts_with("memcpy."));
+            copies && (i.operand(1).as_global_variable()).is_some_and(Value::is_constant_global)
+        }
+        _ => false,
+    }
+}
+
+/// The operand of such an instruction that says where it writes.
+fn written(i: Value) -> u32 {
+    u32::from(i.opcode() == Opcode::LLVMStore)
+}
+
+/// The variable of the function's frame that an address leads into.
+fn base(address: Value) -> Option<Value> {
+    let i = address.as_instruction()?;
+    match i.opcode() {
+        Opcode::LLVMAlloca => Some(i),
+        Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast => base(i.operand(0)),
+        _ => None,
+    }
+}
+
+/// Is what lies at this address given its value in such writes, and used by sleeps alone?
+fn is_only_for_sleep(address: Value) -> bool {
+    address.users().all(|user| match user.opcode() {
+        Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast => is_only_for_sleep(user),
+        _ if writes_constants(user) => user.operand(written(user)) == address,
+        Opcode::LLVMCall | Opcode::LLVMInvoke => match user.intrinsic_called() {
+            Some(name) => name.starts_with("lifetime.") || name.starts_with("dbg."),
+            None => calls_one_of(user, SLEEPS),
+        },
+        _ => false,
+    })
 }
 
 /// Inserts the hooks, when all others are there.

@@ -509,6 +509,8 @@ unsafe fn announce(
                     }
                     let sure = span.exact && !may_fail;
                     let staged = staged.filter(|_| has_steps(effect));
+                    // If it has not failed, what it has written is told of behind it.
+                    let told_behind = staged.is_some() && effect.depends_on_result();
                     let taken = staged.map_or(0, |staged| {
                         staged.will_write(span.at, span.len, index as u8, sure)
                     });
@@ -524,8 +526,7 @@ unsafe fn announce(
                         false => 0,
                     };
                     if may_fail {
-                        // If it has not failed, what it has written is told of behind it.
-                        let exact = span.exact && !effect.depends_on_result();
+                        let exact = span.exact && !told_behind;
                         known &= note(frame, &mut told, Span { exact, ..span }, how);
                     } else if !all {
                         known &= note(frame, &mut told, rest, how);

@@ -504,8 +504,10 @@ impl Access {
         if expr != 0 || !self.is_settled(true) || self.is_of_kernel() {
             return self.write_unsettled(value, expr);
         }
-        gate::round_changed();
         check(self.kind, self.at, self.len(), self.pc);
+        if self.fetch() != value {
+            gate::round_changed();
+        }
         self.put(value);
     }
 
@@ -513,8 +515,8 @@ impl Access {
     fn write_unsettled(self, value: u64, expr: Expr) {
         let expr = fit(&mut world().nodes, expr, self.width());
         let expr = built(expr, self.pc);
-        gate::round_changed();
         if self.is_shared() {
+            gate::round_changed();
             if let Some(first) = self.torn() {
                 return self.write_torn(first, value, expr);
             }
@@ -528,6 +530,12 @@ impl Access {
             return;
         }
         check(self.kind, self.at, self.len(), self.pc);
+        let old = self.fetch();
+        let w = world();
+        let found = w.cells.load(&mut w.nodes, self.at, self.len(), old);
+        if old != value || expr != 0 || found != (0, false) {
+            gate::round_changed();
+        }
         touch(self.at, self.len(), true, self.pc);
         self.change(value);
         world().cells.store(self.at, self.len(), expr, Some(value));
