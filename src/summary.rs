@@ -287,6 +287,15 @@ impl Summary {
         Some(summary)
     }
 
+    /// Says so where assumptions gave up all executions: whatever is said of them is said of nothing.
+    pub fn note_if_only_assumed(&mut self) {
+        let given_up = |label: &String| ["assumption", "redundant"].contains(&label.as_str());
+        if self.outcomes.contains_key("assumption") && self.outcomes.keys().all(given_up) {
+            let text = "an assumption gave up every execution: nothing behind it has run";
+            self.notes.push(text.to_string());
+        }
+    }
+
     /// Takes over what triage has gathered.
     pub fn gathered(&mut self, gathered: Gathered) {
         self.findings = gathered.findings;
@@ -560,6 +569,23 @@ pub fn count(n: u64, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_has_only_assumed_is_told() {
+        for (outcomes, told) in [
+            (&["assumption"][..], true),
+            (&["assumption", "redundant"], true),
+            (&["assumption", "exit 0"], false),
+            (&["redundant"], false),
+            (&[], false),
+        ] {
+            let mut summary = Summary::new("dpor".into(), 1);
+            let labels = outcomes.iter().map(|label| (label.to_string(), 3));
+            summary.outcomes = labels.collect();
+            summary.note_if_only_assumed();
+            assert_eq!(summary.notes.len() == 1, told, "{outcomes:?}");
+        }
+    }
 
     #[test]
     fn verdicts_have_their_names_and_codes() {

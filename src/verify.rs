@@ -147,6 +147,7 @@ pub fn verify(
     given.bounds.extend(exploration.changed.take());
     let (mut summary, trouble, fault) = exploration.done();
     summary.notes.extend(left_out.into_iter().map(String::from));
+    summary.note_if_only_assumed();
     summary.instrumented = instrumented(&modules);
     summary.interrupted = interrupt.requested();
     let took = started.elapsed();

@@ -89,6 +89,7 @@ impl Shared<'_> {
         summary.notes.extend(self.lookout.note());
         let judges_races = state.judges_races();
         summary.outcomes = state.outcomes;
+        summary.note_if_only_assumed();
         summary.output = summary.output.take().or(state.output);
         summary.uncontrolled = state.limits.uncontrolled.into_iter().collect();
         summary.instrumented = state.instrumented;
