@@ -228,3 +228,41 @@ fn faults_happen_only_where_they_are_asked_for() {
         }
     }
 }
+
+/// What a function of streams locks while it runs, others wait for: whoever has locked it by flockfile, and
+/// whom it calls back.
+#[test]
+fn functions_of_streams_hold_their_locks() {
+    let kinds = [("-w", 18), ("-DRIGHT", 18), ("-DCOOKIE", 3)];
+    let cases: Vec<(&str, u32)> = kinds
+        .iter()
+        .flat_map(|&(kind, calls)| (0..calls).map(move |call| (kind, call)))
+        .collect();
+    in_parallel(&cases, |&(kind, call)| {
+        let number = format!("-DCALL={call}");
+        let flags = ["-O1", "-w", kind, &number];
+        let program = compile(Compiler::RaddleCc, "tests/io/stream_locks.c", &flags);
+        let searches: [&[&str]; 3] = [
+            &["run", "--policy", "dpor"],
+            &["run", "-n", "100"],
+            &["verify"],
+        ];
+        searches.iter().try_for_each(|search| {
+            let options = [search, &["--no-shrink", "--races", "fail"][..]].concat();
+            let found = run(&options, &program, &[]);
+            let classes = found.summary.findings.iter().map(|f| f.class.as_str());
+            let classes: Vec<&str> = classes.collect();
+            let statuses: &[i32] = match kind {
+                "-w" => &[66],
+                // Functions of the program that the library calls bound searches.
+                "-DCOOKIE" if !search.contains(&"-n") => &[69],
+                _ => &[0],
+            };
+            let wanted: &[&str] = if kind == "-w" { &["deadlock"] } else { &[] };
+            match classes == wanted && statuses.contains(&found.output.status) {
+                true => Ok(()),
+                false => Err(format!("{search:?} {flags:?}: {}", found.output.all())),
+            }
+        })
+    });
+}

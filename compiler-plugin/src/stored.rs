@@ -4,7 +4,7 @@
 use crate::convert::{widened, word};
 use crate::hooks::Hooks;
 use crate::ir::{Emit, Kind, Predicate, Value};
-use raddle_protocol::effects::{DIRECT, ResultIs};
+use raddle_protocol::effects::{DIRECT, ResultIs, locked_stream};
 use raddle_protocol::hooks::{
     ARGS_LEN, STORE_ANY, STORE_COUNT, STORE_EARLY, STORE_LAST, STORE_REST, STORE_TEXT, STORE_ZEROED,
 };
@@ -41,6 +41,7 @@ impl Call {
             .collect();
         let more = name == DIRECT || rest(&name, true).next().is_some();
         let tells = more || !stored.is_empty() || reads(&name).next().is_some();
+        let tells = tells || locked_stream(&name).is_some();
         (callee.is_declaration() && tells).then(|| Call {
             call,
             stored,

@@ -22,7 +22,7 @@ mod wide;
 pub use direct::{Direct, FUNCTION as DIRECT, direct, is_known, through};
 pub use lent::{Bytes, Lent, User};
 pub use lists::Known;
-pub use states::{Of, State, Use, Used, When, keeps_state};
+pub use states::{Of, State, Use, Used, When, keeps_state, locked_stream};
 pub use variables::Variable;
 
 /// What is not under control where a copy, or a call, is too long for each of its accesses to be a step.

@@ -4,6 +4,7 @@
 mod copy;
 mod library;
 mod memory;
+mod noted;
 pub mod pieces;
 mod spans;
 pub mod staged;

@@ -15,7 +15,7 @@ use core::ffi::c_int;
 use named::Named;
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::Access;
-use raddle_protocol::effects::{Of, State, Use, Used, When, through};
+use raddle_protocol::effects::{self, Of, State, Use, Used, When, through};
 use raddle_protocol::hash::Fnv1a;
 use raddle_protocol::shared::flags;
 use raddle_protocol::uses::{Uses, place_of_object};
@@ -603,6 +603,16 @@ impl Call<'_> {
         way.used
             .access(opened == Some(libc::O_WRONLY) && !is_ordered)
     }
+}
+
+/// The stream that a call of this function locks while it runs.
+pub fn locked_stream(name: &str, values: &[u64]) -> Option<u64> {
+    let (name, values) = through(name, values)?;
+    let call = Call {
+        values,
+        met: Cell::new(None),
+    };
+    call.any_stream(effects::locked_stream(name)?)
 }
 
 /// Standard input, output and error.

@@ -221,7 +221,8 @@ impl Schedule<'_> {
         // What a system call does is known when it is made. One that may return again has nothing to tell
         // behind it, nor has one that makes a thread.
         let ends = !i.returns_twice() && !stores_early(&told.name);
-        let follows = (row.is_some() || told.name == DIRECT) && ends;
+        let holds = told.name == DIRECT || effects::locked_stream(&told.name).is_some();
+        let follows = (row.is_some() || holds) && ends;
         let end = match i.opcode() {
             Opcode::LLVMInvoke if follows => {
                 i.split_normal_edge();

@@ -243,11 +243,41 @@ pub fn keeps_state(name: &str) -> Option<bool> {
     Some(first || used.any(|always| always))
 }
 
+/// The argument that is the stream which the function with this name locks while it runs (or one of [`Of`]'s
+/// numbers for the standard streams).
+pub fn locked_stream(name: &str) -> Option<u32> {
+    // Its message goes to a stream of its own; the number of a descriptor is asked for without a lock.
+    const OTHERS: &str = "perror psignal psiginfo fileno fileno_unlocked";
+    if name.contains("_unlocked") || OTHERS.split(' ').any(|other| other == name) {
+        return None;
+    }
+    State::used_by(name).find_map(|used| match used.of {
+        Of::Stream(argument) => Some(argument),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use std::format;
+
+    #[test]
+    fn who_locks_a_stream() {
+        for (name, argument) in [
+            ("fputc", Some(1)),
+            ("fclose", Some(0)),
+            ("printf", Some(Of::STANDARD_OUTPUT)),
+            ("fread", Some(3)),
+            ("fputc_unlocked", None),
+            ("fileno", None),
+            ("fopen", None),
+            ("read", None),
+        ] {
+            assert_eq!(locked_stream(name), argument, "{name}");
+        }
+    }
 
     #[test]
     fn a_function_uses_a_state_of_somebody_in_one_way_at_a_time() {

@@ -14,11 +14,13 @@
 //! how far an access goes, all that it may access is taken before it, which is no access that races with
 //! others, and what it did access behind it.
 
+use super::noted::{AFTER, BEFORE, WHOLE, WRITES, is_covered, note, noted, tell_noted};
 use super::pieces::WORD;
 use super::spans::{Call, Span};
 use super::staged::{self, Call as Staged};
 use super::{Address, check, most_steps, range, scheduled, shadowed, tell_long, write};
 use crate::gate;
+use crate::io::stream_locks;
 use crate::maps;
 use crate::os;
 use crate::serial::Serial;
@@ -37,10 +39,6 @@ crate::hooks! { ROWS:
     fn raddle_call(what: u64, name: Address, frame: Address) = before;
     fn raddle_called(what: u64, frame: Address, result: u64) = after;
 }
-
-/// Bits of the length in [`Frame::list`].
-const WRITES: u64 = 1 << 63;
-const EXACT: u64 = 1 << 62;
 
 /// Most places that a call writes to.
 const MOST_WRITTEN: usize = 32;
@@ -86,7 +84,7 @@ static PLACES: Serial<[[u8; PLACE]; states::MOST + RESULTS]> =
 const _: () = assert!(states::MOST + RESULTS <= uses::OBJECTS);
 
 /// Tells of an access: one step.
-fn tell(span: Span, pc: usize) {
+pub(super) fn tell(span: Span, pc: usize) {
     let kind = kind(span);
     if span.exact {
         return range(kind, span.at as Address, span.len, pc);
@@ -101,7 +99,7 @@ fn tell(span: Span, pc: usize) {
 }
 
 /// The same of what has no steps of its own for its length alone: others may come in between.
-fn tell_whole(span: Span, pc: usize) {
+pub(super) fn tell_whole(span: Span, pc: usize) {
     match span.exact && span.len > WORD && gate::several() && scheduled() {
         true => tell_long(kind(span), span.at, span.len, pc),
         false => tell(span, pc),
@@ -161,56 +159,6 @@ fn led_to(number: u64) -> u64 {
     let own = unsafe { OWN.get() };
     let found = own.results.iter().find(|one| one.0 == number + 1);
     found.map_or(0, |one| one.1)
-}
-
-/// Bit of the same: what it is, the call will tell.
-const AFTER: u64 = 1 << 61;
-/// Bit of the same: it would be several steps if it were not too long.
-const WHOLE: u64 = 1 << 60;
-/// Bit of the same: it has been told of, and will be behind the call.
-const BEFORE: u64 = 1 << 59;
-const LENGTH: u64 = BEFORE - 1;
-
-/// Notes what is told of before the call. Is there place?
-fn note(frame: &mut Frame, told: &mut usize, span: Span, how: u64) -> bool {
-    let Some(free) = frame.list.get_mut(*told) else {
-        return false;
-    };
-    let flag = |is: bool, bit: u64| if is { bit } else { 0 };
-    let flags = flag(span.writes, WRITES) | flag(span.exact, EXACT) | how;
-    *free = [span.at, span.len.min(LENGTH) | flags];
-    *told += 1;
-    true
-}
-
-/// Tells of what was noted.
-fn tell_noted(frame: &Frame, n: usize, pc: usize) {
-    match frame.list[n][1] & WHOLE {
-        0 => tell(noted(frame, n), pc),
-        _ => tell_whole(noted(frame, n), pc),
-    }
-}
-
-fn noted(frame: &Frame, n: usize) -> Span {
-    let [at, len] = frame.list[n];
-    Span {
-        at,
-        len: len & LENGTH,
-        writes: len & WRITES != 0,
-        exact: len & EXACT != 0,
-    }
-}
-
-/// Is the access at this place one of a write that is noted as well?
-fn is_covered(frame: &Frame, told: usize, n: usize) -> bool {
-    let span = noted(frame, n);
-    let covers = |other: Span| {
-        other.writes
-            && other.exact
-            && other.at <= span.at
-            && span.at + span.len <= other.at + other.len
-    };
-    !span.writes && (0..told).any(|other| covers(noted(frame, other)))
 }
 
 fn call_of<'a>(what: u64, frame: &'a Frame, row: u64, result: Option<i64>) -> Call<'a> {
@@ -401,6 +349,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
         return;
     };
     frame.what = what;
+    if what & STATE != 0 {
+        let count = (frame.count as usize).min(ARGUMENTS);
+        stream_locks::enter(name, &frame.arguments[..count], key, pc);
+    }
     if stores_early(name) {
         // SAFETY: the running thread, which makes the call next.
         return unsafe { *ATTRIBUTES.get() = frame.arguments[1] };
@@ -419,6 +371,10 @@ pub unsafe fn begin(what: u64, name: &CStr, frame: &mut Frame, key: usize, pc: u
     };
     if let Some(staged) = staged {
         staged.make();
+    }
+    if row_of(what).is_none() {
+        // There is nothing to tell behind it.
+        frame.told = 0;
     }
 }
 
@@ -625,6 +581,16 @@ struct Written {
 /// # Safety
 /// As of [`begin`], which was told of it.
 pub unsafe fn end(frame: &mut Frame, key: usize, result: i64, pc: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { tell_behind(frame, key, result, pc) };
+    stream_locks::leave(key, pc);
+}
+
+/// Tells of what the call has written.
+///
+/// # Safety
+/// As of [`end`].
+unsafe fn tell_behind(frame: &mut Frame, key: usize, result: i64, pc: usize) {
     let Some(told) = frame.told.checked_sub(1) else {
         return;
     };

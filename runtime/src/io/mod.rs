@@ -29,7 +29,7 @@ mod signal;
 mod six;
 mod sockets;
 mod stat;
-mod stream_locks;
+pub mod stream_locks;
 mod streams;
 mod system_v;
 mod table;

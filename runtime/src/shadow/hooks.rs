@@ -9,6 +9,7 @@ use super::simplify::Operand;
 use super::{blocks, branch, built, calls, library, lost, mask, world};
 use crate::access::{Byte, Update};
 use crate::gate;
+use crate::io::stream_locks;
 use crate::states;
 use crate::vars;
 use core::ffi::c_void;
@@ -237,10 +238,11 @@ unsafe extern "C-unwind" fn stored(
             // SAFETY: by the contract of the hook; the arguments are in the caller's frame.
             return unsafe { library::stored(callee, at, arguments, len as i64, pc) };
         }
-        let call = under_way(callee, call);
+        let (key, call) = (call as usize, under_way(callee, call));
         if how & STORE_LAST != 0 {
             call.has_changed(pc);
             call.returned();
+            stream_locks::leave(key, pc);
         } else {
             // SAFETY: what the function stored, as the compiler plugin knows it.
             unsafe { call.stored(at as u64, len, how, pc) };

@@ -9,6 +9,7 @@ use super::states;
 use crate::futex;
 use crate::gate;
 use crate::heap;
+use crate::io::stream_locks;
 use crate::os;
 use crate::serial::Serial;
 use crate::shadow::access::decide;
@@ -65,6 +66,12 @@ pub unsafe extern "C-unwind" fn call(
     let fails = shape & FOREIGN_STATE != 0
         && crate::states::is_of_kernel(known)
         && pointers.map(|i| values[i]).any(|at| is_gone(&at));
+    let key = values.as_ptr().addr();
+    stream_locks::enter(known, values, key, pc);
+    if shape & FOREIGN_STORES == 0 || !named {
+        // Nobody will tell of its return.
+        stream_locks::leave(key, pc);
+    }
     if !fails {
         reads_and_stores(name, shape, named, values, exprs, pc);
     }
