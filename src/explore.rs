@@ -270,17 +270,8 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         search.remember(&job, &trace);
         let marks = search.new_marks(n, &trace, took);
         let mut proceed = true;
-        // It may have millions of records: the last to need it has the only one.
-        let mut reports_left = usize::from(failed.is_some()) + marks.len();
-        let mut trace = Some(trace);
-        let mut trace_for_report = || {
-            reports_left -= 1;
-            let trace = match reports_left {
-                0 => trace.take(),
-                _ => trace.clone(),
-            };
-            trace.expect("only the last report takes it")
-        };
+        // It may have millions of records.
+        let trace = Arc::new(trace);
         // What it was asked for besides is in the steps that it took.
         let repeatable = || Job {
             constraints: Vec::new(),
@@ -292,7 +283,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
                 execution: n + 1,
                 class,
                 job: repeatable(),
-                trace: trace_for_report(),
+                trace: Arc::clone(&trace),
                 reference,
             };
             proceed = report(&reports, What::Failed(seen));
@@ -302,7 +293,7 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
                 execution: n + 1,
                 mark,
                 job: repeatable(),
-                trace: trace_for_report(),
+                trace: Arc::clone(&trace),
             };
             proceed = proceed && report(&reports, What::Shown(sighted));
         }

@@ -105,7 +105,7 @@ pub struct Seen {
     pub execution: u64,
     pub class: Class,
     pub job: Job,
-    pub trace: Trace,
+    pub trace: Arc<Trace>,
     /// With `--same-output`: what it should have printed.
     pub reference: Option<Arc<Reference>>,
 }
@@ -376,7 +376,7 @@ impl<'a> Triage<'a> {
                     _ => self.as_found(&seen, &failure, again)?,
                 }
             }
-            _ => (seen.trace.clone(), false),
+            _ => (Trace::clone(&seen.trace), false),
         };
         let reproduced = reproduced && (endless || self.replays(&seen, &failure, &trace)?);
         // That it could not be run again in the time that there was says nothing.

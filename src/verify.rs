@@ -31,6 +31,7 @@ use raddle_protocol::trace::Trace;
 use raddle_scheduler::{Module, Sanitizers, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Step limit of an execution, where the options name none.
@@ -375,7 +376,7 @@ impl Exploration<'_> {
             execution: self.summary.executions,
             mark: Mark::Race(race),
             job: job.clone(),
-            trace: trace.clone(),
+            trace: Arc::new(trace.clone()),
         };
         let triage = &mut self.triage;
         let started = Instant::now();
@@ -400,7 +401,7 @@ impl Exploration<'_> {
             execution: self.summary.executions,
             class,
             job,
-            trace,
+            trace: Arc::new(trace),
             reference: None,
         };
         let triage = &mut self.triage;

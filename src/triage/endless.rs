@@ -6,6 +6,7 @@ use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Tail;
 use raddle_protocol::trace::Outcome;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// So many executions that reach the limit of steps are run on to see whether they go round in
 /// circles. Where none did, the others will not either, unless they look so.
@@ -130,7 +131,7 @@ impl Triage<'_> {
                 execution: seen.execution,
                 class,
                 job,
-                trace,
+                trace: Arc::new(trace),
                 reference: seen.reference.clone(),
             })),
         })
@@ -166,7 +167,7 @@ pub(super) fn cut_short(seen: &mut Seen) {
     };
     seen.job.max_steps = limit;
     let mut left = limit;
-    seen.trace.taken.retain_mut(|step| {
+    Arc::make_mut(&mut seen.trace).taken.retain_mut(|step| {
         // Choices belong to the step before them and count for nothing themselves.
         if step.is_choice() {
             return left > 0;

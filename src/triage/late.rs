@@ -14,6 +14,7 @@ use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::total_steps;
 use raddle_protocol::outcome::End;
 use raddle_protocol::witness::Note;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// So many executions are tried at most, and for so long.
@@ -112,7 +113,7 @@ impl Triage<'_> {
             self.late.attempts += 1;
             if self.fails_in_time(Some(&run), seen, failure)? {
                 seen.job = late(&seen.job);
-                seen.trace = run;
+                seen.trace = Arc::new(run);
                 return Ok(false);
             }
         }

@@ -19,6 +19,7 @@ use raddle_analyzer::races::{Race, Subject};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Note, Other};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An execution that shows something.
@@ -27,7 +28,7 @@ pub struct Sighted {
     pub execution: u64,
     pub mark: Mark,
     pub job: Job,
-    pub trace: Trace,
+    pub trace: Arc<Trace>,
 }
 
 /// What became of marks.
@@ -365,7 +366,7 @@ impl Triage<'_> {
                 execution: sighted.execution,
                 class: Class::Deadlock,
                 job: sighted.job.clone(),
-                trace: run,
+                trace: Arc::new(run),
                 reference: None,
             };
             return Ok(self.examine(seen)?.examined == Examined::Finding);
