@@ -477,8 +477,11 @@ fn what_the_c_library_keeps_is_found_by_others() {
 #[test]
 fn what_happens_in_loops_over_arrays_is_found() {
     for how in 0..=7 {
-        let (how_is, fixed) = (format!("-DHOW={how}"), if how == 2 { 69 } else { 0 });
+        let how_is = format!("-DHOW={how}");
         for optimised in ["-O0", "-O2"] {
+            // What is around the loop is no wait where a round hands something on.
+            let bounded = how == 2 && optimised == "-O2";
+            let fixed = if bounded { 69 } else { 0 };
             for (which, status) in [("-DBUGGY", 66), ("-DFIXED", fixed)] {
                 let flags = [&how_is[..], optimised, which];
                 let program = compile(Compiler::RaddleCc, "tests/verify/loops.c", &flags);
