@@ -194,6 +194,32 @@ fn jumps_to_other_threads_are_misuse() {
     });
 }
 
+/// Whoever gives back the stack of a thread which it has not joined gets no verdict about all executions, unless
+/// that is seen to fail; whoever joins it first does.
+#[test]
+fn stacks_are_given_back_when_their_threads_are_joined() {
+    let searches: [&[&str]; 3] = [
+        &["run", "--policy", "dpor"],
+        &["run", "--policy", "dfs"],
+        &["verify"],
+    ];
+    for memory in ["-w", "-DHEAP"] {
+        for when in ["-w", "-DEARLY"] {
+            let flags = ["-O1", "-w", memory, when];
+            let program = compile(Compiler::RaddleCc, "tests/errors/stacks.c", &flags);
+            for search in searches {
+                let found = run(&[search, &["--no-shrink"]].concat(), &program, &[]);
+                let status = found.output.status;
+                let right = match when {
+                    "-DEARLY" => [66, 69].contains(&status),
+                    _ => status == 0,
+                };
+                assert!(right, "{search:?} {flags:?}: {}", found.output.all());
+            }
+        }
+    }
+}
+
 #[test]
 fn objects_are_not_used_after_they_were_given_up() {
     let hows: [How; 3] = [

@@ -237,10 +237,12 @@ fn called(name: &'static str, arguments: &[u64], pc: usize) {
 
 intercept! {
     fn munmap(at: *mut c_void, len: size_t) -> c_int, pc => {
+        crate::threads::gives_back(at as u64, len as u64);
         called("munmap", &[at as u64, len as u64], pc);
         real::munmap(at, len)
     };
     fn mprotect(at: *mut c_void, len: size_t, protection: c_int) -> c_int, pc => {
+        crate::threads::gives_back(at as u64, len as u64);
         called("mprotect", &[at as u64, len as u64], pc);
         real::mprotect(at, len, protection)
     };

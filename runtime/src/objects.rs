@@ -201,6 +201,7 @@ impl<T: Copy> Table<T> {
 /// A heap block was freed: the models forget what lay in it.
 pub fn block_freed(address: u64, len: u64) {
     crate::sync::block_freed(address, len);
+    crate::threads::gives_back(address, len);
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::substrate::{self, Attributes};
 use crate::time::{self, Clock};
 use crate::{keys, vars};
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
 use libc::{pthread_attr_t, pthread_t, timespec};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
@@ -170,6 +171,31 @@ pub fn any_unjoined() -> bool {
     let me = gate::me();
     let there = |s: &Slot| *s != me && gate::state(*s) != State::Free && !info(*s).joined;
     gate::threads_created() > 1 && (0..slot::COUNT as Slot).any(|s| there(&s))
+}
+
+/// Is every schedule wanted?
+fn explores() -> bool {
+    gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0
+}
+
+/// Has the program given a thread its stack?
+static GIVES_STACKS: AtomicBool = AtomicBool::new(false);
+
+/// The program gives this memory back. If it is the stack of a thread that nobody has joined (the thread's
+/// descriptor lies on it), that may not have ended by then, and what it does there is not all followed.
+pub fn gives_back(at: u64, len: u64) {
+    if !GIVES_STACKS.load(Ordering::Relaxed) || !explores() {
+        return;
+    }
+    let is_there = |&s: &Slot| {
+        let there = (info(s).pthread as u64).wrapping_sub(at) < len;
+        there && gate::state(s) != State::Free && !info(s).joined
+    };
+    if (0..slot::COUNT as Slot).any(|s| is_there(&s)) {
+        gate::uncontrolled(
+            "memory given back that is the stack of a thread which nobody has joined",
+        );
+    }
 }
 
 /// Has somebody joined `s`?
@@ -329,9 +355,11 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
         0 => gate::as_thread(s, || substrate::spawn(s, &attributes)),
         error => Err(error),
     };
+    if attributes.user_stack {
+        GIVES_STACKS.store(true, Ordering::Relaxed);
+    }
     // Its memory is that of others, too.
-    let explores = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0;
-    if explores && crate::vars::called_back() && any_unjoined() {
+    if explores() && crate::vars::called_back() && any_unjoined() {
         gate::uncontrolled("an allocator of the program's, when it makes a thread");
     }
     let mut event = Event {
