@@ -121,10 +121,10 @@ pub fn first(
             place(site)
         )
     };
-    // What was left out of the middle of a long witness cannot be compared.
+    // What was left out of the middle of a long witness, or of all before its end, cannot be compared.
     let comparable = match witness.events_left_out {
         0 => witness.events.len(),
-        _ => witness.events.len().min(Witness::HEAD),
+        _ => witness.events.len().saturating_sub(Witness::TAIL),
     };
     let same = |a: &Record, b: &Record| {
         a.kind == b.kind

@@ -602,9 +602,12 @@ impl<'a> Triage<'a> {
             failure.notes.extend(marks::spurious(trace, symbols));
         }
         let told = stop::unless(&asked, || describe::story(trace, symbols));
-        let mut story = told.unwrap_or_else(|| describe::story(&end_of(trace), symbols));
+        let end = told.is_none().then(|| end_of(trace));
+        let told_of = end.as_ref().unwrap_or(trace);
+        let mut story = told.unwrap_or_else(|| describe::story(told_of, symbols));
         story.place(&mut failure, trace);
-        let left_out = leave_out_middle(&mut story.records);
+        let before = trace.events.len() - told_of.events.len();
+        let left_out = before as u64 + leave_out_middle(&mut story.records);
         let faults = crate::faults::notes(&story.records);
         failure.notes.extend(cut_off(trace));
         let finding = Finding {

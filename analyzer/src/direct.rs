@@ -3,6 +3,7 @@
 
 use crate::locks::Cycle;
 use crate::races::{Access, Race, Subject, objects};
+use crate::stop;
 use raddle_protocol::Slot;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::job::push_step;
@@ -19,6 +20,7 @@ struct Single {
 fn singles(taken: &[Step]) -> Vec<Single> {
     let mut all: Vec<Single> = Vec::new();
     for step in taken {
+        stop::point();
         if step.is_choice() {
             if let Some(last) = all.last_mut() {
                 last.entries.push(step.what);
@@ -37,6 +39,7 @@ fn singles(taken: &[Step]) -> Vec<Single> {
 fn encode<'a>(steps: impl Iterator<Item = &'a Single>) -> Vec<Step> {
     let mut encoded = Vec::new();
     for what in steps.flat_map(|single| &single.entries) {
+        stop::point();
         push_step(&mut encoded, *what);
     }
     encoded

@@ -16,6 +16,7 @@ use raddle_analyzer::direct;
 use raddle_analyzer::fingerprint;
 use raddle_analyzer::locks::Cycle;
 use raddle_analyzer::races::{Race, Subject};
+use raddle_analyzer::stop;
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::witness::{Note, Other};
 use std::collections::{BTreeMap, BTreeSet};
@@ -458,7 +459,11 @@ impl Triage<'_> {
         trace: &Trace,
         race: &Race,
     ) -> Result<Option<Vec<Step>>> {
-        let schedule = direct::other_order(&trace.taken, &trace.events, race);
+        let asked = self.interrupt.asked_of_all();
+        let schedule = || direct::other_order(&trace.taken, &trace.events, race);
+        let Some(schedule) = stop::unless(&asked, schedule) else {
+            return Ok(None);
+        };
         let run = self.rerun(&seen.job, &schedule, flags::TOLERANT | flags::EVENTS)?;
         let turned =
             |run: &Trace| direct::is_other_order(&trace.events, race, &run.events, &run.outcome);

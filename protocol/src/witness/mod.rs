@@ -45,7 +45,7 @@ pub struct Witness {
     pub objects: Vec<Object>,
     /// The failing execution, see [`Record`].
     pub events: Vec<Record>,
-    /// Events left out after [`Witness::HEAD`] events, because there were too many.
+    /// Events left out before the last [`Witness::TAIL`], because there were too many, or no time for them.
     pub events_left_out: u64,
 }
 
