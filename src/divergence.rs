@@ -323,6 +323,26 @@ mod tests {
         }
     }
 
+    /// Of what was left out before the end of an execution nothing is known.
+    #[test]
+    fn the_end_alone_is_not_compared() {
+        let mut witness = sample();
+        let records = witness.events.clone();
+        witness.events.drain(..1);
+        let outcome = outcome(End::Exit, [0; 4]);
+        let sites = witness.sites.clone();
+        let replayed = Replayed {
+            records: &records,
+            sites: &sites,
+            outcome: &outcome,
+            unchanged: true,
+        };
+        let differs = |witness: &Witness| first(witness, &replayed, |_| String::new()).is_some();
+        assert!(differs(&witness));
+        witness.events_left_out = 1;
+        assert!(!differs(&witness));
+    }
+
     #[test]
     fn the_first_result_that_differs_is_named() {
         let witness = sample();

@@ -46,6 +46,11 @@ const PHASES: &[(&str, &str, &str)] = &[
         "run --policy dpor",
         "-DCOUNTS",
     ),
+    (
+        "races of long executions",
+        "run --policy dpor --races=fail",
+        "-DSLEEPS",
+    ),
 ];
 
 /// What a command may take beyond its time: what is asked for, for a machine that does nothing else.
@@ -114,7 +119,11 @@ fn every_phase_stops_when_it_is_asked_to() {
     for (number, &(phase, command, program)) in PHASES.iter().enumerate() {
         for stop in 0..stops {
             // What comes after an execution of millions of steps does not begin at once.
-            let latest = if program == "-DCOUNTS" { 6000 } else { 2000 };
+            let latest = match program {
+                "-DCOUNTS" => 6000,
+                "-DSLEEPS" => 12000,
+                _ => 2000,
+            };
             let after = Duration::from_millis(200 + random.below(latest - 200) as u64);
             let way = match (number + stop) % 3 {
                 0 => Way::Signal(libc::SIGINT),

@@ -28,6 +28,17 @@ static void *counts(void *arg)
 int main(void) { start(counts, 2); return counter != 12000000; }
 #endif
 
+#ifdef SLEEPS /* a race, and a thread that sleeps again and again without end */
+static void *sleeps(void *arg)
+{
+    plain++;
+    while (arg)
+        usleep(1000);
+    return arg;
+}
+int main(void) { start(sleeps, 2); return 0; }
+#endif
+
 #ifdef SHORT /* many steps, which end soon if nobody cuts them off */
 static void *hundreds(void *arg)
 {
