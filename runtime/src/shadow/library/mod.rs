@@ -22,6 +22,7 @@ mod tests;
 
 use super::access::Access;
 use super::blocks::UnderWay;
+use crate::io::stream_locks;
 use crate::os;
 use crate::vars;
 use core::cell::UnsafeCell;
@@ -79,6 +80,8 @@ unsafe extern "C-unwind" fn library(
     };
     let fails = crate::states::is_of_kernel(model.names()[0])
         && model.params().iter().zip(values).any(|pair| is_gone(&pair));
+    let key = values.as_ptr().addr();
+    stream_locks::enter(model.names()[0], values, key, pc);
     if streams::is_ours(model) && !fails {
         // The name of a file, a format.
         let name = model.names()[0];
@@ -111,6 +114,7 @@ unsafe extern "C-unwind" fn library(
             Val::word(call.call_it())
         }
     };
+    stream_locks::leave(key, pc);
     vars::set_result(super::built(result.expr, pc));
     result.value
 }

@@ -9,7 +9,7 @@ use super::formats::{self, Given, List, Target};
 use super::live::Live;
 use super::machine::{Machine, Val};
 use super::scan::{self, Text};
-use crate::io::{self, stream_locks};
+use crate::io;
 use crate::shadow::blocks::UnderWay;
 use crate::shadow::outside::Source;
 use core::ffi::{CStr, c_char, c_int};
@@ -134,12 +134,9 @@ impl Call<'_, Live> {
 
     /// Performs a call of a function of this file.
     pub fn read_outside(mut self) -> Val {
-        let (call, pc) = (self.under_way(), self.m.pc);
-        let (name, key) = (self.model.names()[0], self.values.as_ptr().addr());
-        stream_locks::enter(name, self.values, key, pc);
+        let call = self.under_way();
         let result = self.performed();
         call.returned();
-        stream_locks::leave(key, pc);
         result
     }
 
