@@ -188,7 +188,7 @@ pub fn gives_back(at: u64, len: u64) {
         return;
     }
     let is_there = |&s: &Slot| {
-        let there = (info(s).pthread as u64).wrapping_sub(at) < len;
+        let there = info(s).pthread.wrapping_sub(at) < len;
         there && gate::state(s) != State::Free && !info(s).joined
     };
     if (0..slot::COUNT as Slot).any(|s| is_there(&s)) {
