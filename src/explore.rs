@@ -269,8 +269,6 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         };
         search.remember(&job, &trace);
         let marks = search.new_marks(n, &trace, took);
-        let mut proceed = true;
-        // It may have millions of records.
         let trace = Arc::new(trace);
         // What it was asked for besides is in the steps that it took.
         let repeatable = || Job {
@@ -278,26 +276,28 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
             sleepers: Vec::new(),
             ..job.clone()
         };
-        if let Some((class, reference)) = failed {
-            let seen = Seen {
+        let failure = failed.map(|(class, reference)| {
+            What::Failed(Seen {
                 execution: n + 1,
                 class,
                 job: repeatable(),
                 trace: Arc::clone(&trace),
                 reference,
-            };
-            proceed = report(&reports, What::Failed(seen));
-        }
-        for mark in marks {
-            let sighted = Sighted {
+            })
+        });
+        let shown = marks.into_iter().map(|mark| {
+            What::Shown(Sighted {
                 execution: n + 1,
                 mark,
                 job: repeatable(),
                 trace: Arc::clone(&trace),
-            };
-            proceed = proceed && report(&reports, What::Shown(sighted));
-        }
-        if !proceed {
+            })
+        });
+        let all: Vec<What> = failure.into_iter().chain(shown).collect();
+        // It may have millions of records: the last to need them has them alone.
+        drop(trace);
+        let mut all = all.into_iter();
+        if !all.all(|what| report(&reports, what)) {
             return;
         }
     }

@@ -161,17 +161,19 @@ fn check_objects(&(scenario, fixed, how): &(usize, bool, How)) -> Result<(), Str
 
 type How = (&'static [&'static str], &'static str);
 
+/// Commands, and what they say of a program that is right.
+const HOWS: [How; 3] = [
+    (&["verify", "--no-shrink"], "verified"),
+    (&["run", "--policy", "dpor", "--no-shrink"], "explored"),
+    (&["run", "--no-shrink"], "nothing-found"),
+];
+
 /// A jump goes where the running thread called setjmp; to where another one did it is a finding, which is seen
 /// again however the buffer came to hold that.
 #[test]
 fn jumps_to_other_threads_are_misuse() {
-    let hows: [How; 3] = [
-        (&["verify", "--no-shrink"], "verified"),
-        (&["run", "--policy", "dpor", "--no-shrink"], "explored"),
-        (&["run", "--no-shrink"], "nothing-found"),
-    ];
     let mut cases = Vec::new();
-    for how in hows {
+    for how in HOWS {
         for level in ["-O0", "-O2"] {
             cases.extend(["-w", "-DFIXED", "-DIN_TURN"].map(|kind| (how, level, kind)));
         }
@@ -203,33 +205,29 @@ fn stacks_are_given_back_when_their_threads_are_joined() {
         &["run", "--policy", "dfs"],
         &["verify"],
     ];
-    for memory in ["-w", "-DHEAP"] {
-        for when in ["-w", "-DEARLY"] {
-            let flags = ["-O1", "-w", memory, when];
-            let program = compile(Compiler::RaddleCc, "tests/errors/stacks.c", &flags);
-            for search in searches {
-                let found = run(&[search, &["--no-shrink"]].concat(), &program, &[]);
-                let status = found.output.status;
-                let right = match when {
-                    "-DEARLY" => [66, 69].contains(&status),
-                    _ => status == 0,
-                };
-                assert!(right, "{search:?} {flags:?}: {}", found.output.all());
+    let cases: Vec<(u32, &str)> = (0..7)
+        .flat_map(|how| ["-w", "-DEARLY"].map(|when| (how, when)))
+        .collect();
+    in_parallel(&cases, |&(how, when)| {
+        let how = format!("-DHOW={how}");
+        let flags = ["-O1", "-w", &how, when];
+        let program = compile(Compiler::RaddleCc, "tests/errors/stacks.c", &flags);
+        searches.iter().try_for_each(|search| {
+            let found = run(&[search, &["--no-shrink"][..]].concat(), &program, &[]);
+            let statuses: &[i32] = if when == "-DEARLY" { &[66, 69] } else { &[0] };
+            match statuses.contains(&found.output.status) {
+                true => Ok(()),
+                false => Err(format!("{search:?} {flags:?}: {}", found.output.all())),
             }
-        }
-    }
+        })
+    });
 }
 
 #[test]
 fn objects_are_not_used_after_they_were_given_up() {
-    let hows: [How; 3] = [
-        (&["verify", "--no-shrink"], "verified"),
-        (&["run", "--policy", "dpor", "--no-shrink"], "explored"),
-        (&["run", "--no-shrink"], "nothing-found"),
-    ];
     let mut cases = Vec::new();
     for scenario in 0..MISUSES.len() {
-        for how in hows {
+        for how in HOWS {
             cases.extend([false, true].map(|fixed| (scenario, fixed, how)));
         }
     }

@@ -219,6 +219,7 @@ fn called(name: &'static str, arguments: &[u64], pc: usize) {
     if name != "mincore" {
         crate::gone::pages_change();
         leaves_ours(name, at as *const c_void, len, pc);
+        crate::threads::gives_back(at, len as u64);
     }
     // SAFETY: the running thread; the reference is not kept.
     let announced = unsafe { ANNOUNCED.get() }.take();
@@ -237,12 +238,10 @@ fn called(name: &'static str, arguments: &[u64], pc: usize) {
 
 intercept! {
     fn munmap(at: *mut c_void, len: size_t) -> c_int, pc => {
-        crate::threads::gives_back(at as u64, len as u64);
         called("munmap", &[at as u64, len as u64], pc);
         real::munmap(at, len)
     };
     fn mprotect(at: *mut c_void, len: size_t, protection: c_int) -> c_int, pc => {
-        crate::threads::gives_back(at as u64, len as u64);
         called("mprotect", &[at as u64, len as u64], pc);
         real::mprotect(at, len, protection)
     };

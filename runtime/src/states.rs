@@ -655,8 +655,7 @@ fn first_duplicate(fd: c_int) -> usize {
 
 /// The key of the file behind a descriptor, which a call uses.
 fn of_file(fd: c_int, stat: &libc::stat) -> u64 {
-    let is_followed = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) == 0;
-    if !is_followed && maps::files::is_shared(stat.st_dev, stat.st_ino) {
+    if gate::asking::explores() && maps::files::is_shared(stat.st_dev, stat.st_ino) {
         // Whoever accesses the memory does not use the state.
         gate::uncontrolled("calls on a file that is mapped as shared memory");
     }

@@ -16,6 +16,7 @@ pub use task::{identity_changes, perform};
 use crate::access::{self, staged};
 use crate::foreign::sanitizers;
 use crate::gate::{self, Pending, State, Wake};
+use crate::io::stream_locks;
 use crate::serial::Serial;
 use crate::slots::{PerSlot, Zero};
 use crate::substrate::{self, Attributes};
@@ -26,7 +27,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use libc::{pthread_attr_t, pthread_t, timespec};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::outcome::End;
-use raddle_protocol::shared::flags;
 use raddle_protocol::{Slot, slot};
 
 mod real {
@@ -173,18 +173,13 @@ pub fn any_unjoined() -> bool {
     gate::threads_created() > 1 && (0..slot::COUNT as Slot).any(|s| there(&s))
 }
 
-/// Is every schedule wanted?
-fn explores() -> bool {
-    gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0
-}
-
 /// Has the program given a thread its stack?
 static GIVES_STACKS: AtomicBool = AtomicBool::new(false);
 
 /// The program gives this memory back. If it is the stack of a thread that nobody has joined (the thread's
 /// descriptor lies on it), that may not have ended by then, and what it does there is not all followed.
 pub fn gives_back(at: u64, len: u64) {
-    if !GIVES_STACKS.load(Ordering::Relaxed) || !explores() {
+    if !GIVES_STACKS.load(Ordering::Relaxed) || !gate::asking::explores() {
         return;
     }
     let is_there = |&s: &Slot| {
@@ -359,7 +354,7 @@ fn make(s: Slot, thread: *mut pthread_t, attr: *const pthread_attr_t, given: &Gi
         GIVES_STACKS.store(true, Ordering::Relaxed);
     }
     // Its memory is that of others, too.
-    if explores() && crate::vars::called_back() && any_unjoined() {
+    if gate::asking::explores() && crate::vars::called_back() && any_unjoined() {
         gate::uncontrolled("an allocator of the program's, when it makes a thread");
     }
     let mut event = Event {
@@ -485,6 +480,7 @@ extern "C" fn end() {
         leaving::outlive_all();
     }
     staged::abandon(me, usize::MAX);
+    stream_locks::abandon(me, usize::MAX);
     gate::simple(Kind::ThreadExit, info(me).pthread, 0);
     gate::log_full(Event {
         kind: Kind::ThreadExit as u8,
@@ -514,6 +510,7 @@ pub fn exit(value: *mut c_void) -> ! {
         }
         info(gate::me()).result = value;
         staged::abandon(gate::me(), usize::MAX);
+        stream_locks::abandon(gate::me(), usize::MAX);
         cancel::disarm();
         keys::will_run();
     }

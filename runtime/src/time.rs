@@ -192,7 +192,7 @@ fn note_look(clock: Clock) -> u64 {
 /// [`gate::now`], where what the running thread has just done tells the program of it.
 pub fn told() -> u64 {
     gate::gives(given::CLOCK);
-    if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
+    if gate::asking::explores() {
         gate::log(Kind::ClockRead, 0, look::FIRST, 0);
     }
     gate::now()
@@ -216,7 +216,7 @@ fn look(clock: Clock) -> u64 {
     gate::ask(kept::CLOCK, false, 0);
     gate::gives(given::CLOCK);
     let value = note_look(clock);
-    if gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
+    if gate::asking::explores() {
         gate::log(Kind::ClockRead, 0, value, 0);
     }
     shown(clock)

@@ -1,5 +1,6 @@
 /* One thread locks a stream and waits for the other one, which calls a function of streams first: a deadlock where
  * the lock comes before the call, whichever function it is (-DCALL=N). Not with -DRIGHT, where the call comes last.
+ * With -DCANCEL a thread that waits for a byte is cancelled, and leaves no lock behind.
  * With -DCOOKIE two threads call functions of one stream whose bytes functions of the program write and read, with the
  * stream's lock held. */
 #define _GNU_SOURCE
@@ -8,6 +9,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
+#include <wchar.h>
 
 static FILE *stream;
 
@@ -52,6 +55,28 @@ int main(void)
     assert(atomic == 2 && plain == 2);
     return 0;
 }
+#elif defined CANCEL
+static void *reads_pipe(void *unused)
+{
+    fgetc(stream);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    int ends[2];
+    assert(!pipe(ends));
+    stream = fdopen(ends[0], "r");
+    pthread_create(&thread, NULL, reads_pipe, NULL);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    if (CALL == 0)
+        flockfile(stream), funlockfile(stream);
+    else
+        clearerr(stream);
+    return 0;
+}
 #else
 static sem_t ready;
 
@@ -67,6 +92,8 @@ static void call(void)
 {
     char bytes[10];
     int number;
+    char *line = NULL;
+    size_t size = 0;
     fpos_t position;
     switch (CALL) {
     case 0: fputc('a', stream); break;
@@ -87,6 +114,16 @@ static void call(void)
     case 15: ungetc('a', stream); break;
     case 16: flockfile(stream), funlockfile(stream); break;
     case 17: printf("a\n"); break;
+    case 18: setlinebuf(stream); break;
+    case 19: (void)!freopen("/dev/null", "r", stream); break;
+    case 20: fputwc(L'a', stream); break;
+    case 21: fgetwc(stream); break;
+    case 22: ungetwc(L'a', stream); break;
+    case 23: rewind(stream); break;
+    case 24: (void)!getline(&line, &size, stream); break;
+    case 25: putw(1, stream); break;
+    case 26: setbuf(stream, NULL); break;
+    case 27: fwide(stream, 0); break;
     }
 }
 

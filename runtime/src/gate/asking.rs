@@ -15,7 +15,7 @@ pub fn ask(about: u64, changes: bool, pc: usize) {
 
 /// [`ask`] about what `verify` does not follow: it says so.
 pub fn ask_unfollowed(about: u64, changes: bool, pc: usize) {
-    if super::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
+    if explores() && threads_created() > 1 {
         asked(about, changes, pc);
     }
 }
@@ -62,10 +62,15 @@ pub fn renews(object: u64, bytes: usize, pc: usize) {
     }
 }
 
+/// Is no schedule to be missed, be it by an exhaustive search or by `verify`?
+pub fn explores() -> bool {
+    super::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0
+}
+
 /// Where schedules are explored: the running thread is about to call what acts on these pages, which those
 /// may come before who use them. `value`: see [`Kind::Remap`].
 pub fn remaps(at: u64, value: u64, pc: usize) {
-    if super::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 && threads_created() > 1 {
+    if explores() && threads_created() > 1 {
         super::point(Pending {
             aux: value,
             ..Pending::always(Kind::Remap, at, pc)

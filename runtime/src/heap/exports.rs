@@ -141,6 +141,9 @@ mod reuse {
 
     /// The program has freed `block`.
     pub fn freed(block: usize) {
+        if !gate::asking::explores() {
+            return;
+        }
         FREED.store(true, Relaxed);
         if !gate::several() {
             return;
@@ -154,6 +157,9 @@ mod reuse {
 
     /// It has got `block`.
     pub fn allocated(block: usize) {
+        if !gate::asking::explores() {
+            return;
+        }
         let several = gate::several();
         if several && FIRST.load(Relaxed) == 0 {
             FIRST.store(block, Relaxed);

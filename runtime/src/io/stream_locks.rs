@@ -137,7 +137,7 @@ pub fn enter(name: &str, values: &[u64], key: usize, pc: usize) {
         return;
     }
     let all = name == "fcloseall" || name.starts_with("fflush") && values.first() == Some(&0);
-    if all && gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
+    if all && gate::asking::explores() {
         gate::uncontrolled("a function that locks all streams, one after another");
     }
     let Some(stream) = states::locked_stream(name, values) else {
@@ -148,6 +148,7 @@ pub fn enter(name: &str, values: &[u64], key: usize, pc: usize) {
     if lock == 0 {
         return;
     }
+    abandon(by, key + 1);
     if held(lock).is_none_or(|held| held.by != by) {
         gate::point(Pending {
             ready,
@@ -160,17 +161,39 @@ pub fn enter(name: &str, values: &[u64], key: usize, pc: usize) {
         took(lock, true, pc);
     }
     let calls = under_way();
-    for call in &mut calls.all {
-        // A jump has led out of those of frames that are no more.
-        if call.is_some_and(|call| call.by == by && call.key <= key) {
-            *call = None;
+    match calls.all.iter_mut().find(|call| call.is_none()) {
+        Some(free) => {
+            *free = Some(Call { by, key, lock });
+            calls.count += 1;
+        }
+        None => {
+            gate::uncontrolled("many calls of functions of streams under way");
+            without_call(lock);
         }
     }
-    match calls.all.iter_mut().find(|call| call.is_none()) {
-        Some(free) => *free = Some(Call { by, key, lock }),
-        None => gate::uncontrolled("many calls of functions of streams under way"),
+}
+
+/// A call is no longer known to hold this lock: the lock's own word says whether it is held.
+fn without_call(lock: u64) {
+    // SAFETY: the running thread; the reference ends here.
+    if let Some(held) = unsafe { HELD.get() }.get(lock) {
+        held.calls -= 1;
     }
-    calls.count = calls.all.iter().flatten().count();
+}
+
+/// Calls of this thread whose frames lie below `limit` will not return: a jump, an exception or the end of the
+/// thread leads out of them. The C library unlocks the stream, but where the way is a jump.
+pub fn abandon(by: Slot, limit: usize) {
+    let calls = under_way();
+    if calls.count == 0 {
+        return;
+    }
+    for place in &mut calls.all {
+        if let Some(call) = place.take_if(|call| call.by == by && call.key < limit) {
+            calls.count -= 1;
+            without_call(call.lock);
+        }
+    }
 }
 
 /// It has returned.

@@ -5,6 +5,7 @@ use super::deliver;
 use crate::access::staged;
 use crate::gate::{self, Fatal};
 use crate::intercept;
+use crate::io::stream_locks;
 use core::ffi::c_int;
 use raddle_protocol::outcome::End;
 use raddle_protocol::stack;
@@ -58,6 +59,7 @@ unsafe fn note(buffer: *const Buffer, pc: usize) {
     deliver::leave(stack_pointer as usize, mask);
     if gate::active() {
         staged::abandon(gate::me(), stack_pointer as usize);
+        stream_locks::abandon(gate::me(), stack_pointer as usize);
     }
 }
 

@@ -6,7 +6,6 @@ use crate::{gate, sync, threads};
 use raddle_protocol::Slot;
 use raddle_protocol::conflict::Access;
 use raddle_protocol::effects::State;
-use raddle_protocol::shared::flags;
 
 /// Who has used a state last.
 #[derive(Clone, Copy)]
@@ -38,7 +37,7 @@ static USERS: Serial<[Users; State::COUNT]> = Serial::new([[None; 2]; State::COU
 /// The running thread uses this state: where no interleaving is to be missed, names it if another one may do so at the same time, and one of them
 /// changes it.
 pub fn note(number: usize, state: &State, used: Access) {
-    let is_complete = gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0;
+    let is_complete = gate::asking::explores();
     if !is_complete || state.at_once.is_empty() || gate::threads_created() < 2 {
         return;
     }

@@ -6,7 +6,6 @@ use crate::gate::{self, hooked::asks_for};
 use crate::serial::Serial;
 use core::ffi::{CStr, c_char};
 use raddle_protocol::effects::{State, Variable};
-use raddle_protocol::shared::flags;
 
 /// Variables of one state, at most.
 const MOST: usize = 4;
@@ -176,7 +175,7 @@ pub fn look_for_insides() {
 /// An execution begins, or goes on with other modules.
 pub fn name_insides() {
     // SAFETY: as above.
-    if unsafe { *INSIDES.get() } && gate::flags() & (flags::EXHAUSTIVE | flags::SYMBOLIC) != 0 {
+    if unsafe { *INSIDES.get() } && gate::asking::explores() {
         gate::uncontrolled("variables of the C library of which it is not known who uses them");
     }
 }
