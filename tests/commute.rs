@@ -91,6 +91,10 @@ const BY_CALLS: &[&str] = &[
     "once",
     "thread",
     "eventfd",
+    "set",
+    "messages",
+    "queue",
+    "file",
 ];
 
 fn kinds(program: &Path) -> Vec<Kind> {
@@ -282,7 +286,7 @@ fn verify_comes_to_the_same_or_says_what_bounds_it() {
     let hooked = compile(
         Compiler::RaddleCc,
         "tests/commute/objects.c",
-        &["-O2", "-w", "-DHOOKED"],
+        &["-O2", "-w", "-DHOOKED", "--symbolic"],
     );
     let kinds = kinds(&programs[0]);
     let picks: Vec<Pick> = groups(&kinds, &pairs(&kinds), 2, &mut Random(3)).concat();

@@ -484,6 +484,13 @@ impl Footprint {
                     None => return Footprint::everything(event.thread),
                 }
             }
+            kind if is_only_about_its_object(kind, event) => {
+                let place = Uses::one(place_of_object(at), Access::Changes);
+                match Part::of_uses(place) {
+                    Some(place) => ([place, Part::NONE], 0),
+                    None => return Footprint::everything(event.thread),
+                }
+            }
             _ => return Footprint::everything(event.thread),
         };
         if timed_out(kind, event.value) {
@@ -600,6 +607,19 @@ pub fn passes_bytes(event: &Event) -> bool {
     let channels = [What::Pipe, What::Fifo, What::Event];
     let is_channel = what_of(event.object).is_some_and(|what| channels.contains(&what));
     is_channel && (event.value as i64 >= 0 || event.value == NOTHING_THERE)
+}
+
+/// A lock of a file, a message or an operation on a set of semaphores that was done, or found nothing to
+/// do: others see that by the same object alone, unless there was a deadline or somebody is to be told.
+fn is_only_about_its_object(kind: Kind, event: &Event) -> bool {
+    let objects: &[What] = match kind {
+        Kind::FileLock | Kind::FileUnlock => &[What::File],
+        Kind::QueueSend | Kind::QueueReceive => &[What::Queue, What::Messages],
+        Kind::SemaphoreSet => &[What::Semaphores],
+        _ => return false,
+    };
+    let is_of_these = what_of(event.object).is_some_and(|what| objects.contains(&what));
+    is_of_these && event.size == 0 && (event.value as i64 >= 0 || event.value == NOTHING_THERE)
 }
 
 /// The result of a call that found nothing to do: -EAGAIN.

@@ -483,11 +483,12 @@ kinds! {
     Transfer = 173, true, "transfer";
     /// listen, or a name given to a socket.
     Listen = 174, true, "listen";
-    /// mq_send, mq_timedsend, msgsnd.
+    /// mq_send, mq_timedsend, msgsnd. `size`: 1 if the call has a deadline, or somebody is to be told
+    /// of the next message.
     QueueSend = 175, true, "message sent";
-    /// mq_receive, mq_timedreceive, msgrcv. `value`: its bytes.
+    /// mq_receive, mq_timedreceive, msgrcv. `value`: its bytes; `size` as in [`Kind::QueueSend`].
     QueueReceive = 176, true, "message received";
-    /// semop, semtimedop. `object`: the set.
+    /// semop, semtimedop. `object`: the set; `size`: 1 if the call has a deadline.
     SemaphoreSet = 177, true, "semop";
     /// Not a step: in runs with [`crate::shared::flags::SYMBOLIC`], directly after the
     /// [`Kind::DescriptorRead`] or [`Kind::DescriptorWrite`] of a pipe or an event counter that nobody

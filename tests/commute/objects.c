@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,7 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -112,6 +117,41 @@ static int look_eventfd(void) { return taken() + 10 * taken(); }
 static int exchange(int expected, int wanted) { int found = expected; int is = atomic_compare_exchange_strong(&word, &found, wanted); return 10 * found + is; }
 static int exchange_weak(int expected, int wanted) { int found = expected; int is = atomic_compare_exchange_weak(&word, &found, wanted); return 10 * found + is; }
 static int futex(int operation, int value) { static const struct timespec brief = {0, 1000}; return coded(syscall(SYS_futex, &word, operation, value, operation == FUTEX_WAIT_PRIVATE ? &brief : 0, 0, 0)); }
+static void set_set(int first, int second) {
+  number = semget(IPC_PRIVATE, 2, 0600);
+  semctl(number, 0, SETVAL, first);
+  semctl(number, 1, SETVAL, second);
+}
+static int counted(int which, int by, int flags) { struct sembuf one = {which, by, flags}; return coded(semop(number, &one, 1)); }
+static int exchanged(int from, int to, int flags) { struct sembuf both[] = {{from, -1, flags}, {to, 1, flags}}; return coded(semop(number, both, 2)); }
+static int timed_set(void) { static const struct timespec brief = {0, 1000}; struct sembuf one = {0, -1, 0}; return coded(semtimedop(number, &one, 1, &brief)); }
+static int look_set(void) { int left = 10 * semctl(number, 0, GETVAL) + semctl(number, 1, GETVAL); semctl(number, 0, IPC_RMID); return left; }
+struct letter { long type; char text[4]; };
+static int posted(long type) { struct letter one = {type, "abc"}; return coded(msgsnd(number, &one, 4, IPC_NOWAIT)); }
+static int fetched(long type, int flags) { struct letter one = {0}; int got = coded(msgrcv(number, &one, 4, type, flags)); return got < 0 ? got : (int)one.type; }
+static int look_messages(void) { int left = 100 * fetched(0, IPC_NOWAIT) + 10 * fetched(0, IPC_NOWAIT); msgctl(number, IPC_RMID, 0); return left; }
+static void set_queue(int filled) {
+  struct mq_attr attributes = {.mq_maxmsg = 2, .mq_msgsize = 4};
+  fds[0] = mq_open("/objects", O_CREAT | O_RDWR, 0600, &attributes);
+  fds[1] = mq_open("/objects", O_RDWR | O_NONBLOCK);
+  mq_unlink("/objects");
+  signal(SIGUSR1, handle);
+  for (int i = 0; i < filled; i++) mq_send(fds[1], "a", 1, i);
+}
+static int received(int fd) { char text[4]; unsigned priority = 0; int got = coded(mq_receive(fd, text, 4, &priority)); return got < 0 ? got : 10 * (int)priority + text[0]; }
+static int timed_receive(void) { char text[4]; return coded(mq_timedreceive(fds[0], text, 4, 0, &deadline)); }
+static int ask_to_be_told(void) { struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1}; return coded(mq_notify(fds[0], &event)); }
+static int look_queue(void) { return 1000 * received(fds[1]) + 100 * received(fds[1]) + count; }
+static void set_file(int how) {
+  char path[32];
+  fds[0] = memfd_create("objects", 0);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fds[0]);
+  fds[1] = open(path, O_RDWR);
+  if (how) flock(fds[0], how);
+}
+static int record(int which, int type, int command) { struct flock lock = {.l_type = type}; return coded(fcntl(fds[which], command, &lock)); }
+static int then_unlocked(int result, int which) { if (!result) flock(fds[which], LOCK_UN); return result; }
+static int look_file(void) { return 10 * coded(flock(fds[0], LOCK_EX | LOCK_NB)) + coded(flock(fds[1], LOCK_EX | LOCK_NB)); }
 static int masked(int how) { sigset_t s; sigemptyset(&s); sigaddset(&s, SIGUSR1); return pthread_sigmask(how, &s, 0); }
 static int pends(void) { sigset_t s; sigpending(&s); return sigismember(&s, SIGUSR1); }
 static int taken_signal(void) { sigset_t s; sigemptyset(&s); sigaddset(&s, SIGUSR1); struct timespec none = {0, 0}; return coded(sigtimedwait(&s, 0, &none)); }
@@ -166,6 +206,21 @@ static int timed_join(void) { void *result; return pthread_timedjoin_np(victim, 
 #define SIGNAL_OPERATIONS(X) \
   X(raise(SIGUSR1)) X(pthread_kill(first, SIGUSR1)) X(coded(kill(getpid(), SIGUSR1))) X(was(signal(SIGUSR1, SIG_IGN))) \
   X(was(signal(SIGUSR1, handle))) X(masked(SIG_BLOCK)) X(masked(SIG_UNBLOCK)) X(pends()) X(taken_signal()) X(atomic_load(&count))
+#define SET_OPERATIONS(X) \
+  X(counted(0, 1, 0)) X(counted(0, 2, 0)) X(counted(1, 1, 0)) X(counted(0, -1, IPC_NOWAIT)) X(counted(0, -1, 0)) X(counted(1, -2, 0)) \
+  X(counted(0, 0, 0)) X(counted(0, 0, IPC_NOWAIT)) X(exchanged(0, 1, 0)) X(exchanged(1, 0, IPC_NOWAIT)) X(timed_set()) \
+  X(semctl(number, 0, GETVAL)) X(coded(semctl(number, 0, SETVAL, 1))) X(coded(semctl(number, 0, IPC_RMID)))
+#define MESSAGES_OPERATIONS(X) \
+  X(posted(1)) X(posted(2)) X(fetched(0, IPC_NOWAIT)) X(fetched(1, IPC_NOWAIT)) X(fetched(0, 0)) X(fetched(2, 0)) X(fetched(-2, IPC_NOWAIT)) \
+  X(coded(msgctl(number, IPC_RMID, 0)))
+#define QUEUE_OPERATIONS(X) \
+  X(coded(mq_send(fds[1], "b", 1, 1))) X(coded(mq_send(fds[1], "c", 1, 2))) X(coded(mq_send(fds[0], "d", 1, 0))) X(received(fds[0])) \
+  X(received(fds[1])) X(timed_receive()) X(ask_to_be_told()) X(ready(0, POLLIN)) X(ready(0, POLLOUT)) X(coded(close(fds[0])))
+#define FILE_OPERATIONS(X) \
+  X(coded(flock(fds[0], LOCK_EX | LOCK_NB))) X(coded(flock(fds[1], LOCK_EX | LOCK_NB))) X(coded(flock(fds[1], LOCK_SH | LOCK_NB))) \
+  X(then_unlocked(coded(flock(fds[0], LOCK_EX)), 0)) X(then_unlocked(coded(flock(fds[1], LOCK_EX)), 1)) X(coded(flock(fds[0], LOCK_UN))) \
+  X(record(0, F_WRLCK, F_OFD_SETLK)) X(record(1, F_RDLCK, F_OFD_SETLK)) X(record(0, F_UNLCK, F_OFD_SETLK)) X(record(1, F_WRLCK, F_OFD_SETLKW)) \
+  X(record(0, F_WRLCK, F_SETLK)) X(coded(close(fds[0])))
 
 /* Name, what goes before by the number of the setup, how many there are, operations, what main finds. */
 #define KINDS(K) \
@@ -185,6 +240,10 @@ static int timed_join(void) { void *result; return pthread_timedjoin_np(victim, 
   K(pipe, set_pipe(setup == 2 ? 4096 : setup), 3, PIPE_OPERATIONS, drained()) \
   K(socket, (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), signal(SIGPIPE, SIG_IGN), setup && put(1)), 2, SOCKET_OPERATIONS, drained()) \
   K(eventfd, fds[0] = eventfd(setup % 3, EFD_NONBLOCK | (setup > 2 ? EFD_SEMAPHORE : 0)), 6, EVENTFD_OPERATIONS, look_eventfd()) \
+  K(set, set_set(setup % 2, setup / 2), 4, SET_OPERATIONS, look_set()) \
+  K(messages, (number = msgget(IPC_PRIVATE, 0600), setup && posted(setup)), 3, MESSAGES_OPERATIONS, look_messages()) \
+  K(queue, set_queue(setup), 3, QUEUE_OPERATIONS, look_queue()) \
+  K(file, set_file(setup ? LOCK_SH : 0), 2, FILE_OPERATIONS, look_file()) \
   K(atomic, word = setup, 2, ATOMIC_OPERATIONS, word) \
   K(futex, word = setup, 2, FUTEX_OPERATIONS, word) \
   K(signal, (signal(SIGUSR1, handle), setup && masked(SIG_BLOCK)), 2, SIGNAL_OPERATIONS, 10 * count + pends())

@@ -11,6 +11,8 @@ const READS: u64 = 78;
 /// Signal 10, of the thread to itself.
 const OWN: u64 = 1 << 8 | 10;
 const NOBODY: u64 = slot::NONE as u64;
+/// Of a message that somebody is to be told of.
+const TOLD: u64 = 80;
 /// Of a post: the count is close to the greatest one.
 const MANY: u64 = 79;
 
@@ -19,6 +21,9 @@ fn step(thread: Slot, kind: Kind, object: u64, value: u64) -> Footprint {
         kind: kind as u8,
         size: match kind {
             FutexWait | FutexWake | FutexResume => 0,
+            FileLock | FileUnlock | QueueReceive | SemaphoreSet => 0,
+            // Somebody is to be told of it.
+            QueueSend => u8::from(value == TOLD),
             _ => 4,
         },
         thread,
@@ -51,7 +56,11 @@ fn the_relation() {
     let [looks, changes] = [Access::Looks, Access::Changes].map(|how| Uses::one(7, how).record());
     let others = Uses::one(8, Access::Changes).record();
     let pipe = |k| crate::descriptor::object(What::Pipe, 0, k);
-    let socket = crate::descriptor::object(What::Network, 0, 1);
+    let of = |what| crate::descriptor::object(what, 0, 1);
+    let socket = of(What::Network);
+    let [file, queue, letters, set] =
+        [What::File, What::Queue, What::Messages, What::Semaphores].map(of);
+    let other_set = crate::descriptor::object(What::Semaphores, 0, 2);
     let table: &[(Done, Done, bool)] = &[
         ((Read, 0x100, 0), (Read, 0x100, 0), false),
         ((Read, 0x100, 0), (Write, 0x100, 0), true),
@@ -121,6 +130,19 @@ fn the_relation() {
             (DescriptorRead, pipe(1), 4),
             true,
         ),
+        ((SemaphoreSet, set, 0), (SemaphoreSet, set, 0), true),
+        ((SemaphoreSet, set, 0), (SemaphoreSet, other_set, 0), false),
+        ((SemaphoreSet, set, NOTHING_THERE), (Write, 0x100, 0), false),
+        ((SemaphoreSet, set, -43_i64 as u64), (Write, 0x100, 0), true),
+        ((SemaphoreSet, 0x100, 0), (Write, 0x100, 0), true),
+        ((QueueControl, set, 0), (SemaphoreSet, set, 0), true),
+        ((FileLock, file, 0), (FileUnlock, file, 0), true),
+        ((FileLock, file, 0), (Read, 0x100, 0), false),
+        ((FileLock, file, 0), (Close, file, 0), true),
+        ((QueueSend, queue, 0), (QueueReceive, queue, 1), true),
+        ((QueueSend, queue, 0), (QueueReceive, letters, 1), false),
+        ((QueueSend, queue, TOLD), (Write, 0x100, 0), true),
+        ((QueueSend, queue, 0), (Poll, queue, 1), true),
         ((Free, 0x100, 32), (Read, 0x11c, 0), true),
         ((Free, 0x100, 32), (Read, 0x120, 0), false),
         ((Free, 0x100, 0), (Free, 0x100, 0), true),

@@ -171,19 +171,11 @@ pub unsafe fn record_lock(fd: c_int, command: c_int, lock: *mut libc::flock, pc:
     result
 }
 
-/// Closes a descriptor of a file that never blocks; its locks may go with it.
+/// Closes a descriptor of a file that never blocks; where it was locked before, locks may go with it.
 pub fn close(fd: c_int, pc: usize, call: impl FnOnce() -> isize) -> isize {
     let locked = raw::stat(fd)
         .filter(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFREG)
-        .and_then(|stat| table::known_inode(&stat))
-        .filter(|object| {
-            [Family::Whole, Family::Description]
-                .into_iter()
-                .any(|family| {
-                    let known = held().get(key(object.number, family));
-                    known.is_some_and(|h| h.count > 0)
-                })
-        });
+        .and_then(|stat| table::known_inode(&stat));
     match locked {
         Some(object) => {
             let operation = Operation {

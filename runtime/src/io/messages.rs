@@ -428,6 +428,11 @@ fn tell(fd: c_int, pc: usize) {
     }
 }
 
+/// Is somebody to be told of the next message in this queue?
+pub fn anybody_is_told(object: u64) -> bool {
+    world().told.get(object).is_some()
+}
+
 /// Has the thread come to a call that waits for a message of this queue?
 fn receives(s: raddle_protocol::Slot, object: u64) -> bool {
     let wanted = |p: &gate::Pending| p.kind == Kind::QueueReceive && p.object == object;

@@ -2,7 +2,7 @@
 //! blocking.
 
 use super::table::{self, Object};
-use super::{faults, raw, settle};
+use super::{faults, messages, raw, settle};
 use crate::gate::{self, Interrupt, Pending, Wake};
 use core::ffi::{c_int, c_short};
 use libc::pollfd;
@@ -261,8 +261,15 @@ impl Operation {
     }
 
     fn log(&self, result: isize) {
+        let depends_on_more = match self.kind {
+            Kind::QueueSend | Kind::QueueReceive | Kind::SemaphoreSet => {
+                self.deadline != 0 || messages::anybody_is_told(self.object)
+            }
+            _ => false,
+        };
         gate::log_full(Event {
             kind: self.kind as u8,
+            size: u8::from(depends_on_more),
             aux: self.fd as u32,
             object: self.object,
             value: result as u64,
