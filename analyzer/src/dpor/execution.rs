@@ -181,7 +181,7 @@ impl Execution {
         };
         let abrupt = match trace.outcome.end {
             End::Redundant | End::Divergence => false,
-            End::Deadlock | End::Livelock => reader.others_enabled,
+            End::Deadlock | End::Livelock | End::Assumed => reader.others_enabled,
             End::Exit => reader.steps.last().is_some_and(|last| {
                 let kind = last.event.kind();
                 ![Some(Kind::ProcessEnd), Some(Kind::ThreadExit)].contains(&kind)

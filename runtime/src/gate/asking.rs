@@ -84,6 +84,18 @@ pub fn gives(what: u64) {
     gate().gives(what);
 }
 
+/// Where all schedules are run: the running thread goes no further, since an assumption does not hold.
+/// What others do all the same they might have done before, and the assumption is no step that they could
+/// be in conflict with. When nobody can go on the execution ends as one that is given up.
+pub fn gives_up(pc: usize) -> ! {
+    loop {
+        super::point(Pending {
+            ready: |_, _| false,
+            ..Pending::always(Kind::Assume, 0, pc)
+        });
+    }
+}
+
 /// How often one thread has followed another.
 pub fn switches() -> u64 {
     gate().switches

@@ -56,10 +56,25 @@ impl<O: Os> Gate<O> {
 
     /// Ends the execution: nobody can go on.
     pub(super) fn deadlock(&mut self) -> Stop {
+        if self.has_given_up() {
+            return self.give_up();
+        }
         match self.alive() - self.alive_threads().filter(|&s| self.is_timer(s)).count() {
             1 => self.report(format_args!("the only thread waits for ever")),
             n => self.report(format_args!("all {n} threads wait for ever")),
         }
+    }
+
+    /// Does a thread go no further since an assumption does not hold? Whoever waits may wait for that one.
+    pub(super) fn has_given_up(&self) -> bool {
+        let mut pending = self.alive_threads().map(|s| self.pending(s).kind);
+        pending.any(|kind| kind == Kind::Assume)
+    }
+
+    /// Ends the execution: nobody can go on, and somebody could but for an assumption.
+    pub(super) fn give_up(&mut self) -> Stop {
+        let message = format_args!("an assumption does not hold");
+        self.stuck(End::Assumed, message, |_, _| false)
     }
 
     /// Does `s` wait for nothing but the expiry of a timer? That is the runtime's own thread.

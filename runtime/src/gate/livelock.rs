@@ -133,6 +133,9 @@ impl<O: Os> Gate<O> {
 
     /// Ends the execution: some threads go round loops that nothing will ever end.
     pub(super) fn livelock(&mut self) -> Stop {
+        if self.has_given_up() {
+            return self.give_up();
+        }
         let message = match self.alive() {
             1 => format_args!("the only thread waits in a loop for what nobody will change"),
             _ => format_args!("threads wait in loops for what nobody will change"),

@@ -358,7 +358,8 @@ pub(super) fn may_wait(p: &Pending) -> bool {
 
 /// Can only a thread of the program end a wait in an operation of this kind?
 pub(super) fn is_closed(kind: Kind) -> bool {
-    (kind as u8) <= Kind::FutexResume as u8 && kind != Kind::SignalWait
+    let of_threads = (kind as u8) <= Kind::FutexResume as u8 && kind != Kind::SignalWait;
+    of_threads || kind == Kind::Assume
 }
 
 impl<O: Os> Gate<O> {

@@ -13,6 +13,7 @@ use core::ffi::{CStr, c_char, c_void};
 use raddle_protocol::event::{Event, Kind};
 use raddle_protocol::expr::Op;
 use raddle_protocol::outcome::End;
+use raddle_protocol::shared::flags;
 
 type Address = *mut c_void;
 type Name = *const c_char;
@@ -130,6 +131,9 @@ pub fn assume_that(condition: Expr, value: u64, pc: usize) {
         });
     }
     if value == 0 {
+        if gate::flags() & flags::EXHAUSTIVE != 0 {
+            gate::gives_up(pc);
+        }
         ends::announce(0, pc);
         gate::finish(Fatal {
             end: End::Assumed,
