@@ -553,7 +553,9 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
         .map_err(|_| "write for example 30s, 10m or 2h".to_string())?;
     match Duration::try_from_secs_f64(number * seconds) {
         Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err("the time must be more than nothing".to_string()),
+        Ok(_) => Err("the time must be more than nothing".to_string()),
+        Err(_) if number < 0.0 => Err("the time must be more than nothing".to_string()),
+        Err(_) => Err("no time is as long as that".to_string()),
     }
 }
 

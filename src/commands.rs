@@ -127,10 +127,8 @@ pub fn compile(language: Language, args: &[OsString]) -> Error {
 /// Runs `command`. Where an error kept it from its end, the files say so.
 fn recorded(files: &Files, command: impl FnOnce() -> Result<Exit>) -> Result<Exit> {
     let result = command();
-    if let Err(error) = &result
-        && let Some(summary) = Summary::of_error(error)
-    {
-        files.write(&summary, None)?;
+    if let Err(error) = &result {
+        files.write_error(error);
     }
     result
 }
@@ -325,7 +323,7 @@ fn wishes(findings: &FindingOptions, output: &OutputOptions, policy: String, see
 }
 
 /// Says and writes the summary, and passes on what the program printed. Trouble with a file outweighs
-/// the verdict: what was asked for is not there.
+/// the verdict, which is told all the same: what was asked for is not there.
 fn finish(summary: &Summary, trouble: Option<Error>, files: &Files, quiet: bool) -> Result<Exit> {
     summary.output.iter().for_each(pass_on);
     // Of a run that an error kept from its first execution there is nothing to claim.

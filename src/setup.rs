@@ -221,7 +221,9 @@ fn kept(names: &[OsString]) -> Result<Vec<OsString>> {
 fn stdin(file: Option<&Path>, interrupt: &Interrupt) -> Result<Stdin> {
     let Some(path) = file else {
         let waiting = || tell("raddle: reading standard input to its end …\n");
-        return Stdin::inherit(&interrupt.search, waiting).map_err(|e| match e.kind() {
+        let inherited = Stdin::inherit(&interrupt.search, STDIN_IN_WITNESS, waiting);
+        return inherited.map_err(|e| match e.kind() {
+            std::io::ErrorKind::FileTooLarge => too_much(&format!("more than {STDIN_IN_WITNESS}")),
             std::io::ErrorKind::Interrupted => Error::new(
                 Exit::Interrupted,
                 "stopped while reading standard input",
@@ -243,6 +245,15 @@ fn stdin(file: Option<&Path>, interrupt: &Interrupt) -> Result<Stdin> {
     }
 }
 
+/// Standard input has so many `bytes`.
+fn too_much(bytes: &str) -> Error {
+    Error::new(
+        Exit::InputOutput,
+        format!("standard input has {bytes} bytes, a witness holds {STDIN_IN_WITNESS}"),
+        "let the program read a file by name instead",
+    )
+}
+
 /// All that an execution reads; `None` when that is nothing, or a device.
 fn stdin_content(stdin: &Stdin) -> Result<Option<Vec<u8>>> {
     let Stdin::File {
@@ -259,11 +270,7 @@ fn stdin_content(stdin: &Stdin) -> Result<Option<Vec<u8>>> {
         .len()
         .saturating_sub(*start);
     if len > STDIN_IN_WITNESS {
-        return Err(Error::new(
-            Exit::InputOutput,
-            format!("standard input has {len} bytes, a witness holds {STDIN_IN_WITNESS}"),
-            "let the program read a file by name instead",
-        ));
+        return Err(too_much(&len.to_string()));
     }
     let mut content = vec![0; len as usize];
     file.read_exact_at(&mut content, *start).map_err(failed)?;

@@ -32,6 +32,8 @@ pub enum Verdict {
     Diverged,
     Unsupported,
     ToolFault,
+    /// An error with a file, or a signal, came before anything was run.
+    NotRun,
 }
 
 impl Verdict {
@@ -274,15 +276,16 @@ impl Summary {
         }
     }
 
-    /// Of a command that did not come as far as a verdict of its own; `None` where the error says
-    /// nothing about the program, or the summary has been written.
+    /// Of a command that did not come as far as a verdict of its own; `None` where it was not understood.
     pub fn of_error(error: &Error) -> Option<Summary> {
         let mut summary = Summary::new(String::new(), 0);
         summary.verdict = match error.exit {
             Exit::Unsupported => Verdict::Unsupported,
             Exit::ToolFault => Verdict::ToolFault,
-            _ => return None,
+            Exit::Usage => return None,
+            _ => Verdict::NotRun,
         };
+        summary.interrupted = error.exit == Exit::Interrupted;
         summary.notes.push(error.to_string());
         Some(summary)
     }
@@ -312,6 +315,11 @@ impl Summary {
         self.executions_per_second = self.executions as f64 / executing.as_secs_f64().max(1e-9);
     }
 
+    /// Is there an execution behind the verdict, or a proof that wants none?
+    pub fn came_to_something(&self) -> bool {
+        self.complete || !self.came_to_no_end()
+    }
+
     pub fn exit(&self) -> Exit {
         match self.verdict {
             Verdict::Finding => Exit::Finding,
@@ -323,6 +331,7 @@ impl Summary {
             | Verdict::VerifiedWithinBounds
             | Verdict::ExploredWithinBounds => Exit::WithinBounds,
             Verdict::NothingFound | Verdict::Verified | Verdict::Explored => Exit::Clean,
+            Verdict::NotRun => Exit::InputOutput,
         }
     }
 
@@ -453,6 +462,7 @@ impl Summary {
             Verdict::Diverged => ("diverged".to_string(), false),
             Verdict::Unsupported => ("unsupported".to_string(), false),
             Verdict::ToolFault => ("tool fault".to_string(), false),
+            Verdict::NotRun => ("not run".to_string(), false),
         };
         let cut = self.outcomes.get(STEP_LIMIT).copied().unwrap_or(0);
         let told = self.reported().into_iter();
@@ -612,6 +622,7 @@ mod tests {
             (Verdict::Diverged, "diverged", Exit::Diverged),
             (Verdict::Unsupported, "unsupported", Exit::Unsupported),
             (Verdict::ToolFault, "tool-fault", Exit::ToolFault),
+            (Verdict::NotRun, "not-run", Exit::InputOutput),
         ];
         for (verdict, name, exit) in table {
             let mut summary = Summary::new("random".into(), 1);

@@ -312,7 +312,13 @@ impl<'a> Triage<'a> {
                 Examined::Finding
             }
             None => {
-                let passed = |k: &&Keeper| k.new_only && k.known.contains_key(&failure.fingerprint);
+                // Of one whose witness could not be written nobody has been told for good.
+                let is_known = |k: &Keeper| {
+                    k.known
+                        .get(&failure.fingerprint)
+                        .is_some_and(|f| f.delivered)
+                };
+                let passed = |k: &&Keeper| k.new_only && is_known(k);
                 if keeper.filter(passed).is_none() {
                     return Ok(None);
                 }

@@ -83,6 +83,11 @@ fn programs_that_cannot_be_run() {
     with_mode(&dir.join("cut_off"), &elf[..40], 0o755);
     with_mode(&dir.join("set_uid"), &elf, 0o4755);
     with_mode(&dir.join("not_executable"), &elf, 0o644);
+    let mut without_linker = elf.clone();
+    let linker = b"/lib64/ld-linux";
+    let named = elf.windows(linker.len()).position(|text| text == linker);
+    without_linker[named.expect("a dynamic linker") + 1] = b'x';
+    with_mode(&dir.join("without_linker"), &without_linker, 0o755);
     with_mode(&dir.join("script"), b"#!/bin/sh -e\nexit 0\n", 0o755);
     with_mode(&dir.join("text"), b"hello\n", 0o755);
     let other = compile(Compiler::RaddleCc, "examples/flaky.c", &[]);
@@ -121,6 +126,11 @@ fn programs_that_cannot_be_run() {
             case(
                 &["run", "--", "./not_executable"],
                 &["not executable", "chmod"],
+                unsuitable,
+            ),
+            case(
+                &["run", "--", "./without_linker"],
+                &["dynamic linker /xib64/", "does not exist"],
                 unsuitable,
             ),
             case(&["run", "--", "./bits32"], &["32-bit", "-m64"], unsuitable),
@@ -388,6 +398,23 @@ fn files_without_an_end_are_not_read_to_it() {
             case(&["coverage", "/dev/zero"], &["/dev/zero"], file),
         ],
     );
+}
+
+/// So much more than a witness holds.
+#[test]
+fn standard_input_that_does_not_end_is_not_kept() {
+    let dir = scratch("endless-input");
+    let program = compile(Compiler::Gcc, "examples/flaky.c", &[]);
+    let mut piped = Command::new("sh");
+    piped.args(["-c", "yes | \"$0\" run -q -- \"$1\""]);
+    piped.arg(raddle()).arg(program).current_dir(&dir);
+    let got = output(&mut piped, LIMIT);
+    let case = case(
+        &[],
+        &["standard input has more than", "read a file by name"],
+        Exit::InputOutput,
+    );
+    assert_eq!(is_as_expected(&got, &case), Ok(()), "{}", got.all());
 }
 
 /// A pipe that nobody writes to is waited for a while, and not where raddle is asked to end.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, LIMIT, Run, compile, empty, output, raddle, run};
+use common::{Compiler, LIMIT, Run, compile, empty, in_parallel, output, raddle, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -524,4 +524,38 @@ fn stacks_of_panics_are_not_dear() {
         rate * natively.as_secs_f64() * 30.0 > 1.0,
         "{rate} a second, natively {natively:?} each"
     );
+}
+
+/// Whoever allows cores gets none of an execution: thousands of them may crash, and each has large mappings
+/// of the runtime's own. (Where the system puts cores elsewhere, this sees none either way.)
+#[test]
+fn executions_that_crash_leave_no_core() {
+    let program = compile(Compiler::Gcc, "tests/findings/signals.c", &[]);
+    let signals = [
+        libc::SIGQUIT,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGABRT,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGSEGV,
+        libc::SIGXCPU,
+        libc::SIGXFSZ,
+        libc::SIGSYS,
+    ];
+    in_parallel(&signals, |signal| {
+        let dir = empty(&format!("core-{signal}"));
+        let mut limited = Command::new("sh");
+        let run = "ulimit -c $(ulimit -H -c); exec \"$0\" run -q -n 2 -- \"$1\" \"$2\"";
+        limited.args(["-c", run]).arg(raddle()).arg(&program);
+        limited.arg(signal.to_string()).current_dir(&dir);
+        let got = output(&mut limited, LIMIT);
+        let entries = std::fs::read_dir(&dir).expect("a directory of ours");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let cores = names.filter(|name| name.to_string_lossy().starts_with("core"));
+        match (got.status, cores.count()) {
+            (66, 0) => Ok(()),
+            (_, cores) => Err(format!("signal {signal}: {cores} cores\n{}", got.all())),
+        }
+    });
 }

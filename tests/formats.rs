@@ -251,6 +251,48 @@ fn nothing_found_and_what_cannot_be_run() {
     assert!(results.is_empty());
 }
 
+/// Where no execution came to its end nothing was tested.
+#[test]
+fn no_execution_is_no_success() {
+    let program = compile(Compiler::Gcc, "tests/formats/endless.c", &[]);
+    let (run, case, results) = written(&["--time", "1s"], &program);
+    assert_eq!(run.output.status, 69, "{}", run.output.all());
+    assert_eq!(status(&case).0, "skipped");
+    assert!(results.is_empty());
+}
+
+/// What an earlier run wrote is not left for the result of one that an error ended early.
+#[test]
+fn an_early_error_leaves_no_file_of_an_earlier_run() {
+    let program = compile(
+        Compiler::Gcc,
+        "tests/corpus/lock_order.c",
+        &["-g", "-DFIXED"],
+    );
+    let files = Written::new("formats-stale");
+    let program = program.to_str().expect("a plain path");
+    let no_witness = scratch("formats-stale-witness").join("no.raddle");
+    std::fs::write(&no_witness, "no witness").expect("written");
+    let no_witness = no_witness.to_str().expect("a plain path");
+    let early = [
+        (vec!["run", "--stdin", "/nonexistent", "--", program], 74),
+        (vec!["replay", no_witness], 65),
+    ];
+    for (command, code) in early {
+        let ended = |args: &[&str]| {
+            let mut raddle = Command::new(raddle());
+            raddle.arg(args[0]).args(files.options()).args(&args[1..]);
+            output(&mut raddle, LIMIT)
+        };
+        let clean = ended(&["run", "-n", "5", "--", program]);
+        assert_eq!(clean.status, 0, "{}", clean.all());
+        assert_eq!(status(&files.cases()[0]).0, "success");
+        let said = ended(&command);
+        assert_eq!(said.status, code, "{}", said.all());
+        assert_eq!(status(&files.cases()[0]).0, "error", "{command:?}");
+    }
+}
+
 /// A run that could not come to its verdict is no success, though it has found nothing.
 #[test]
 fn what_strict_forbids_is_an_error_in_both_files() {

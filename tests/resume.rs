@@ -318,6 +318,22 @@ fn findings_are_remembered() {
     );
 }
 
+/// Known is what somebody was told of: not a finding whose witness could not be written.
+#[test]
+fn a_finding_without_a_witness_is_new_the_next_time() {
+    let dir = empty("unwritten");
+    let options = "-q -n 50 --policy random --keep-going --new-only";
+    run(
+        &dir,
+        &format!("{options} -o /dev/full"),
+        &failing(),
+        &SMALL,
+        74,
+    );
+    run(&dir, options, &failing(), &SMALL, 66);
+    run(&dir, &format!("{options} --seed 2"), &failing(), &SMALL, 0);
+}
+
 /// A race that fails the run and that the corpus knows is passed over, which is said.
 #[test]
 fn marks_that_the_corpus_knows_are_passed_over() {

@@ -54,6 +54,14 @@ pub enum Unsuitable {
         /// Its `PT_INTERP`.
         interpreter: String,
     },
+    /// Its dynamic linker is not there.
+    #[error("{}: its dynamic linker {interpreter} does not exist; install it, or link the program for this system", .path.display())]
+    MissingInterpreter {
+        /// The program.
+        path: PathBuf,
+        /// Its `PT_INTERP`.
+        interpreter: String,
+    },
     /// Set-uid or set-gid: the dynamic linker ignores LD_PRELOAD.
     #[error("{}: is set-uid or set-gid, so nothing may be loaded into it; run a copy without these bits (chmod ug-s)", .0.display())]
     SetId(PathBuf),

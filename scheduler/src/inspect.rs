@@ -62,6 +62,9 @@ pub fn inspect(program: &Path) -> Result<Program, Unsuitable> {
     if !interpreter.ends_with("/ld-linux-x86-64.so.2") {
         return Err(Unsuitable::Interpreter { path, interpreter });
     }
+    if !Path::new(&interpreter).exists() {
+        return Err(Unsuitable::MissingInterpreter { path, interpreter });
+    }
     if meta.mode() & (libc::S_ISUID | libc::S_ISGID) != 0 {
         return Err(Unsuitable::SetId(path));
     }

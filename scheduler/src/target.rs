@@ -127,8 +127,9 @@ impl Stdin {
     /// read to its end, once, so that every execution gets all of it.
     ///
     /// `waiting` is called when the end of a pipe does not come within a second. Fails with
-    /// [`io::ErrorKind::Interrupted`] when `stop` is set meanwhile.
-    pub fn inherit(stop: &StopFlag, waiting: impl FnOnce()) -> io::Result<Stdin> {
+    /// [`io::ErrorKind::Interrupted`] when `stop` is set meanwhile, and with
+    /// [`io::ErrorKind::FileTooLarge`] when a pipe has more than `most` bytes.
+    pub fn inherit(stop: &StopFlag, most: u64, waiting: impl FnOnce()) -> io::Result<Stdin> {
         let mut stdin = match io::stdin().as_fd().try_clone_to_owned() {
             Ok(fd) => File::from(fd),
             Err(e) if e.raw_os_error() == Some(libc::EBADF) => return Ok(Stdin::Null),
@@ -142,7 +143,7 @@ impl Stdin {
             return Ok(Stdin::File { file, start });
         }
         if kind.is_fifo() || kind.is_socket() {
-            return spool(stdin, stop, waiting);
+            return spool(stdin, stop, most, waiting);
         }
         if kind.is_char_device() && !io::IsTerminal::is_terminal(&stdin) {
             let file = Arc::new(stdin);
@@ -184,8 +185,9 @@ impl Stdin {
     }
 }
 
-/// Reads `pipe` to its end into a memory file.
-fn spool(mut pipe: File, stop: &StopFlag, waiting: impl FnOnce()) -> io::Result<Stdin> {
+/// Reads `pipe`, which has at most `most` bytes, to its end into a memory file.
+fn spool(mut pipe: File, stop: &StopFlag, most: u64, waiting: impl FnOnce()) -> io::Result<Stdin> {
+    let mut read = 0;
     let mut content = sys::memory_file(c"raddle-stdin")?;
     let mut waiting = Some(waiting);
     let mut buffer = vec![0; 1 << 16];
@@ -204,7 +206,13 @@ fn spool(mut pipe: File, stop: &StopFlag, waiting: impl FnOnce()) -> io::Result<
         }
         match pipe.read(&mut buffer) {
             Ok(0) => break,
-            Ok(n) => content.write_all(&buffer[..n])?,
+            Ok(n) => {
+                read += n as u64;
+                if read > most {
+                    return Err(io::ErrorKind::FileTooLarge.into());
+                }
+                content.write_all(&buffer[..n])?;
+            }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }

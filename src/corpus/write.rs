@@ -47,6 +47,8 @@ pub struct Known {
     pub since: String,
     /// In how many executions it was seen before this run.
     pub seen: u64,
+    /// Was a witness of it written anywhere but here?
+    pub delivered: bool,
 }
 
 impl Corpus {
@@ -72,12 +74,16 @@ impl Corpus {
     /// What the corpus knows of each finding of this program, by fingerprint.
     pub fn known(&self) -> Result<BTreeMap<String, Known>> {
         self.database.ask(|c| {
-            let sql = format!("SELECT fingerprint, {SINCE}, seen FROM finding WHERE program = ?");
+            let sql = format!(
+                "SELECT fingerprint, {SINCE}, seen, path IS NOT NULL FROM finding
+                 WHERE program = ?"
+            );
             let mut statement = c.prepare(&sql)?;
             let rows = statement.query_map([self.program], |row| {
                 let known = Known {
                     since: row.get(1)?,
                     seen: row.get::<_, i64>(2)? as u64,
+                    delivered: row.get(3)?,
                 };
                 Ok((row.get(0)?, known))
             })?;
@@ -243,16 +249,19 @@ impl Place {
     }
 
     /// Stores a finding, or counts it where it is known; of two witnesses the one with fewer
-    /// preemptions is kept.
+    /// preemptions is kept, and one that was written anywhere above one that was not.
     fn finding(&self, t: &Transaction<'_>, f: &NewFinding) -> rusqlite::Result<Option<Known>> {
         let which = params![self.program, f.fingerprint];
-        let sql =
-            format!("SELECT {SINCE}, seen FROM finding WHERE program = ? AND fingerprint = ?");
+        let sql = format!(
+            "SELECT {SINCE}, seen, path IS NOT NULL FROM finding
+             WHERE program = ? AND fingerprint = ?"
+        );
         let known = t
             .query_row(&sql, which, |row| {
                 Ok(Known {
                     since: row.get(0)?,
                     seen: row.get::<_, i64>(1)? as u64,
+                    delivered: row.get(2)?,
                 })
             })
             .optional()?;
@@ -279,7 +288,8 @@ impl Place {
         t.execute(
             "UPDATE finding SET policy = ?, seed = ?, execution = ?, preemptions = ?, path = ?,
                  witness = ?
-             WHERE program = ? AND fingerprint = ? AND preemptions > ?4",
+             WHERE program = ? AND fingerprint = ?
+                 AND (preemptions > ?4 OR path IS NULL)",
             params![
                 f.policy,
                 numbers.0,

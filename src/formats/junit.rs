@@ -70,10 +70,10 @@ fn status(content: &Content) -> TestCaseStatus {
             let trouble = content.trouble.map(Error::to_string);
             error(summary, trouble.into_iter().collect())
         }
-        Verdict::Diverged | Verdict::Unsupported | Verdict::ToolFault => {
+        Verdict::Diverged | Verdict::Unsupported | Verdict::ToolFault | Verdict::NotRun => {
             error(summary, summary.notes.clone())
         }
-        _ if summary.interrupted => {
+        _ if summary.interrupted || !summary.came_to_something() => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(summary.claim().0);
             status

@@ -15,6 +15,7 @@ use crate::store;
 use crate::summary::{Found, Summary};
 use crate::terminal::visible;
 use raddle_protocol::witness::Witness;
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,8 @@ pub struct Files {
     junit: Option<PathBuf>,
     sarif: Option<PathBuf>,
     subject: Subject,
+    /// Have they been written?
+    written: Cell<bool>,
 }
 
 /// What was tested.
@@ -87,7 +90,17 @@ impl Files {
                 suite: suite.to_string(),
                 test: test.to_string(),
             },
+            written: Cell::new(false),
         })
+    }
+
+    /// Where `error` kept the command from its end, and from writing them, they say so: none of an
+    /// earlier run is left, which could be taken for the result of this one.
+    pub fn write_error(&self, error: &Error) {
+        if let Some(summary) = Summary::of_error(error).filter(|_| !self.written.get()) {
+            // The error that is told is the first one.
+            let _ = self.write(&summary, Some(error));
+        }
     }
 
     /// Writes them, each of them even if another cannot be written. `trouble`: what the command will
@@ -96,6 +109,7 @@ impl Files {
     /// # Errors
     /// The first file that could not be written.
     pub fn write(&self, summary: &Summary, trouble: Option<&Error>) -> Result<()> {
+        self.written.set(true);
         let mut results = Vec::new();
         if let Some(path) = &self.json {
             results.push(store::write(path, summary.json().as_bytes()));

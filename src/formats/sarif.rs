@@ -115,7 +115,9 @@ fn invocation(content: &Content) -> Invocation {
         .map_or(summary.exit(), |trouble| trouble.exit);
     let came_to_its_end = matches!(exit, Exit::Clean | Exit::Finding | Exit::WithinBounds);
     Invocation::builder()
-        .execution_successful(came_to_its_end && !summary.interrupted)
+        .execution_successful(
+            came_to_its_end && !summary.interrupted && summary.came_to_something(),
+        )
         .exit_code(i64::from(exit.code()))
         .exit_code_description(summary.verdict.name())
         .tool_execution_notifications(trouble.chain(uncontrolled).chain(notes).collect::<Vec<_>>())

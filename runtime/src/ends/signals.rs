@@ -27,6 +27,9 @@ const FATAL: [(c_int, &str); 7] = [
     (libc::SIGSYS, "SIGSYS"),
 ];
 
+/// Others that would leave a core behind. Nobody looks at where they come.
+const DUMPING: [c_int; 3] = [libc::SIGQUIT, libc::SIGXCPU, libc::SIGXFSZ];
+
 /// Room for the handler and for unwinding.
 const STACK: usize = 64 << 10;
 /// A fault this near to the stack pointer is taken for a stack overflow.
@@ -61,7 +64,7 @@ pub(super) fn install() {
     unsafe {
         let mut frames = [core::ptr::null_mut(); 4];
         libc::backtrace(frames.as_mut_ptr(), frames.len() as c_int);
-        for (signal, _) in FATAL {
+        for signal in FATAL.map(|(signal, _)| signal).into_iter().chain(DUMPING) {
             let mut old: libc::sigaction = core::mem::zeroed();
             real::sigaction(signal, core::ptr::null(), &mut old);
             if old.sa_sigaction == libc::SIG_DFL {
@@ -71,19 +74,27 @@ pub(super) fn install() {
     }
 }
 
-/// Is this [`install`]'s handler?
+/// Is this one of [`install`]'s handlers?
 pub fn is_handler(handler: usize) -> bool {
-    handler == on_signal as *const () as usize
+    [
+        on_signal as *const () as usize,
+        on_dumping as *const () as usize,
+    ]
+    .contains(&handler)
 }
 
 /// Installs the handler for `signal`; false if that is not one of those that are watched.
 pub fn watch(signal: c_int) -> bool {
-    let watched = FATAL.iter().any(|f| f.0 == signal);
+    let fatal = FATAL.iter().any(|f| f.0 == signal);
+    let watched = fatal || DUMPING.contains(&signal);
     if watched {
         // SAFETY: the handler is async-signal-safe but for the unwinder, which is loaded.
         unsafe {
             let mut ours: libc::sigaction = core::mem::zeroed();
-            ours.sa_sigaction = on_signal as *const () as usize;
+            ours.sa_sigaction = match fatal {
+                true => on_signal as *const () as usize,
+                false => on_dumping as *const () as usize,
+            };
             ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
             real::sigaction(signal, &ours, core::ptr::null_mut());
         }
@@ -94,6 +105,7 @@ pub fn watch(signal: c_int) -> bool {
 /// Sends `signal` to the calling thread with the default disposition, unblocked. Returns only if
 /// that does not end the process.
 pub(super) fn raise_natively(signal: c_int) {
+    leave_no_core();
     // SAFETY: changes only how this signal is handled.
     unsafe {
         let mut action: libc::sigaction = core::mem::zeroed();
@@ -107,6 +119,18 @@ pub(super) fn raise_natively(signal: c_int) {
         let tid = os::syscall(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) as usize;
         os::syscall(libc::SYS_tgkill, pid, tid, signal as usize, 0, 0, 0);
     }
+}
+
+/// Neither a file nor a pipe gets a core of this process, which is about to end: an execution has large
+/// mappings of the runtime's own, and a search may have thousands that crash.
+fn leave_no_core() {
+    let option = libc::PR_SET_DUMPABLE as usize;
+    // SAFETY: numbers only.
+    unsafe { os::syscall(libc::SYS_prctl, option, 0, 0, 0, 0, 0) };
+}
+
+extern "C" fn on_dumping(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    raise_natively(signal);
 }
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -136,6 +160,7 @@ pub unsafe fn fatal_signal(signal: c_int, info: *mut libc::siginfo_t, context: *
     // SAFETY: as above.
     let sent = unsafe { (*info).si_code } <= 0 || signal == libc::SIGABRT;
     let trap = signal == libc::SIGTRAP || signal == libc::SIGSYS;
+    leave_no_core();
     if sent || trap {
         raise_natively(signal);
     }
