@@ -6,7 +6,7 @@ use crate::policy::{Executions, Policy};
 use crate::suppress::Suppressions;
 use crate::watch::{Treatment, Weight};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -464,7 +464,7 @@ pub struct VerifyOptions {
 #[derive(Debug, Args)]
 pub struct OutsideOptions {
     /// Standard input is N bytes that can be anything
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "stdin")]
     pub symbolic_stdin: Option<u64>,
 
     /// This file holds N bytes (as many as it has) that can be anything, for reads by open, read
@@ -561,12 +561,14 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
 
 /// Reads the command line. `Err` holds what is to be printed and the exit code: help is no error.
 pub fn parse(args: impl Iterator<Item = OsString>) -> std::result::Result<Cli, Stop> {
+    let args: Vec<OsString> = args.collect();
+    let command = args.get(1).cloned().unwrap_or_default();
     Cli::try_parse_from(args).map_err(|e| {
         use clap::error::ErrorKind::*;
         match e.kind() {
             DisplayHelp | DisplayVersion => Stop::Help(e, Exit::Clean),
             DisplayHelpOnMissingArgumentOrSubcommand => Stop::Help(e, Exit::Usage),
-            _ => Stop::Error(usage_error(&e)),
+            _ => Stop::Error(usage_error(&e, &command)),
         }
     })
 }
@@ -579,8 +581,8 @@ pub enum Stop {
     Error(Error),
 }
 
-/// clap's message as one line.
-fn usage_error(error: &clap::Error) -> Error {
+/// clap's message as one line. `command`: the first word, perhaps the name of a command.
+fn usage_error(error: &clap::Error, command: &OsStr) -> Error {
     let text = error.to_string();
     let paragraph: Vec<&str> = text
         .lines()
@@ -593,8 +595,11 @@ fn usage_error(error: &clap::Error) -> Error {
         Some(clap::error::ContextValue::String(argument)) => argument.as_str(),
         _ => "",
     };
+    let runs = ["run", "verify", "test"]
+        .iter()
+        .any(|name| command == *name);
     let remedy = match error.kind() {
-        clap::error::ErrorKind::UnknownArgument if !unknown.starts_with('-') => {
+        clap::error::ErrorKind::UnknownArgument if runs && !unknown.starts_with('-') => {
             "write `--` before the program and its arguments"
         }
         _ => "`raddle help` and `raddle run --help` say what is possible",

@@ -4,6 +4,7 @@
 use crate::cli::OutsideOptions;
 use crate::error::{Error, Result};
 use crate::setup::Setup;
+use crate::trust;
 use raddle_protocol::shared::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -49,6 +50,12 @@ pub fn apply(options: &OutsideOptions, setup: &mut Setup) -> Result<()> {
     }
     for wanted in &options.symbolic_env {
         let (name, len) = split(wanted);
+        if trust::is_obeyed(&name) {
+            return Err(refused(
+                wanted,
+                "loaders or interpreters obey it before the program can read it",
+            ));
+        }
         let held = std::env::var_os(&name);
         let len = len.or(held.as_ref().map(|held| held.len() as u64));
         let len = len.ok_or_else(|| refused(wanted, "is not set; say how long it is (NAME:N)"))?;

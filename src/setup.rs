@@ -204,8 +204,15 @@ pub fn limits(wall: std::time::Duration, accepted: &[u8]) -> Limits {
 /// The variables that the user wants witnesses to keep.
 ///
 /// # Errors
-/// One that loaders, shells or interpreters obey: no replay would take it.
+/// One that loaders, shells or interpreters obey: no replay would take it. What can be no name.
 fn kept(names: &[OsString]) -> Result<Vec<OsString>> {
+    let is_none = |name: &&OsString| name.is_empty() || name.as_encoded_bytes().contains(&b'=');
+    if let Some(name) = names.iter().find(is_none) {
+        return Err(Error::usage(
+            format!("`{}` is no name of a variable", name.display()),
+            "name one that is set; its value is taken from the environment",
+        ));
+    }
     match names.iter().find(|name| trust::is_obeyed(name)) {
         Some(name) => Err(Error::usage(
             format!(

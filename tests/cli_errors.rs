@@ -221,6 +221,26 @@ fn wrong_usage() {
         &dir,
         &[
             case(
+                &["show", "a", "b"],
+                &["unexpected argument 'b'", "raddle help"],
+                usage,
+            ),
+            case(
+                &["run", "--keep-env", "A=B", "--", "/bin/true"],
+                &["no name of a variable"],
+                usage,
+            ),
+            case(
+                &["run", "--time", "99999999999999999999h", "--", "x"],
+                &["no time is as long"],
+                usage,
+            ),
+            case(
+                &["verify", "--symbolic-stdin", "3", "--stdin", "f", "--", "x"],
+                &["cannot be used with"],
+                usage,
+            ),
+            case(
                 &["run", "-n", "0", "--", "x"],
                 &["-n 0", "at least 1"],
                 usage,

@@ -255,7 +255,7 @@ fn triples_of_operations_come_out_as_with_brute_force() {
             }
         }));
     }
-    let groups = groups(&kinds, &triples, 4, &mut random);
+    let groups = groups(&kinds, &triples, 2, &mut random);
     in_parallel(&groups, |picks| {
         let program = program_for(&kinds[picks[0].kind], &programs);
         compare(&kinds, program, picks)

@@ -32,7 +32,9 @@ fn program(scenario: usize, level: &str, fixed: bool) -> PathBuf {
 }
 
 fn check(&(scenario, level, fixed): &Case) -> Result<(), String> {
-    let found = run(&["verify"], &program(scenario, level, fixed), &[]);
+    // An execution without an end is told from a long one by its time.
+    let options = ["verify", "--timeout", "5s"];
+    let found = run(&options, &program(scenario, level, fixed), &[]);
     let summary = &found.summary;
     let wrong = |text: &str| {
         let all = found.output.all();

@@ -236,7 +236,7 @@ fn what_calls_leave_in_memory_is_found() {
     const DPOR: &[&str] = &["run", "--policy", "dpor"];
     const FRONTIER: &[&str] = &["verify"];
     // It takes each combination of what reads return, which may take longer: of some rows.
-    const MCR: &[&str] = &["verify", "--strategy", "mcr", "--time", "10s"];
+    const MCR: &[&str] = &["verify", "--strategy", "mcr", "--time", "4s"];
     let source = "tests/mappings/content.c";
     let compiled = |define: &'static [&'static str]| {
         compile(

@@ -125,7 +125,7 @@ static size_t room;
   X(N, s.numbers[0] = 3) X(N, s.numbers[1] = 5) X(N, R = s.numbers[0]) X(N, R = s.numbers[1]) X(N, R = s.numbers[2]) \
   X(N, R = frexp(16.0, &s.numbers[0]) * 8) X(N, R = frexpf(8.0f, &s.numbers[1]) * 8) \
   X(N, R = remquo(7.0, 2.0, &s.numbers[0])) X(N, R = lgamma_r(0.5, &s.numbers[1])) \
-  X(N, R = rand_r((unsigned *)&s.numbers[0])) X(N, qsort(s.numbers, 4, sizeof(int), compare)) \
+  X(N, R = rand_r((unsigned *)&s.numbers[0])) X(N, qsort(s.numbers, 3, sizeof(int), compare)) \
   X(N, R = sem_getvalue(&sem, &s.numbers[0])) X(N, s.numbers[2] = sem_post(&sem)) X(N, R = pipe2(s.numbers + 6, -1)) \
   X(N, s.real[0] = 2.5) X(N, R = s.real[0] * 4) X(N, R = modf(3.25, &s.real[0]) * 8) X(N, R = modff(3.25f, &s.small[0]) * 8) \
   X(N, sincos(0.0, &s.real[0], &s.real[1])) X(N, R = s.small[0] * 2) X(N, R = s.real[1]) \
