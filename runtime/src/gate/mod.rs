@@ -32,9 +32,7 @@ mod uncontrolled;
 
 pub use self::cancel::{Cancel, cancel_of, cancellation_point, set_cancel};
 pub use self::core::State;
-pub use asking::{
-    access_unseen, ask, ask_unfollowed, gives, gives_up, remaps, renews, within_call,
-};
+pub use asking::{access_unseen, ask, ask_unfollowed, gives, remaps, renews, within_call};
 pub use facts::{HIGHEST, arrival, fact, told};
 pub use spin::{Seen, State as LoopState};
 pub use state::{Known, capture};

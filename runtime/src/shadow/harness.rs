@@ -132,7 +132,7 @@ pub fn assume_that(condition: Expr, value: u64, pc: usize) {
     }
     if value == 0 {
         if gate::flags() & flags::EXHAUSTIVE != 0 {
-            gate::gives_up(pc);
+            gate::asking::gives_up(pc);
         }
         ends::announce(0, pc);
         gate::finish(Fatal {
