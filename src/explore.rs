@@ -238,25 +238,28 @@ fn work(setup: &Setup, search: &Shared<'_>, interrupt: &Interrupt, reports: Send
         Err(error) => return search.failed(error),
     };
     search.modules.get_or_init(|| session.modules().to_vec());
-    {
+    let exhaustive = search.campaign.policy.executions() == Some(Executions::All);
+    let is_all_seen = {
         let mut state = search.state();
         state.instrumented = instrumented(session.modules());
         state.sees_memory = sees_memory(session.modules());
         state.unseen_modules = unseen_modules(session.modules(), &RUNTIMES, sees_accesses);
-        if search.campaign.policy.executions() == Some(Executions::All) {
+        if exhaustive {
             let files = unhooked::files(session.modules());
             state.unseen_modules.extend(unhooked::bounds(&files));
             let unknown = unhooked::unknown_calls(session.modules(), &files);
             state.unseen_modules.extend(unknown);
         }
-    }
-    // What the systematic searches promise is about calls alone.
-    let returns = match search.campaign.policy.executions() {
+        state.sees_memory && state.unseen_modules.is_empty()
+    };
+    let more = match search.campaign.policy.executions() {
+        // What the systematic searches promise is about calls alone.
         None if !sees_memory(session.modules()) => flags::RETURNS,
+        _ if exhaustive && is_all_seen => flags::STOPS_THREADS,
         _ => 0,
     };
     while let Some((n, mut job)) = search.next() {
-        job.flags |= returns;
+        job.flags |= more;
         let started = Instant::now();
         let trace = match search.run(&mut session, &job) {
             Ok(trace) => trace,

@@ -201,6 +201,20 @@ fn several_workers_and_source_sets_come_to_the_same() {
     });
 }
 
+/// Nobody could tell a thread that waits for one that has given up from one that hangs.
+#[test]
+fn where_code_is_unseen_an_assumption_ends_the_execution() {
+    let program = compile(Compiler::Gcc, "tests/classes/assumed_unseen.c", &[]);
+    let run = run(
+        &["run", "--policy", "dpor", "--timeout", "3s"],
+        &program,
+        &[],
+    );
+    let ends: Vec<&String> = run.summary.outcomes.keys().collect();
+    assert_eq!(ends, ["assumption"], "{}", run.output.all());
+    assert_eq!(run.output.status, 69, "{}", run.output.all());
+}
+
 #[test]
 fn brute_force_counts_the_same_classes() {
     let mut smallest = families();

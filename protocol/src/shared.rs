@@ -150,6 +150,10 @@ pub mod flags {
     /// The return from an operation by which others can go on is a step ([`crate::event::Kind::Return`]):
     /// where accesses to memory are not seen, others may come by before the ones that follow.
     pub const RETURNS: u32 = 1 << 22;
+    /// With [`EXHAUSTIVE`], where no code is unseen (which might wait in a loop for the thread): an
+    /// assumption that does not hold stops its thread, and the execution only when nobody else can go
+    /// on ([`crate::event::Event::gives_up`]).
+    pub const STOPS_THREADS: u32 = 1 << 12;
     /// For searches that are to miss nothing: the end of the process is a step
     /// ([`crate::event::Kind::ProcessEnd`]), accesses are steps from the first creation of a thread
     /// on, even while only one is alive, and what was announced and did not happen is recorded.

@@ -289,7 +289,7 @@ impl Place {
             "UPDATE finding SET policy = ?, seed = ?, execution = ?, preemptions = ?, path = ?,
                  witness = ?
              WHERE program = ? AND fingerprint = ?
-                 AND (preemptions > ?4 OR path IS NULL)",
+                 AND (preemptions > ?4 OR path IS NULL AND ?5 IS NOT NULL)",
             params![
                 f.policy,
                 numbers.0,

@@ -131,7 +131,7 @@ pub fn assume_that(condition: Expr, value: u64, pc: usize) {
         });
     }
     if value == 0 {
-        if gate::flags() & flags::EXHAUSTIVE != 0 {
+        if gate::flags() & flags::STOPS_THREADS != 0 {
             gate::asking::gives_up(pc);
         }
         ends::announce(0, pc);
