@@ -103,7 +103,7 @@ pub enum Meaning {
 /// Maps an outcome to its meaning. An execution that has reached the limit of steps is a livelock
 /// only if it goes round in circles, for which it has to be looked into.
 pub fn meaning(outcome: &Outcome) -> Meaning {
-    if outcome.timed_out && outcome.end != End::Assumed {
+    if outcome.timed_out {
         return Meaning::Finding(Class::Timeout);
     }
     match outcome.end {

@@ -359,8 +359,7 @@ kinds! {
     /// a [`Kind::RwWrite`], else 0, but in runs with
     /// [`crate::shared::flags::EXHAUSTIVE`], which have these records as well, the bytes of an
     /// access or of a futex wait, [`RW_WRITERS_FIRST`] of a [`Kind::RwRead`], [`RW_READ`] of a
-    /// [`Kind::RwUnlock`], [`PENDING_TIMED`] and [`PENDING_ENABLED`]. Of [`Kind::Assume`], in these runs,
-    /// also where the thread comes to it ([`Event::gives_up`]).
+    /// [`Kind::RwUnlock`], [`PENDING_TIMED`] and [`PENDING_ENABLED`].
     Pending = 119, false, "waits to do";
     /// Follows [`Kind::Input`] where the program named the input, and [`Kind::Lost`] where that was
     /// the call of a function: `object`, `value` and `pc` hold the first bytes of the name,
@@ -613,11 +612,6 @@ impl Event {
             ..*self
         })
     }
-    /// Does the thread go no further since an assumption does not hold, though the execution goes on?
-    pub fn gives_up(&self) -> bool {
-        self.kind() == Some(Kind::Pending) && Kind::from_u8(self.size) == Some(Kind::Assume)
-    }
-
     /// The `size` of a [`Kind::OnceEnter`] and a [`Kind::OnceDone`]: the object is the guard of a
     /// static variable of C++.
     pub const GUARD: u8 = 1;

@@ -152,7 +152,7 @@ pub mod flags {
     pub const RETURNS: u32 = 1 << 22;
     /// With [`EXHAUSTIVE`], where no code is unseen (which might wait in a loop for the thread): an
     /// assumption that does not hold stops its thread, and the execution only when nobody else can go
-    /// on ([`crate::event::Event::gives_up`]).
+    /// on.
     pub const STOPS_THREADS: u32 = 1 << 12;
     /// For searches that are to miss nothing: the end of the process is a step
     /// ([`crate::event::Kind::ProcessEnd`]), accesses are steps from the first creation of a thread

@@ -14,7 +14,6 @@ use crate::target::Limits;
 use nix::sys::eventfd::EventFd;
 use nix::unistd::Pid;
 use raddle_protocol::event::Event;
-use raddle_protocol::outcome::End;
 use raddle_protocol::schedule::Step;
 use raddle_protocol::shared::freeze;
 use raddle_protocol::trace::{Trace, validate};
@@ -261,13 +260,9 @@ impl Watch<'_> {
         pages.check_head()?;
         let written = pages.outcome()?;
         let running = pages.progress().thread;
-        let mut outcome = outcome::join(written, ended, running, stuck, self.limits.accepted)?;
+        let outcome = outcome::join(written, ended, running, stuck, self.limits.accepted)?;
         let counters = pages.counters()?;
         records.collect(self)?;
-        // Whoever still ran may have waited for a thread that an assumption had stopped.
-        if stuck.is_some() && records.events.iter().any(Event::gives_up) {
-            outcome.end = End::Assumed;
-        }
         let nodes = pages.take_nodes()?;
         validate(&records.events, &nodes, &records.taken).map_err(Corruption::Record)?;
         Ok(Trace {

@@ -10,6 +10,7 @@ use std::process::Command;
 
 /// Another checker's threads run to their end whatever main does: a main that waits for all.
 const WAITS: &str = "\
+#undef main
 #include <pthread.h>
 int suite_main(int, char **);
 int main(int argc, char **arguments) { suite_main(argc, arguments); pthread_exit(0); }
@@ -93,17 +94,10 @@ impl Row {
         command.args(["cc", "-g", "-O1", "-w", "-pthread"]);
         command.args(&self.flags).current_dir(folder);
         if all_threads {
-            let waits = dir.join("waits.c");
+            // Of its own: rows are built at the same time.
+            let waits = program.with_extension("waits.c");
             std::fs::write(&waits, WAITS).map_err(|error| error.to_string())?;
-            let mut main = Command::new(raddle());
-            main.args(["cc", "-c"]).arg(&waits);
-            main.arg("-o").arg(waits.with_extension("o"));
-            let built = output(&mut main, LIMIT);
-            if built.status != 0 {
-                return Err(built.all());
-            }
-            command.arg("-Dmain=suite_main");
-            command.arg(waits.with_extension("o"));
+            command.arg("-Dmain=suite_main").arg(waits);
         }
         command.arg(&self.file).arg("-o").arg(&program);
         let built = output(&mut command, LIMIT);

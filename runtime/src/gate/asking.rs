@@ -88,13 +88,6 @@ pub fn gives(what: u64) {
 /// What others do all the same they might have done before, and the assumption is no step that they could
 /// be in conflict with. When nobody can go on the execution ends as one that is given up.
 pub fn gives_up(pc: usize) -> ! {
-    // Also for whoever ends the execution for its time.
-    log_full(Event {
-        kind: Kind::Pending as u8,
-        size: Kind::Assume as u8,
-        pc: pc as u64,
-        ..Event::default()
-    });
     loop {
         super::point(Pending {
             ready: |_, _| false,
