@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Compiler, Run, compile, in_parallel, run};
+use std::path::Path;
 
 struct Family {
     source: &'static str,
@@ -138,6 +139,24 @@ fn check(family: &Family, n: u64, classes: u64, policy: &str, workers: &str) -> 
     }
 }
 
+/// `dpor` explores all, finds nothing, and needs so many executions.
+fn needs(program: &Path, arguments: &[&str], classes: u64) -> Result<(), String> {
+    let options = ["run", "--policy", "dpor", "-j", "1", "-q"];
+    let run = run(&options, program, arguments);
+    let seen = &run.summary;
+    let right = (seen.executions, seen.classes) == (classes, Some(classes))
+        && seen.complete == Some(true)
+        && seen.verdict == "explored";
+    match right {
+        true => Ok(()),
+        false => Err(format!(
+            "not {classes}: {}\n{}",
+            run.shown,
+            run.output.all()
+        )),
+    }
+}
+
 /// Operations of `classes/alike.c` that leave things as they find them, whoever comes first, or change
 /// them to the same in any order; and those of which exactly one changes something: who does that makes
 /// the class.
@@ -151,24 +170,16 @@ fn operations_that_do_the_same_in_any_order_commute() {
     let one = ONE_SUCCEEDS.chars().map(|operation| (operation, 4, 4));
     let all: Vec<(char, u64, u64)> = idle.chain(one).chain([('A', 6, 6)]).collect();
     in_parallel(&all, |&(operation, n, classes)| {
-        let arguments = [&operation.to_string(), &n.to_string()[..]];
-        let run = run(
-            &["run", "--policy", "dpor", "-j", "1", "-q"],
-            &program,
-            &arguments,
-        );
-        let seen = &run.summary;
-        let right = (seen.executions, seen.classes) == (classes, Some(classes))
-            && seen.complete == Some(true)
-            && seen.verdict == "explored";
-        match right {
-            true => Ok(()),
-            false => Err(format!(
-                "not {classes}: {}\n{}",
-                run.shown,
-                run.output.all()
-            )),
-        }
+        needs(&program, &[&operation.to_string(), &n.to_string()], classes)
+    });
+}
+
+/// Who comes first makes two, and what attempts in vain find makes the others.
+#[test]
+fn locks_of_the_kernel_conflict_by_object() {
+    let program = compile(Compiler::RaddleCc, "tests/classes/kernel_locks.c", &[]);
+    in_parallel(&[("s", 4), ("o", 12), ("f", 12), ("n", 1)], |&(lock, n)| {
+        needs(&program, &[lock], n)
     });
 }
 
@@ -258,7 +269,7 @@ fn a_call_is_one_step_whatever_it_uses() {
     in_parallel(&calls(), |&(operation, shape, classes)| {
         let [threads, times] = shape.map(|number| number.to_string());
         let arguments = [&operation.to_string()[..], &threads, &times];
-        let options = ["run", "--policy", "dpor", "-j", "1", "-q", "--races=off"];
+        let options = ["run", "--policy", "dpor", "-j", "1", "-q"];
         let run = run(&options, &program, &arguments);
         let seen = &run.summary;
         // Whether there is something to read is found out by trying.
